@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, TypeGuard, TypeVar, runtime_checkable
 
-from pbmserv.engine.types import Drawing, GameInfo, Move, Note, Outcome, Preview, Rng, Seat, Step
+from pbmserv.engine.types import (
+    Drawing,
+    GameInfo,
+    Move,
+    Note,
+    Outcome,
+    Preview,
+    Rng,
+    Saved,
+    Seat,
+    Step,
+)
 
 O = TypeVar("O")  # noqa: E741 - O, S and V are the protocol's published names
 S = TypeVar("S")
@@ -292,6 +302,11 @@ def only_meaning(game: Any, view: Any, text: str) -> Move | None:
     return game.meant(view, text) if _keeps(game, Forgiving) else None
 
 
+def previews(game: object) -> TypeGuard[Previewing[Any]]:
+    """Whether a game is `Previewing`; see `races`."""
+    return _keeps(game, Previewing)
+
+
 @lru_cache(maxsize=1_000)
 def _keeps(game: object, contract: type) -> bool:
     return isinstance(game, contract)
@@ -309,21 +324,6 @@ class Sized(Protocol):
 def sized(game: object) -> TypeGuard[Sized]:
     """Whether a game is `Sized`; see `races`."""
     return _keeps(game, Sized)
-
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """A game that was read from a text.
-
-    Attributes:
-        options: words for a practice board with the same box.
-        moves: canonical texts, and the record's words ``restart`` and ``resign``; in order.
-        done: how many of them count; the rest was taken back.
-    """
-
-    options: tuple[str, ...]
-    moves: tuple[str, ...]
-    done: int
 
 
 @runtime_checkable

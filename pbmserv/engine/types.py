@@ -38,6 +38,21 @@ Value = str | int | bool | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Saved:
+    """A game that was read from a text.
+
+    Attributes:
+        options: words for a practice board with the same box.
+        moves: canonical texts, and the record's words ``restart`` and ``resign``; in order.
+        done: how many of them count; the rest was taken back.
+    """
+
+    options: tuple[str, ...]
+    moves: tuple[str, ...]
+    done: int
+
+
+@dataclass(frozen=True, slots=True)
 class GameInfo:
     """What a game says of itself, before any board exists.
 

@@ -330,6 +330,15 @@ def escaped(value: Any) -> Any:
     return str(value if kind is int else escape(value))
 
 
+def pressed(rows: str, draft: str) -> Markup:
+    """The rows of a grid, where buttons whose taps are in a draft say so to those who hear them."""
+    html = str(rows)
+    for tap in filter(None, draft.upper().replace(" ", "").split(",")):
+        value = f'value="{escape(tap)}"'
+        html = html.replace(value, f'{value} aria-pressed="true"')
+    return Markup(html)  # noqa: S704 - it was escaped where it was made
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     one.__name__: one
     for one in (
@@ -345,6 +354,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         marked,
         moment,
         padded,
+        pressed,
         said,
         sentence,
         verbatim,

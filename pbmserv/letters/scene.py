@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Aided, Previewing, coached
+from pbmserv.engine.protocol import Aided, coached, previews
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import SCORE, Note, Outcome, Seat, value
 from pbmserv.errors import Refusal, ServerFault
@@ -206,16 +206,16 @@ def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardS
         how = reading.render(words=_PLAIN | dict(words))
         told = (line.strip() for line in how.splitlines())
         return replace(scene, events=(*scene.events, *filter(None, told)))
-    if kind_of(letter).beyond_record and isinstance(game, Previewing):
+    if kind_of(letter).beyond_record and previews(game):
         preview = game.preview(scene.view, Seat(words["mover"]), words["move"])
-        notes = note_sentences(game, preview.notes, scene.names, scene.you)
+        notes = note_sentences(scene.game, preview.notes, scene.names, scene.you)
         return replace(scene, view=preview.view, events=tuple(notes))
     if letter == "check" and isinstance(game, Aided) and words.get("drawn"):
         drawn = game.drawn(scene.view, words["drawn"])
-        notes = note_sentences(game, drawn.notes, scene.names, scene.you)
+        notes = note_sentences(scene.game, drawn.notes, scene.names, scene.you)
         return replace(scene, view=drawn.view, events=tuple(notes))
     if letter == "check" and isinstance(game, Aided):
-        notes = note_sentences(game, game.check(scene.view), scene.names, scene.you)
+        notes = note_sentences(scene.game, game.check(scene.view), scene.names, scene.you)
         return replace(scene, events=tuple(notes))
     return scene
 

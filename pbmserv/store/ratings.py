@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, text, update
 
 from pbmserv.engine.ratings import OPPONENTS, UNRATED, WINDOW, Past, Rating, Standing
-from pbmserv.store.core.statements import insert_into
+from pbmserv.store.core.statements import Prepared, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import BoardStatus, rating_changes, ratings, seats
@@ -112,6 +112,7 @@ BEST = (
     .limit(bindparam("most"))
 )
 """The best people at a game with so many opponents, read off the index from its end."""
+_BEST = Prepared(BEST)
 
 _ONE = select(ratings.c.player_id, *STANDING, ratings.c.rated_at).where(
     ratings.c.game == bindparam("of_game"), ratings.c.player_id == bindparam("of_player")
@@ -230,8 +231,10 @@ def without_place(connection: Connection, game: str, most: int) -> list[Line]:
 
 def _table(connection: Connection, game: str, most: int, least: int, greatest: int) -> list[Line]:
     wanted = {"of_game": game, "most": most, "least": least, "greatest": greatest}
-    found = connection.execute(BEST, wanted)
-    return [Line(row.userid, _standing(row)) for row in found]
+    found = _BEST.rows(connection, wanted)
+    return [
+        Line(userid, Standing(Rating(mu, sigma), *counts)) for userid, mu, sigma, *counts in found
+    ]
 
 
 def of_player(connection: Connection, game: str, player_id: int) -> Rated | None:

@@ -23,7 +23,8 @@ from starlette.routing import Route
 from pbmserv.engine.registry import Readable, Registry
 from pbmserv.errors import ServerFault, StillWorking
 from pbmserv.letters.scene import BoardScene
-from pbmserv.service.boards.board_page import BoardPage, Look, Press
+from pbmserv.mail.envelope import Press
+from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.boards.public_pages import Finished
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.web import api_shapes as shapes

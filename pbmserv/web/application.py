@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from jinja2 import Environment
 from starlette.applications import Starlette
@@ -18,8 +18,9 @@ from starlette.types import ASGIApp
 
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import StillWorking
+from pbmserv.mail.envelope import Press
 from pbmserv.service.accounts.personal_page import MOST_DRAWN, Change, PersonalPage
-from pbmserv.service.boards.board_page import BoardPage, Look, Press, Pressed
+from pbmserv.service.boards.board_page import BoardPage, Look, Pressed
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.web.help import HelpPages
 from pbmserv.web.pages import (
@@ -220,7 +221,7 @@ class _Site:
         self._printer = printer
         self._text, self._failure = printer.text, printer.failure
         self._front = self._text("front")
-        self._kept: dict[str, tuple[BoardPage, list[str]]] = {}
+        self._kept: dict[str, tuple[BoardPage, list[bytes]]] = {}
         self._help = HelpPages(printer.pages.games, printer.templates, printer.shared)
 
     async def front(self, request: Request) -> Response:
@@ -295,22 +296,21 @@ class _Site:
         way = f"{self._printer.base}/b/{token}" + ("?answered" if done.by_letter else "")
         return Response(status_code=303, headers={**PRIVATE, "Location": way})
 
-    def _board(self, page: BoardPage, *, by_letter: bool = False, refused: bool = False) -> str:
+    def _board(self, page: BoardPage, *, by_letter: bool = False, refused: bool = False) -> bytes:
         said = {"by_letter": by_letter, "refused": refused, "bots": BOT_USERIDS}
         is_put = page.draft or page.trouble or page.words or by_letter or refused
-        is_plain = not is_put and page.scene is page.stands
         kept = self._kept.get(page.token)
         if kept is None or not _is_same(kept[0], page):
-            if not is_plain:
-                return self._text("board", page=page, cut="", **said)
-            text = self._text("board", page=replace(page, key=_KEY), cut=_CUT, **said)
+            plain = replace(page, **_PLAIN, scene=page.stands)
+            text = self._text("board", page=plain, cut=_CUT, **said | _UNSAID)
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()
-            kept = self._kept[page.token] = page, text.split(_CUT)
-        first, news, middle, move, last = kept[1]
-        if not is_plain:  # until something happens, all but these stays as it is
-            news, move = (self._text(n, page=page, **said) for n in ("board-news", "board-move"))
-        return f"{first}{news}{middle}{move}{last}".replace(_KEY, page.key)
+            kept = self._kept[page.token] = page, text.encode().split(_CUT.encode())
+        pieces = list(kept[1])
+        if is_put or page.scene is not page.stands:  # until something happens, the rest stays
+            news, move = self._printer.parts(("board-news", "board-move"), page=page, **said)
+            pieces[1], pieces[3] = news.encode(), move.encode()
+        return b"".join(pieces).replace(_KEY.encode(), page.key.encode())
 
     async def to_api(self, _request: Request) -> Response:
         """The address with a slash at its end, below which the others lie."""
@@ -340,6 +340,8 @@ class _Site:
 
 
 _DRAFT = {"key", "scene", "stands", "draft", "trouble", "example", "words"}
+_PLAIN: dict[str, Any] = {"key": _KEY, "draft": "", "trouble": "", "example": "", "words": ""}
+_UNSAID = {"by_letter": False, "refused": False}
 _BY_VALUE = [one.name for one in fields(BoardPage) if one.name not in _DRAFT]
 
 

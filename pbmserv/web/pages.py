@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
@@ -17,6 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pbmserv.engine.types import GameInfo
+from pbmserv.letters.environment import LetterEnvironment
+from pbmserv.letters.skeletons import SKELETONS
 
 SHARED = {"Cache-Control": "public, max-age=300"}
 """The same for everybody, and for minutes."""
@@ -67,6 +69,7 @@ class Printer:
         self.pages = pages
         self.base = pages.base
         self.templates = templates
+        self._made: dict[str, tuple[Mapping[str, Any], bytes]] = {}
         self.style = templates.get_template("web/style.css").render()
         self.icon = templates.get_template("web/icon.svg").render()
         self.replay = templates.get_template("web/replay.js").render()
@@ -80,6 +83,18 @@ class Printer:
         """A page: ``web/NAME.html.j2``."""
         return self.templates.get_template(f"web/{name}.html.j2").render(self.shared | values)
 
+    def again(self, name: str, **values: Any) -> bytes:
+        """The same as octets; those made last are good while all values are equal to those then."""
+        kept = self._made.get(name)
+        if kept is None or kept[0] != values:
+            kept = self._made[name] = values, self.text(name, **values).encode()
+        return kept[1]
+
+    def parts(self, names: tuple[str, ...], **values: Any) -> Sequence[str]:
+        """Several pieces of a page, as `text` makes them; most are filled into what was made of
+        the same templates before."""
+        return SKELETONS.texts(_pieces, " ".join(names), self.shared | values)
+
     def raw(self, name: str, **values: Any) -> str:
         """What is no HTML: ``web/NAME.j2``, which escapes by itself."""
         return self.templates.get_template(f"web/{name}.j2").render(self.shared | values)
@@ -87,6 +102,11 @@ class Printer:
     def failure(self, status: int, name: str, headers: Mapping[str, str] | None = None) -> Response:
         """A page that says why there is none."""
         return html(self.text(name), status, {**PRIVATE, **(headers or {})})
+
+
+def _pieces(templates: LetterEnvironment, names: str, values: Mapping[str, Any]) -> Sequence[Any]:
+    found = [templates.get_template(f"web/{name}.html.j2") for name in names.split()]
+    return [templates.concat(one.root_render_func(one.new_context(dict(values)))) for one in found]
 
 
 def _version(text: str) -> str:
@@ -133,7 +153,9 @@ class Rendered:
         return made
 
 
-def html(text: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+def html(
+    text: str | bytes, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
     """A page as an answer."""
     return Response(text, status, headers, "text/html; charset=utf-8")
 

@@ -119,17 +119,20 @@ class _Public:
     async def today(self, request: Request) -> Response:
         """Today's box. A tap is a GET: the whole game is in the form, and nothing changes here."""
         asked = request.query_params
-        state, tap = asked.get("state", ""), asked.get("tap", "")
-        found = await self._service.guest(state, tap, check="check" in asked)
+        state, tap, check = asked.get("state", ""), asked.get("tap", ""), "check" in asked
+        found = await self._service.guest(state, tap, check=check)
         if found is None:
             return self._printer.failure(404, "missing")
-        headers = BRIEFLY | UNLISTED if state else BRIEFLY
-        return tagged(request, self._printer.text("today", page=found), headers=headers)
+        if state or tap or check:
+            return tagged(
+                request, self._printer.text("today", page=found), headers=BRIEFLY | UNLISTED
+            )
+        return tagged(request, self._printer.again("today", page=found), headers=BRIEFLY)
 
     async def dailies(self, request: Request) -> Response:
         """The archive of the members' boxes."""
         found = await self._service.dailies()
-        return tagged(request, self._printer.text("dailies", games=found), headers=BRIEFLY)
+        return tagged(request, self._printer.again("dailies", games=found), headers=BRIEFLY)
 
     async def daily(self, request: Request) -> Response:
         number = request.path_params["number"]
@@ -144,12 +147,12 @@ class _Public:
 
     async def seeks(self, request: Request) -> Response:
         found = await self._service.seeks()
-        text = self._printer.text("seeks", seeks=found, titles=self._titles)
+        text = self._printer.again("seeks", seeks=found, titles=self._titles)
         return tagged(request, text, headers=BRIEFLY | UNLISTED)
 
     async def standings(self, request: Request) -> Response:
         found = await self._service.standings()
-        text = self._printer.text("standings", tables=found)
+        text = self._printer.again("standings", tables=found)
         return tagged(request, text, headers=BRIEFLY | UNLISTED)
 
     async def player(self, request: Request) -> Response:

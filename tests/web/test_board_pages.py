@@ -16,7 +16,7 @@ from sqlalchemy import func, select
 
 from pbmserv.engine.registry import Registry
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.boards.board_page import BoardPages
+from pbmserv.service.boards import board_page
 from pbmserv.store.tables.boards import plies
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
@@ -357,7 +357,7 @@ def test_no_link_gets_into_the_log_even_by_a_fault(
     def broken(*_: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(BoardPages, "_page", broken)
+    monkeypatch.setattr(board_page, "_sitter_of", broken)
     with pytest.raises(AssertionError):  # 500
         alice.load()
     assert "a page failed" in caplog.text

@@ -52,7 +52,7 @@ class Guest:
 
     def tap(self, *taps: str, check: bool = False) -> GuestPage:
         for tap in taps or ("",):
-            page = self.boxes._page(GAME, self.state, tap, check)
+            page = self.boxes._page(GAME, self.state, tap, check=check)
             self.state = page.state
         return page
 

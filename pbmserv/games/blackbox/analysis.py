@@ -171,7 +171,8 @@ def preview(view: View, seat: Seat, text: str) -> Preview[View]:
     Raises:
         NotUnderstood | Illegal: the move would be refused.
     """
-    as_mover = replace(view, seat=seat)  # whatever the view does not show stays unknown
+    # Whatever the view does not show stays unknown.
+    as_mover = view if view.seat == seat else replace(view, seat=seat)
     elements = elements_of(as_mover, text)
     after, told = _foreseen(as_mover, elements)
     notes = [Note(f"would-{kind}", seat, None, {"cells": cells}) for kind, cells in told]
@@ -186,7 +187,8 @@ def preview(view: View, seat: Seat, text: str) -> Preview[View]:
     move = Move(print_elements(elements), is_free(elements))
     if view.seat is None:
         after = replace(after, boxes=tuple(map(_without_atoms, after.boxes, view.boxes)))
-    return Preview(move, replace(after, seat=view.seat), tuple(notes))
+    shown = after if view.seat == seat else replace(after, seat=view.seat)
+    return Preview(move, shown, tuple(notes))
 
 
 def expect(view: View, move: Move) -> View:

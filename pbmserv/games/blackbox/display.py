@@ -89,6 +89,18 @@ def spots_of(board: Geometry, marks: Sequence[str], cells: Sequence[Sequence[str
         marks: for each port what it shows.
         cells: for each row each cell's two characters, as the board is drawn.
     """
+    ports = _ports(board, tuple(marks))
+    width, height = board.width, board.height
+    left = 2 * width + height
+    rows = [
+        _spot_row(board, y, ports[left + y], tuple(texts), ports[width + y])
+        for y, texts in enumerate(cells)
+    ]
+    return Spots(ports[:width], tuple(rows), ports[width + height : left])
+
+
+@lru_cache(maxsize=1_024)  # markers and seals are set far more often than ports are marked
+def _ports(board: Geometry, marks: tuple[str, ...]) -> tuple[Spot, ...]:
     unused, _ = _blank(board)
     ends: dict[str, list[str]] = {}
     used = [port for port, mark in enumerate(marks) if mark]
@@ -97,13 +109,7 @@ def spots_of(board: Geometry, marks: Sequence[str], cells: Sequence[Sequence[str
     ports = list(unused)
     for port in used:
         ports[port] = _port(unused[port], marks[port], ends[marks[port]])
-    width, height = board.width, board.height
-    left = 2 * width + height
-    rows = [
-        _spot_row(board, y, ports[left + y], tuple(texts), ports[width + y])
-        for y, texts in enumerate(cells)
-    ]
-    return Spots(tuple(ports[:width]), tuple(rows), tuple(ports[width + height : left]))
+    return tuple(ports)
 
 
 # A turn changes a row or two of a box, and each letter about it draws them all.

@@ -6,9 +6,20 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pbmserv.engine.protocol import Bot, Game, Saved
+from pbmserv.engine.protocol import Bot, Game
 from pbmserv.engine.record import FORFEIT, HINT, WITHDRAW
-from pbmserv.engine.types import Drawing, GameInfo, Move, Note, Outcome, Rng, Seat, Step, Value
+from pbmserv.engine.types import (
+    Drawing,
+    GameInfo,
+    Move,
+    Note,
+    Outcome,
+    Rng,
+    Saved,
+    Seat,
+    Step,
+    Value,
+)
 from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox import analysis, practice, racing, readings, sgt_files, views
 from pbmserv.games.blackbox import options as choices

@@ -20,10 +20,10 @@ from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refusal
 from pbmserv.letters.links import opens_page
 from pbmserv.letters.scene import why
-from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
 from pbmserv.service.accounts import preferences
-from pbmserv.service.boards.board_page import BoardPage, BoardPages, Press, written
+from pbmserv.service.boards.board_page import BoardPage, BoardPages
 from pbmserv.service.core.context import Services
 from pbmserv.service.core.results import NOTHING, Done, Notification, Part, told_letter
 from pbmserv.service.time.deadlines import clock_context

@@ -8,16 +8,11 @@ buttons that lead back to the page, and only what is sent is played.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
-from email.message import EmailMessage
-from email.policy import SMTPUTF8
-from email.utils import format_datetime
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -29,17 +24,17 @@ from pbmserv.errors import MoveError, Refusal
 from pbmserv.inbound.message import read_mail
 from pbmserv.letters.looking import Seen
 from pbmserv.letters.scene import BoardScene, foreseen, why
-from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
-from pbmserv.service.boards.reports import awaits, found, hint_for
+from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.core.context import Services
 from pbmserv.store import solo
-from pbmserv.store.accounts import players
-from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
-from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox, outbox
+from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.store.tables.mail import MailState
 
 LONGEST_DRAFT = 1_000
@@ -53,23 +48,6 @@ BOT_S = 3.0
 """Seconds that a page waits for a bot to move, so that its answer is there at once."""
 
 Taken = Callable[[], tuple[bool, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Press:
-    """What a player sends from the page.
-
-    Attributes:
-        turn: the number of the turn that the page was made for.
-        key: a random word of the page: the same one again is the same press again.
-        move: a move, or any command of a reply, in one line.
-        words: for the others at the board.
-    """
-
-    turn: int
-    key: str
-    move: str
-    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +146,19 @@ class Pressed:
     thinks: bool = False
 
 
+class _Kept(NamedTuple):
+    """A board as it was shown to a seat.
+
+    Attributes:
+        stamp: see `_stamp`.
+        asks_coach: see `reports.asks_coach`.
+    """
+
+    stamp: tuple[Any, ...]
+    scene: BoardScene
+    asks_coach: bool
+
+
 class BoardPages:
     """Answers for the pages of boards.
 
@@ -187,10 +178,14 @@ class BoardPages:
         self._database = database
         self._clock = clock
         self._hand_in = hand_in
-        self._scenes: dict[tuple[int, Seat], tuple[Position, tuple[Any, ...], BoardScene]] = {}
+        self._scenes: dict[tuple[int, Seat], _Kept] = {}
 
     async def page(self, token: str, look: Look) -> BoardPage | None:
         """The page as its player sees it; ``None``: the link is not, or no longer, good."""
+        if self._database.reads_at_once and not look.check:
+            seen = self._kept_page(token)
+            if seen is not None:
+                return _looked(seen, look)
         return await asyncio.to_thread(self._page, token, look)
 
     async def look(self, token: str) -> BoardPage | None:
@@ -248,48 +243,39 @@ class BoardPages:
             seen = self.seen(connection, token)
             return None if seen is None else _looked(seen, look)
 
-    def _scene(
-        self, connection: Connection, board: BoardRow, position: Position, seat: Seat
-    ) -> BoardScene:
-        """As `scene_of`; one that was shown lately is there still, and its view with it."""
-        key = board.id, seat
-        stamp = board.status, board.names, board.rated, board.options, board.terms
-        kept = self._scenes.get(key)
-        if kept is not None and kept[0] is position and kept[1] == stamp:
-            return kept[2]
-        scene = scene_of(connection, board, position, seat)
-        if len(self._scenes) >= SCENES:
-            self._scenes.clear()
-        self._scenes[key] = position, stamp, scene
-        return scene
+    def _kept_page(self, token: str) -> BoardPage | None:
+        """The page without a draft, if that takes no more than to read the board's row."""
+        with self._database.reading.connect() as connection:
+            told = _sitter_of(connection, self._services.mail_domain, token)
+        if told is None:
+            return None
+        sitter, board = told
+        kept = self._scenes.get((board.id, sitter.seat))
+        if kept is None or kept.stamp != _stamp(board) or kept.asks_coach:
+            return None
+        return _of_board(token, board, sitter, kept.scene, CoachPart())
 
     def seen(self, connection: Connection, token: str) -> BoardPage | None:
         """The page without a draft; ``None``: the link is not good."""
-        told = _player_of(connection, self._services.mail_domain, token)
+        told = _sitter_of(connection, self._services.mail_domain, token)
         if told is None:
             return None
-        player, board = told
-        sitter = board.sitter_of(player.id)
-        assert sitter is not None
+        sitter, board = told
+        key, stamp = (board.id, sitter.seat), _stamp(board)
         positions = self._services.positions
         position = positions.newest(connection, board)
         positions.remember(board.id, position)
-        scene = self._scene(connection, board, position, sitter.seat)
-        declined = board.status == "declined"
-        awaits_report = awaits(connection, board, position, sitter.seat)
-        return BoardPage(
-            token,
-            player.id,
-            player.userid,
-            scene,
-            scene,
-            secrets.token_hex(8),
-            undecided=() if declined else board.undecided,
-            reports=() if awaits_report else found(connection, board, position, sitter.seat),
-            awaits_report=awaits_report,
-            hint=hint_for(connection, board, position, sitter.seat),
-            declined=declined,
-        )
+        kept = self._scenes.get(key)
+        if kept is None or kept.stamp != stamp:
+            scene = scene_of(connection, board, position, sitter.seat)
+            if len(self._scenes) >= SCENES:
+                self._scenes.clear()
+            asks = asks_coach(position, sitter.seat)
+            kept = self._scenes[key] = _Kept(stamp, scene, asks_coach=asks)
+        coach = CoachPart()
+        if kept.asks_coach:
+            coach = coach_part(connection, board, position, sitter.seat)
+        return _of_board(token, board, sitter, kept.scene, coach)
 
     # -- presses ---------------------------------------------------------------------------
 
@@ -297,15 +283,15 @@ class BoardPages:
         """The press as a reply to a letter of that turn."""
         domain = self._services.mail_domain
         with self._database.reading.connect() as connection:
-            found = _player_of(connection, domain, token)
+            found = _sitter_of(connection, domain, token)
         if found is None:
             return None
-        player, board = found
-        told = ReplyAddress(Purpose.BOARD, player.id, board.id, press.turn, player.reply_epoch)
+        who, board = found
+        told = ReplyAddress(Purpose.BOARD, who.player_id, board.id, press.turn, who.reply_epoch)
         recipient = domain.address_of(told)
         if press.words.strip() and not press.move.strip():
             press = replace(press, move="chat")
-        return written(player.address, recipient, domain.domain, press, self._clock.now())
+        return written(who.address, recipient, domain.domain, press, self._clock.now())
 
     def _taken(self, digest: str, recipient: str) -> tuple[bool, Any]:
         """Whether the mail was carried out, and its number."""
@@ -327,6 +313,30 @@ class BoardPages:
             return _refused(seen, press, Refusal("unsaid"))
         by_letter = any(one[0] not in {"board", "result", "report", "hint"} for one in letters)
         return Pressed(by_letter=by_letter, thinks=seen.thinks or _asks_coach(seen, press))
+
+
+def _stamp(board: BoardRow) -> tuple[Any, ...]:
+    """What a board's scene is made of: its record has only ever more plies."""
+    return board.plies, board.status, board.names, board.rated, board.options, board.terms
+
+
+def _of_board(
+    token: str, board: BoardRow, sitter: Sitter, scene: BoardScene, coach: CoachPart
+) -> BoardPage:
+    declined = board.status == BoardStatus.DECLINED
+    return BoardPage(
+        token,
+        sitter.player_id,
+        sitter.userid,
+        scene,
+        scene,
+        secrets.token_hex(8),
+        undecided=() if declined else board.undecided,
+        reports=coach.reports,
+        awaits_report=coach.is_due,
+        hint=coach.hint,
+        declined=declined,
+    )
 
 
 def _refused(seen: BoardPage, press: Press, refusal: Refusal) -> Pressed:
@@ -353,20 +363,18 @@ def scene_of(
     return seen.scene({"event": "moved" if has_moved else ""})
 
 
-def _player_of(
+def _sitter_of(
     connection: Connection, domain: MailDomain, token: str
-) -> tuple[Player, BoardRow] | None:
+) -> tuple[Sitter, BoardRow] | None:
     """Who looks at which board, if the token is good, and is so still."""
-    reply_address = domain.ring.read(token)
-    if reply_address is None or reply_address.purpose is not Purpose.BOARD:
+    told = domain.ring.read(token)
+    if told is None or told.purpose is not Purpose.BOARD:
         return None
-    player = players.by_id(connection, reply_address.player)
-    if player is None or not player.active or player.reply_epoch != reply_address.epoch:
+    board = boards.load(connection, told.about)
+    sitter = board.sitter_of(told.player) if board else None
+    if board is None or sitter is None or sitter.state != PlayerState.ACTIVE:
         return None
-    board = boards.load(connection, reply_address.about)
-    if board is None or board.sitter_of(player.id) is None:
-        return None
-    return player, board
+    return (sitter, board) if sitter.reply_epoch == told.epoch else None
 
 
 def _looked(seen: BoardPage, look: Look) -> BoardPage:
@@ -384,17 +392,3 @@ def _looked(seen: BoardPage, look: Look) -> BoardPage:
     except MoveError as error:
         trouble = why(error.refusal)
     return replace(seen, scene=scene, draft=draft, words=words, trouble=trouble)
-
-
-def written(sender: str, recipient: str, domain: str, press: Press, now: datetime) -> Envelope:
-    """A reply with a move in its first line, and words below."""
-    mail = EmailMessage(policy=SMTPUTF8)
-    mail["From"] = sender
-    mail["To"] = recipient
-    mail["Subject"] = "Re: your board"
-    mail["Date"] = format_datetime(now)
-    same = hashlib.sha256(repr((recipient, press)).encode("utf-8", "backslashreplace")).hexdigest()
-    mail["Message-ID"] = f"<{same[:32]}.page@{domain}>"
-    words = "".join(sign for sign in press.words if sign == "\n" or sign.isprintable()).strip()
-    mail.set_content(" ".join(press.move.split()) + ("\n\n" + words if words else "") + "\n")
-    return Envelope(sender, recipient, mail.as_bytes())

@@ -151,7 +151,8 @@ class PublicPages:
 
         It is never shown.
         """
-        return await asyncio.to_thread(self._seen, partial(_stamp, number=number))
+        look = partial(self._seen, partial(_stamp, number=number))
+        return look() if self._database.reads_at_once else await asyncio.to_thread(look)
 
     async def standings(self) -> list[Words]:
         """The best players of each game: words of the letter ``standings``."""

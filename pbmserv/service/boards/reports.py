@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from pbmserv.commands.table.looking import Report
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import coached
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import Seat, value
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work
@@ -125,26 +125,37 @@ def is_done(position: Position, seat: Seat) -> bool:
     return position.apart and seat not in position.game.to_act(position.state)
 
 
-def found(
+@value(frozen=True, slots=True)
+class CoachPart:
+    """What the coach says on a board's page.
+
+    Attributes:
+        reports: on the reader's play first, if somebody has asked since the game was over.
+        is_due: the coach is at work on what this seat has asked for.
+        hint: what the reader was told who has asked for one, and done nothing since.
+    """
+
+    reports: tuple[Mapping[str, Any], ...] = ()
+    is_due: bool = False
+    hint: Mapping[str, Any] | None = None
+
+
+def asks_coach(position: Position, seat: Seat) -> bool:
+    """Whether this seat may have asked the coach for something that is still to be shown."""
+    return is_done(position, seat) or position.hint_of(seat) is not None
+
+
+def coach_part(
     connection: Connection, board: BoardRow, position: Position, seat: Seat
-) -> tuple[Mapping[str, Any], ...]:
-    """What the coach has found for this reader, if somebody has asked since the game was over."""
+) -> CoachPart:
+    """What the coach has found, or is at work on, for a seat that `asks_coach`."""
     game = position.game
-    if not coached(game) or not is_done(position, seat):
-        return ()
-    known = rows.found(connection, board.id, position.number)
-    return tuple(known[one] for one in game.reported(position.state, seat) if one in known)
-
-
-def hint_for(
-    connection: Connection, board: BoardRow, position: Position, seat: Seat
-) -> Mapping[str, Any] | None:
-    """The hint that a seat has asked for, if it has done nothing since, and it is worked out."""
     asked = position.hint_of(seat)
-    return rows.found(connection, board.id, asked.number).get(seat) if asked else None
-
-
-def awaits(connection: Connection, board: BoardRow, position: Position, seat: Seat) -> bool:
-    """Whether the coach is at work on what this seat has asked for."""
-    asks = is_done(position, seat) or position.hint_of(seat) is not None
-    return asks and rows.is_report_due(connection, board.id)
+    hint = rows.found(connection, board.id, asked.number).get(seat) if asked else None
+    if rows.is_report_due(connection, board.id):
+        return CoachPart(is_due=True, hint=hint)
+    if not coached(game) or not is_done(position, seat):
+        return CoachPart(hint=hint)
+    known = rows.found(connection, board.id, position.number)
+    reports = [known[one] for one in game.reported(position.state, seat) if one in known]
+    return CoachPart(tuple(reports), hint=hint)

@@ -154,9 +154,12 @@ class GuestBoxes:
         """
         if self._game is None:
             return None
-        return await asyncio.to_thread(self._page, self._game, state, tap, check)
+        opening = day_of(self._clock.now()), max(self._ring.keys)
+        if opening in self._openings and not (state or tap or check):
+            return self._page(self._game, "", "", check=False)
+        return await asyncio.to_thread(self._page, self._game, state, tap, check=check)
 
-    def _page(self, game: RacingGame, state: str, tap: str, check: bool) -> GuestPage:
+    def _page(self, game: RacingGame, state: str, tap: str, *, check: bool) -> GuestPage:
         day = day_of(self._clock.now())
         carried = self._read(state, game.info.key, day)
         number, moves = carried or (max(self._ring.keys), ())

@@ -9,7 +9,7 @@ from pbmserv.commands.table.playing import Load, Practise, Save, Solve
 from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.position import without_seed
-from pbmserv.engine.protocol import Saved, Saving, races
+from pbmserv.engine.protocol import Saving, races
 from pbmserv.engine.record import (
     HINT,
     REDO,
@@ -23,7 +23,7 @@ from pbmserv.engine.record import (
     weight,
     write_record,
 )
-from pbmserv.engine.types import Seat
+from pbmserv.engine.types import Saved, Seat
 from pbmserv.errors import Illegal, MoveError, OptionError, PlayerError, Refused
 from pbmserv.inbound.body import attached_text
 from pbmserv.mail.reply_address import Purpose

@@ -20,6 +20,10 @@ the mail it was for is put off (451) instead of being kept waiting without end. 
 more of them, see `store.core.postgresql`."""
 
 
+_FEW = 4
+"""Connections in use, of which there are thrice as many (`_sqlite`)."""
+
+
 def mail_url(url: str) -> str:
     """The store of mails that belongs to a database: a SQLite file beside it, so that door and
     play never wait for each other; on PostgreSQL the same database."""
@@ -56,6 +60,13 @@ class Database:
             from pbmserv.store.core.postgresql import open_engine  # with SQLite no driver is loaded
 
             self.writing = self.reading = open_engine(url, pool_size, BUSY_TIMEOUT_MS)
+
+    @property
+    def reads_at_once(self) -> bool:
+        """Whether a row can be read where other tasks wait: on SQLite that takes less time than to
+        have a thread do it, and waits for nobody as long as there are connections to spare."""
+        pool = self.reading.pool
+        return self.is_sqlite and isinstance(pool, QueuePool) and pool.checkedout() < _FEW
 
     def close(self) -> None:
         """Close every pooled connection; one that somebody still uses closes when it comes back."""

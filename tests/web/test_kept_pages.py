@@ -1,0 +1,68 @@
+"""Most of a page is kept from the look before: it is the same as if all were made anew."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from asking_pages import all_asked, site_of
+from both_ways import both_ways
+from indoors import PASSWORD, Indoors, address_of, indoors
+from pressing import page_of
+from starlette.applications import Starlette
+
+from pbmserv.store.core.database import Database
+
+DRAFTS = (
+    {},
+    {"move": "5,+e5"},
+    {"move": "5,+e5", "tap": "+E5"},
+    {"move": "+c3,+d4,?"},
+    {"move": "+c3,/c3", "tap": "?", "words": "Hello <b>bob</b>"},
+    {"move": "z9"},
+    {"move": '"><script>,+c4'},
+    {"check": "all"},
+    {"check": "1"},
+)
+KEY = re.compile(rb'(name="key" value=")[0-9a-f]{16}"')
+
+
+def played(server: Indoors, *, moves: int) -> list[str]:
+    """The paths of a board after so many of its moves, as both players ask for it."""
+    server.sign_up("alice", "bob")
+    found = server.send(address_of("alice"), f"blackbox challenge alice {PASSWORD} bob")
+    turns = [("bob", "b3,d3,f6,g7"), ("alice", "a1,c4,e5,g2"), ("alice", "1"), ("bob", "b")]
+    turns += [("alice", "2,+b3"), ("bob", "c")]
+    for name, move in turns[:moves]:
+        found += server.send(address_of(name), f"blackbox move 1 {name} {PASSWORD} {move}")
+    newest = {one.recipient: page_of(one) for one in found if "/b/" in one.text}
+    assert len(newest) == 2
+    return [f"{path}?{urlencode(one)}" for path in newest.values() for one in DRAFTS]
+
+
+@pytest.mark.parametrize("moves", [1, 6])
+def test_a_page_is_the_same_by_every_way(
+    moves: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with indoors(tmp_path) as server:
+        paths = played(server, moves=moves)
+        with both_ways() as ways:
+            site = site_of(server.server)
+            first = bodies(site, paths)
+            assert bodies(site, paths) == first  # of what was kept meanwhile
+            again = bodies(site_of(server.server), list(reversed(paths)))
+        assert again == first
+        monkeypatch.setattr(Database, "reads_at_once", False)  # as on PostgreSQL
+        assert bodies(site, paths) == first
+    assert (ways.differ, ways.refused) == ([], set())
+    assert ways.filled > len(paths)
+
+
+def bodies(site: Starlette, paths: list[str]) -> dict[str, bytes]:
+    """All pages but for the random word of each."""
+    found = all_asked(site, *paths)
+    assert {one.status for one in found.values()} == {200}
+    assert all(KEY.search(one.body) for one in found.values())
+    return {path: KEY.sub(rb'\1"', one.body) for path, one in found.items()}
