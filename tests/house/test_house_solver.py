@@ -75,7 +75,7 @@ def test_bits_of_a_first_probe() -> None:
     """On 7x7 with 4 atoms; `python -m benchmarks.solver` prints other boards."""
     side, atoms = 7, 4
     board = geometry(side, side)
-    for port, bits in enumerate((2.555, 3.150, 3.173, 3.179)):
+    for port, bits in enumerate((2.555, 3.150)):
         shares = []
         for out in (HIT, *range(len(board.ports))):
             found = search(board, [(port, out)], atoms, atoms, NO_END)
@@ -227,7 +227,7 @@ def test_the_largest_boards_are_played_too() -> None:
             view = GAME.view(state, seat)
             text = LEVELS["house-hard"].choose(view, Rng(b"large", seat))
             state = GAME.apply(state, seat, GAME.parse(view, text), lots()).state
-        for turn in range(4):
+        for turn in range(2):
             seat = min(GAME.to_act(state))
             view = GAME.view(state, seat)
             move = GAME.parse(view, LEVELS["house-hard"].choose(view, Rng(b"large", turn)))
@@ -267,7 +267,8 @@ def turns_to_win(level: str, number: int) -> int:
 @pytest.mark.slow
 def test_the_levels_are_as_strong_as_measured() -> None:
     """Mean turns over many games: 7.3, 8.4 and 10.0 (`python -m benchmarks.solver`)."""
-    needed = {level: mean(turns_to_win(level, n) for n in range(8)) for level in LEVELS}
+    levels = ("house-hard", "house", "house-easy")
+    needed = {level: mean(turns_to_win(level, n) for n in range(8)) for level in levels}
     assert 6.0 < needed["house-hard"] < 8.6
     assert 7.0 < needed["house"] < 9.8
     assert 8.0 < needed["house-easy"] < 12.0

@@ -46,12 +46,12 @@ LOOKS = ("", "?check=all", "?move=a,%2Bb2", "?tap=%3F", "?check=a")
 
 
 def read_all_along(world: World, mails: list[Sent]) -> list[dict[str, Answer]]:
-    """What others than the hider read after every third of these mails, and after the last."""
+    """What others than the hider read after every fifth of these mails, and after the last."""
     site = site_of(world.server)
     found = []
     for number, mail in enumerate(mails, 1):
         tell(world, mail)
-        if number % 3 == 0 or number == len(mails):
+        if number % 5 == 0 or number == len(mails):
             answers = all_asked(site, *PATHS, *own_pages(world))
             token = token_of(world, SOLVER, Purpose.BOARD)
             answers[SEAT] = asyncio.run(asked(site, SEAT, authorization=f"Bearer {token}"))

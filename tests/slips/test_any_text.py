@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from email.header import Header
 
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from indoors import PASSWORD, Indoors, address_of, indoors
@@ -97,8 +98,7 @@ def mail(number: int, way: Way, subject: str, body: str) -> bytes:
 @pytest.mark.parametrize("way", ["stranger", "player", "board", "report", "digest", "signup"])
 @given(subject=subjects, body=bodies)
 @settings(
-    max_examples=60,
-    deadline=None,
+    examples(20),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     phases=set(Phase) - {Phase.explain},  # which would trace, and so slow down, what is measured
 )

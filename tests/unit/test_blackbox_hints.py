@@ -71,7 +71,7 @@ def cells_of(names: tuple[str, ...], board: Geometry) -> frozenset[int]:
     return frozenset(board.names.index(name) for name in names)
 
 
-@examples(60)
+@examples(30)
 @given(
     st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 8), st.sampled_from([0, 1, 3])
 )
@@ -107,7 +107,7 @@ def test_a_hint_is_true_of_every_layout_that_fits(
         assert len(set(map(tuple, layouts.values()))) == 1
 
 
-@examples(20)
+@examples(10)
 @given(st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 6))
 def test_what_the_reader_cannot_know_changes_no_hint(
     words: list[str], seed: int, turns: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,6 +63,7 @@ def test_nonsense_is_refused(setting: Setting) -> None:
 
 @pytest.mark.slow
 @by_name(list(described()))
+@examples(15)
 @given(text=st.text(max_size=30))
 def test_any_text_is_taken_or_refused_well(setting: Setting, text: str) -> None:
     said = refused(setting, text)

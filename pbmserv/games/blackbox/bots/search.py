@@ -17,6 +17,10 @@ EMPTY, ATOM, UNKNOWN = 0, 1, 2
 Result = tuple[int, int]
 """A port, and where a ray into it came out, as `geometry.trace` gives it."""
 
+_Ray = tuple[int, int, int]
+"""A result, and the unknown square at which its ray stopped when it was fired last: as long as
+that is unknown, it stops there again. 0, which is outside the box: it has to be fired."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -75,7 +79,7 @@ class _Choice:
     """A cell that was chosen to be empty or an atom, and what was left to be explained then."""
 
     square: int
-    rays: list[Result]
+    rays: list[_Ray]
     placed: int
     unknown: int
     other: bool  # whether an atom is still to be tried there
@@ -107,7 +111,7 @@ class _Search:
         """Go through the tree, empty cells first, without recursion: it may be deep."""
         both = [(out, port) for port, out in self.results if out not in (HIT, port)]
         # A detour is fired from its other end, too: there it divides elsewhere.
-        rays: list[Result] | None = [*self.results, *both]
+        rays: list[_Ray] | None = [(port, out, 0) for port, out in (*self.results, *both)]
         while rays is not None:
             left, square = self._explain(rays)
             if self.just_one and self.found:
@@ -120,26 +124,35 @@ class _Search:
                 rays = left
         return Found(self.found, complete=True)
 
-    def _explain(self, rays: list[Result]) -> tuple[list[Result], int | None]:
+    def _explain(self, rays: list[_Ray]) -> tuple[list[_Ray], int | None]:
         """The rays that are not explained yet and the square most of them ask for; ``None`` where
         this case is done: it contradicts a result, or it explains them all and is kept."""
-        left: list[Result] = []
+        grid, squares = self.grid, self.squares
+        left: list[_Ray] = []
         asked: dict[int, int] = {}
         for ray in rays:
-            self.budget -= 1
-            out = fire(self.grid, self.squares, ray[0])
-            if out >= HIT:
-                if out != ray[1]:
-                    return left, None
-                continue
-            left.append(ray)
-            asked[out] = asked.get(out, 0) + 1
+            self.budget -= 1  # also for one that need not be fired again: the tree is as large
+            port, result, stopped = ray
+            if squares[stopped] != UNKNOWN:
+                out = fire(grid, squares, port)
+                if out >= HIT:
+                    if out != result:
+                        return left, None
+                    continue
+                stopped = asks(out)
+                door, ahead, side = grid.doors[port]
+                # Beside its door an atom on the other side turns the ray back before that.
+                is_beside = abs(stopped - door - ahead) == abs(side)
+                left.append((port, result, 0 if is_beside else stopped))
+            else:
+                left.append(ray)
+            asked[stopped] = asked.get(stopped, 0) + 1
         if not left:
             self._keep()
             return left, None
-        return left, asks(max(asked, key=lambda out: asked[out]))
+        return left, max(asked, key=asked.__getitem__)
 
-    def _choose(self, square: int, left: list[Result]) -> bool:
+    def _choose(self, square: int, left: list[_Ray]) -> bool:
         """Decide about a square, empty first; False = neither is possible."""
         unknown = self.unknown - 1
         if self.placed + unknown >= self.least:
@@ -155,7 +168,7 @@ class _Search:
         self.unknown = unknown
         return True
 
-    def _back(self) -> list[Result] | None:
+    def _back(self) -> list[_Ray] | None:
         """To the last choice that leaves another; the rays from there, ``None`` = all is done."""
         while self.trail:
             last = self.trail.pop()
@@ -193,10 +206,10 @@ def fire(field: Field, squares: bytearray, port: int) -> int:
     """
     place, ahead, left = field.doors[port]
     exits = field.exits
-    at_door = _at_door(squares, place + ahead, left, port)
+    place += ahead
+    at_door = _at_door(squares, place, left, port)
     if at_door is not None:
         return at_door
-    place += ahead
     while True:
         front = place + ahead
         if squares[front]:
@@ -220,7 +233,9 @@ def _at_door(squares: bytearray, front: int, left: int, port: int) -> int | None
     """As `fire`, for a ray that stands on its port; ``None`` = it goes in."""
     if squares[front]:
         return HIT if squares[front] == ATOM else HIT - 1 - front
-    sides = (front + left, front - left)
-    if any(squares[side] == ATOM for side in sides):
+    on_left, on_right = squares[front + left], squares[front - left]
+    if ATOM in (on_left, on_right):
         return port
-    return next((HIT - 1 - side for side in sides if squares[side]), None)
+    if on_left:
+        return HIT - 1 - (front + left)
+    return HIT - 1 - (front - left) if on_right else None
