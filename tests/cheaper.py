@@ -15,7 +15,9 @@ from argon2 import PasswordHasher
 from jinja2 import FileSystemBytecodeCache
 from sqlalchemy import Connection, Engine, event
 
+from pbmserv.letters import skeletons
 from pbmserv.letters.environment import environment, templates_root
+from pbmserv.letters.tracing import tracing_environment
 from pbmserv.service.auth import passwords
 
 COMPILED = "PBMSERV_TEST_TEMPLATES"
@@ -39,6 +41,15 @@ def share_templates() -> None:
     """Take compiled templates from the others of this run, and give them ours."""
     if folder := os.environ.get(COMPILED):
         environment().bytecode_cache = FileSystemBytecodeCache(folder)
+        traced = Path(folder, "traced")
+        traced.mkdir(exist_ok=True)
+        tracing_environment().bytecode_cache = FileSystemBytecodeCache(str(traced))
+
+
+def learn_seldom() -> None:
+    """Hardly a letter of a test comes ten times more, which is what learning it costs; the first
+    hundred of each process are learnt as ever."""
+    skeletons._EACH = 200
 
 
 def load_templates() -> None:

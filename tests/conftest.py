@@ -21,6 +21,7 @@ from cheaper import (
     COMPILED,
     build_command_line_once,
     know_statements,
+    learn_seldom,
     make_argon2_cheap,
     share_templates,
 )
@@ -54,6 +55,7 @@ load_profile()
 make_argon2_cheap()
 build_command_line_once()
 know_statements()
+learn_seldom()
 
 
 def pytest_configure(config: pytest.Config) -> None:

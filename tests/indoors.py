@@ -10,12 +10,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
 from argon2 import PasswordHasher
-from headers import READ, SENT
+from headers import written
 from migrated import migrated
 from one_process import Server
 from running import NO_RATES, Correspondence, Letter, MovableClock, add_player
@@ -90,16 +89,14 @@ class Indoors:
     ) -> None:
         """Hand a mail in; the letters it led to are not made yet, which is half the work."""
         self.mails += 1
-        message = EmailMessage(READ)
-        message["From"] = sender
-        message["To"] = to or self.server.mail_domain.address
-        message["Subject"] = subject
-        message["Message-ID"] = f"<{self.mails}@players.example>"
-        for name, value in headers.items():
-            message[name.replace("_", "-")] = value
-        message.set_content(body)
-        raw = message.as_bytes(policy=SENT)
-        self._hand_over(sender, raw, to or self.server.mail_domain.address)
+        named = {
+            "From": sender,
+            "To": to or self.server.mail_domain.address,
+            "Subject": subject,
+            "Message-ID": f"<{self.mails}@players.example>",
+            **{name.replace("_", "-"): value for name, value in headers.items()},
+        }
+        self._hand_over(sender, written(named, body), to or self.server.mail_domain.address)
 
     def begin(self, sender: str, subject: str, body: str = "") -> list[Posted]:
         """Ask for a board by a mail that proves nothing, and say yes to the letter that asks."""
@@ -200,7 +197,6 @@ class HandedIn(Correspondence):
         self._indoors = indoors
         self._unread: list[Posted] = []
         self.server.scheduler.begin()
-        self.server.door_stage.run_once()
 
     def send_raw(self, sender: str, to: str, raw: bytes) -> str:
         return self._indoors.hand_in(Envelope(sender, to, raw))

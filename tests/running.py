@@ -14,7 +14,6 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from email import message_from_bytes
 from email.message import EmailMessage
 from email.utils import make_msgid
 from functools import cached_property, partial
@@ -22,7 +21,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from argon2 import PasswordHasher
-from headers import READ, SENT
+from headers import read, written
 from one_process import Server
 from sqlalchemy import ColumnElement, select, update
 from wire import SETTLES
@@ -94,9 +93,7 @@ class Letter:
     @cached_property
     def message(self) -> EmailMessage:
         """What it says; to read it takes longer than to make it, and many are only counted."""
-        message = message_from_bytes(self.raw, policy=READ)
-        assert isinstance(message, EmailMessage)
-        return message
+        return read(self.raw)
 
     @property
     def subject(self) -> str:
@@ -171,15 +168,14 @@ class Correspondence(ABC):
         **headers: str,
     ) -> str:
         """Send a mail by SMTP; the server's last reply comes back (``"250 …"``)."""
-        message = EmailMessage(READ)
-        message["From"] = sender
-        message["To"] = to or self.address
-        message["Subject"] = subject
-        message["Message-ID"] = message_id or make_msgid(domain="players.example")
-        for name, value in headers.items():
-            message[name.replace("_", "-")] = value
-        message.set_content(body)
-        return self.send_raw(sender, to or self.address, message.as_bytes(policy=SENT))
+        named = {
+            "From": sender,
+            "To": to or self.address,
+            "Subject": subject,
+            "Message-ID": message_id or make_msgid(domain="players.example"),
+            **{name.replace("_", "-"): value for name, value in headers.items()},
+        }
+        return self.send_raw(sender, to or self.address, written(named, body))
 
     def reply(self, letter: Letter, body: str, *, sender: str = "", **headers: str) -> str:
         """Answer a letter as a mail program does."""

@@ -1,22 +1,23 @@
-"""Plays a dialog, and sends the example of each refusal back, to a copy of the server."""
+"""Sends the example of each refusal in a dialog back, to a copy of the server.
+
+Forms to fill in ("forgot USERID") are no examples.
+"""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from dialog_play import Play
-from dialog_reader import Dialog
-from indoors import Indoors, Posted, indoors
-from running import Letter, MovableClock, Running
+from indoors import HandedIn, Indoors, Posted, indoors
+from running import MovableClock
 from sqlalchemy import select
 
 from pbmserv.errors import is_form
-from pbmserv.mail.envelope import Envelope
 from pbmserv.store.tables.boards import boards, plies, unconfirmed_boards
 from pbmserv.store.tables.mail import outbox
 
@@ -53,66 +54,42 @@ class Tried:
         )
 
 
-class Watched:
-    """A server without doors, for dialogs, that has each example tried at once."""
+class Trying(HandedIn):
+    """A server without doors, for dialogs, that has each example tried at once, on a copy.
+
+    Args:
+        folder: its data and its database, on SQLite.
+    """
 
     def __init__(self, house: Indoors, folder: Path, settings: Mapping[str, str]) -> None:
-        self.server = house.server
+        super().__init__(house)
         self._house = house
         self._folder = folder
         self._settings = settings
-        self._waiting: list[Letter] = []
         self.tried: list[Tried] = []
 
-    @property
-    def address(self) -> str:
-        return self.server.mail_domain.address
-
-    def sign_up(self, userid: str, password: str) -> None:
-        (asked,) = self._house.send(f"{userid}@players.example", f"signup {userid} {password}")
-        if asked.kind == "confirm":
-            self._house.reply(asked, "yes")
-
-    def send(self, sender: str, subject: str) -> None:
-        self._take(self._house.send(sender, subject))
-
-    def reply(self, letter: Letter, body: str) -> None:
-        self._take(self._house.reply(letter, body))
-
-    def send_raw(self, sender: str, to: str, raw: bytes) -> str:
-        reply = self._house.hand_in(Envelope(sender, to, raw))
-        self._take(self._house.letters())
-        return reply
-
-    def letters(self) -> list[Letter]:
-        found, self._waiting = self._waiting, []
-        return found
-
-    def live(self, **by: float) -> None:
-        self._take(self._house.live(**by))
-
-    def _take(self, letters: Sequence[Posted]) -> None:
-        self._waiting += letters
-        for letter in letters:
+    def _read(self, made: list[Posted]) -> None:
+        super()._read(made)
+        for letter in made:
             for refused in refusals_in(self._house, letter):
                 example = refused["refusal"]["example"]
                 if example and not is_form(example):
                     self.tried.append(self._try(letter, refused))
 
     def _try(self, letter: Posted, refused: Mapping[str, Any]) -> Tried:
-        copy = self._folder / "copy"
-        shutil.copytree(self._folder / "house", copy)
         refusal = refused["refusal"]
-        with indoors(copy, **self._settings) as house:
-            assert isinstance(house.server.clock, MovableClock)
-            assert isinstance(self.server.clock, MovableClock)
-            house.server.clock.moment = self.server.clock.moment
-            house.mails = 1_000  # Message-IDs that no mail here has
-            before, begun = _record(house)
-            came = house.reply(letter, refusal["example"])
-            after, begun_then = _record(house)
-            again = [one["refusal"]["code"] for x in came for one in refusals_in(house, x)]
-        shutil.rmtree(copy)
+        with TemporaryDirectory() as folder:
+            copy = Path(folder, "copy")
+            shutil.copytree(self._folder, copy)
+            with indoors(copy, **self._settings) as house:
+                assert isinstance(house.server.clock, MovableClock)
+                assert isinstance(self.server.clock, MovableClock)
+                house.server.clock.moment = self.server.clock.moment
+                house.mails = 1_000  # Message-IDs that no mail here has
+                before, begun = _record(house)
+                came = house.reply(letter, refusal["example"])
+                after, begun_then = _record(house)
+                again = [one["refusal"]["code"] for x in came for one in refusals_in(house, x)]
         return Tried(
             refusal["code"],
             refused["echo"],
@@ -145,11 +122,18 @@ def _record(house: Indoors) -> tuple[dict[tuple[int, int], str], int]:
     return made, begun + asked
 
 
-def examples_of(dialog: Dialog, folder: Path) -> list[Tried]:
-    """Play a dialog, and try each example in it."""
-    settings = {"signup": "confirm", "web": "", **dialog.settings}
-    (folder / "house").mkdir()
-    with indoors(folder / "house", **settings) as house:
-        watched = Watched(house, folder, settings)
-        Play(dialog, cast("Running", watched)).play()
-    return watched.tried
+BEGINS = re.compile(r"\b(challenge|challange|solo|rematch|replay|seek|play|daily)\b", re.IGNORECASE)
+"""Words with which people ask for a board."""
+
+
+def check(tried: Tried) -> None:
+    """An example works, and costs only what was asked for."""
+    assert not tried.again, f"the example is refused: {tried}"
+    assert tried.letters, f"the example is answered by silence: {tried}"
+    assert tried.begun == 0 or BEGINS.search(tried.wrote), f"nobody asked for a board: {tried}"
+    if "resign" in tried.plies:
+        assert "resign" in tried.wrote or "give up" in tried.wrote, (
+            f"nobody wanted to give up: {tried}"
+        )
+    elif tried.code != "unsubscribe":
+        assert not tried.costs, f"nobody wrote {tried.costs}: {tried}"

@@ -1,5 +1,7 @@
 """Every dialog in this folder, played on SQLite; those that say so on PostgreSQL, too.
 
+The example of a refusal, sent back as a reply to it, works and costs only what was asked for.
+
 Most are handed to the server in the test's own thread, since what they are about begins behind the
 door; those of `THROUGH_SOCKETS` go all the way, from SMTP to a Maildir.
 """
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 from dialog_play import DialogFailed, Play
 from dialog_reader import ALSO, Dialog, read_dialog
+from examples_tried import Trying, check
 from indoors import HandedIn, indoors
 from running import Correspondence, start
 
@@ -24,6 +27,10 @@ THROUGH_SOCKETS = {
 }
 """What may differ there: refusals of SMTP, octets, copies, reports, attachments, the bots' thread;
 and a game from the signup to its end."""
+
+
+WITH_FORMS = {"challenge-answered-in-prose", "signup-not-clearly-yes"}
+"""Where what people are to try are forms to fill in, or answers."""
 
 
 def _is_also_on_postgresql(path: Path) -> bool:
@@ -50,6 +57,10 @@ def test_dialog(path: Path, database_url: str, tmp_path: Path) -> None:
             parted = str(failed)
     if parted:
         pytest.fail(parted, pytrace=False)
+    if isinstance(server, Trying):
+        assert server.tried or path.stem in WITH_FORMS
+        for tried in server.tried:
+            check(tried)
 
 
 @contextmanager
@@ -61,7 +72,14 @@ def _server(dialog: Dialog, database_url: str, folder: Path) -> Iterator[Corresp
         # As a server is when nothing is set.
         settings = {"signup": "confirm", **dialog.settings}
         with indoors(folder, database_url, **settings) as handed:
-            yield HandedIn(handed)
+            if handed.server.database.is_sqlite and _has_examples(dialog.path):
+                yield Trying(handed, folder, settings)
+            else:
+                yield HandedIn(handed)
+
+
+def _has_examples(path: Path) -> bool:
+    return "Try this" in path.read_text("utf-8")
 
 
 def test_those_through_sockets_are_there() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from email import message_from_bytes
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,8 +50,8 @@ class House:
 
     def letters(self, address: str) -> list[str]:
         """Subjects of the letters that have come there."""
-        found = [message_from_bytes(copies[0]) for copies in list(self.sink.taken.values())]
-        return [str(one["Subject"]) for one in found if address in str(one["To"])]
+        found = [_head(copies[0]) for copies in list(self.sink.taken.values())]
+        return [subject for to, subject in found if address in to]
 
     def played(self) -> Counter[tuple[int, int]]:
         """(board, seat) of every move, and how often."""
@@ -70,6 +71,13 @@ class House:
         with self.database.reading.connect() as connection:
             found = select(inbox.c.error).where(inbox.c.state == "kept")
             return list(connection.execute(found).scalars())
+
+
+@cache
+def _head(letter: bytes) -> tuple[str, str]:
+    """To whom it goes, and its subject."""
+    message = message_from_bytes(letter)
+    return str(message["To"]), str(message["Subject"])
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from both_ways import BothWays, both_ways
+from headers import by_the_library
 from indoors import PASSWORD, Posted, indoors
 from letter_reading import Page, check_form, facts
 from mailto_links import drafts_of
@@ -113,6 +114,20 @@ def test_pages_are_such_as_all_mail_programs_show(letters: list[Posted]) -> None
             r"<table([^>]*)>(?=(?:(?!</table>).)*<table)", body, re.DOTALL
         ):
             assert 'role="presentation"' in attributes
+
+
+def test_letters_are_well_formed_for_a_reader_that_looks_at_each_line(
+    letters: list[Posted],
+) -> None:
+    """The other tests read them quicker (`headers.py`)."""
+    for letter in letters:
+        told = list(by_the_library(letter.raw).walk())
+        assert not any(part.defects for part in told)
+        found = list(letter.message.walk())
+        for one, other in zip(found, told, strict=True):
+            assert list(one.raw_items()) == list(other.raw_items())
+            assert one.is_multipart() or one.get_payload() == other.get_payload()
+            assert (one.preamble, one.epilogue) == (other.preamble, other.epilogue)
 
 
 def test_text_and_page_have_the_same_headline(letters: list[Posted]) -> None:
