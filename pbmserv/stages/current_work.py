@@ -6,8 +6,8 @@ from __future__ import annotations
 import mmap
 import struct
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from itertools import count
 from time import monotonic, thread_time
 
@@ -48,6 +48,21 @@ class Stuck:
         return int(dict(_TIMES.iter_unpack(self._memory)).get(number, 0))
 
 
+class _Place(AbstractContextManager[None]):
+    """Where a thread notes what it is at: a context each time, and no generator."""
+
+    def __init__(self, memory: mmap.mmap, at: int) -> None:
+        self._memory = memory
+        self._at = at
+        self.number = NONE
+
+    def __enter__(self) -> None:
+        _LAYOUT.pack_into(self._memory, self._at, self.number, monotonic())
+
+    def __exit__(self, *_: object) -> None:
+        _LAYOUT.pack_into(self._memory, self._at, NONE, 0.0)
+
+
 class CurrentWork:
     """Numbers (of arrivals, letters, boards) and since when, in memory that a forked child shares
     with its parent.
@@ -65,17 +80,14 @@ class CurrentWork:
         self._places = count()
         self._mine = threading.local()
 
-    @contextmanager
-    def of(self, number: int) -> Iterator[None]:
+    def of(self, number: int) -> AbstractContextManager[None]:
         """While this thread is at it."""
-        at: int | None = getattr(self._mine, "at", None)
-        if at is None:
-            at = self._mine.at = next(self._places) % THREADS * _LAYOUT.size
-        _LAYOUT.pack_into(self._memory, at, number, monotonic())
-        try:
-            yield
-        finally:
-            _LAYOUT.pack_into(self._memory, at, NONE, 0.0)
+        place: _Place | None = getattr(self._mine, "place", None)
+        if place is None:
+            at = next(self._places) % THREADS * _LAYOUT.size
+            place = self._mine.place = _Place(self._memory, at)
+        place.number = number
+        return place
 
     def times_stuck(self, number: int) -> int:
         """How often a process of this kind was killed over it."""

@@ -66,10 +66,11 @@ def texts_of(
     path: frozenset[int],
     atoms: frozenset[int] | None,
     markers: frozenset[int],
-    unmarked: str,
+    opened: bool,
 ) -> tuple[tuple[str, ...], ...]:
     """What each cell of each row shows; what comes later here hides what came before."""
     width, shown = board.width, [EMPTY] * len(board.cells)
+    unmarked = "?x" if opened and atoms is not None else "? "
     atoms = atoms or frozenset()
     for cell in sealed:
         shown[cell] = ". "

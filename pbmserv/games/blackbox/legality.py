@@ -81,16 +81,14 @@ def _check_placement(view: View, elements: Sequence[Element]) -> None:
 
 
 def _check_play(view: View, own: BoxView, elements: Sequence[Element]) -> None:
-    kinds: dict[Kind, list[Element]] = {kind: [] for kind in Kind}
-    for element in elements:
-        kinds[element.kind].append(element)
-    cells, guesses = kinds[Kind.CELL], kinds[Kind.GUESS]
+    cells = [element for element in elements if element.kind == Kind.CELL]
+    guesses = [element for element in elements if element.kind == Kind.GUESS]
     again = not view.options.race and (len(cells) > 1 or view.phase == "hiding")
     if again and len(cells) == len(elements):
         raise Illegal("blackbox.already-hidden", part=cells[0].part)
     for cell in cells:
         raise Illegal("blackbox.unsigned-cell", part=cell.part, cell=cell.text)
-    _check_probe(own, kinds[Kind.PROBE])
+    _check_probe(own, [element for element in elements if element.kind == Kind.PROBE])
     if len(guesses) > 1:
         raise Illegal("blackbox.two-guesses", part=guesses[1].part)
     if guesses:

@@ -32,12 +32,12 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 
 from pbmserv.store.core.database import wrapped
-from pbmserv.store.tables.columns import Instant, State
+from pbmserv.store.tables.columns import Instant, State, written
 
 Values: TypeAlias = Mapping[str, Any]
 _Convert: TypeAlias = Callable[[Any], Any] | None
 
-_DIALECT = SQLiteDialect_pysqlite()
+_DIALECT = SQLiteDialect_pysqlite(json_serializer=written)
 _NOTHING_OF_NOTHING = (Instant, State)
 """Types that read NULL as ``None``."""
 _NONE: Values = {}

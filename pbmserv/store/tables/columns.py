@@ -64,7 +64,7 @@ class Instant(TypeDecorator[datetime]):
 
 def _moment_of(kept: str | None) -> datetime | None:
     """The moment that SQLite keeps in so many words; in one step, since a board has a dozen."""
-    return None if kept is None else datetime.fromisoformat(kept).replace(tzinfo=UTC)
+    return None if kept is None else datetime.fromisoformat(f"{kept}+00:00")
 
 
 @lru_cache(maxsize=8)  # a mail writes its moment half a dozen times
@@ -94,7 +94,8 @@ class State(TypeDecorator[StrEnum]):
         return members.__getitem__
 
 
-_written = json.JSONEncoder(separators=(",", ":")).encode
+written: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+"""JSON as it is kept."""
 
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 """The first octet of what is kept: how the rest is to be read."""
@@ -154,7 +155,7 @@ def unpack(kept: bytes) -> bytes:
 
 
 def _packed_words(words: Any) -> bytes:
-    return b"" if words == {} else pack(_written(words).encode())
+    return b"" if words == {} else pack(written(words).encode())
 
 
 class PackedBytes(TypeDecorator[bytes]):
