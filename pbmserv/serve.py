@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import gc
 import logging
 import os
@@ -27,6 +29,9 @@ from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
 from pbmserv.web.mailbox import secret_of
 
+M_ARENA_MAX = -8
+"""Of glibc's malloc.h."""
+
 
 def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
     """Run *stages* until SIGTERM or SIGINT; the process's exit code.
@@ -47,6 +52,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
             for named in loaded.settings.dkim_keys:
                 load_key(named)  # what is wrong is told once, and not by a stage again and again
             secret = _must_be_usable(loaded.settings)
+            _share_heaps()
             _collect_rarely()
             settings = _with_ports(loaded.settings, bound)
             mailbox = f"{public_url(settings.mailbox)}/{secret}/" if settings.mailbox else ""
@@ -89,8 +95,17 @@ def _only(settings: Settings, stages: Sequence[str]) -> Settings:
 def _collect_rarely() -> None:
     """Look for cyclic garbage less often: mails leave hardly any, and the remembered positions
     are many objects to look through in vain (8 % of the time that a move takes)."""
+    gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+
+
+def _share_heaps() -> None:
+    """Have threads share two heaps of glibc's allocator. With one for each, what eight threads of a
+    post have freed stays with each of them: 14 MB after 2,500 mails."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):  # another C library
+            ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
 
 
 def _with_ports(settings: Settings, bound: Bound) -> Settings:

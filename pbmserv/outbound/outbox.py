@@ -145,6 +145,12 @@ LEASE = timedelta(minutes=5)
 """How long a claimed letter is one worker's own if that does not renew it: it has died."""
 
 
+def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
+    """Letters to those who wait for a move before those to its mover; of each reader in order."""
+    answered = {row.recipient for row in rows if row.in_reply_to}
+    return sorted(rows, key=lambda row: row.recipient in answered)
+
+
 class OutboxRows(Protocol):
     """What changes the outbox: the writer itself, or on SQLite play, who has it."""
 
@@ -205,7 +211,7 @@ class WrittenRows:
         self._writer.submit_unsynced(partial(outbox.renew, ids=ids, until=until)).result()
 
     def settle(self, results: Sequence[Result], now: datetime) -> None:
-        self._writer.submit(partial(self._settle, results, now)).result()
+        self._writer.submit_all([partial(self._settle, results, now)])[0].result()
 
     def reclaim(self, now: datetime) -> None:
         job = partial(outbox.reclaim, now=now, held=self.held())
@@ -281,14 +287,14 @@ class Outbox:
         self._rows.reclaim(self._clock.now())
 
     def claim(self, limit: int, avoiding: Collection[str] = ()) -> Sequence[ClaimedLetter]:
-        """Up to *limit* due letters, the longest due first, leased to the caller.
+        """Up to *limit* of the letters that are due for the longest, leased to the caller.
 
         None to the recipient domains in *avoiding* (lower case).
         The lease must outlast several of `worker.RENEWAL_S`. What is neither renewed nor
         settled by its end (the process died) becomes due again.
         """
         now = self._clock.now()
-        rows = self._rows.claim(now, now + LEASE, limit, sorted(avoiding))
+        rows = _others_first(self._rows.claim(now, now + LEASE, limit, sorted(avoiding)))
         for row in rows:
             if row.raw is None:
                 self._claimed[row.id] = row

@@ -86,6 +86,7 @@ def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
         poolclass=QueuePool,
         pool_size=pool_size,
         max_overflow=4,
+        pool_use_lifo=True,  # the one whose pages are in memory; others stay small
         hide_parameters=True,
         connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000},
     )

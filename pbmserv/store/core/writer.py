@@ -3,9 +3,8 @@
 A job is a function of an open connection. Its future is resolved only after the commit that
 holds its effects; a job that raises leaves nothing behind and only its own future fails.
 
-Who has several jobs and nothing else to do hands them in together. On SQLite that thread carries
-them out itself: two threads that take the interpreter from each other at every statement cost a
-fifth more (docs/decisions/0054).
+Who has nothing else to do hands its jobs in together. On SQLite that thread carries them out
+itself: two that take the interpreter from each other cost a fifth more (docs/decisions/0054).
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ from pbmserv.store.core.statements import Savepoint
 
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeout)
 """The database cannot work now. Any other error it reports is a fault in our statements."""
-
 T = TypeVar("T")
 Job = Callable[[Connection], Any]
 
@@ -53,10 +51,8 @@ ATTEMPTS = 3
 
 AGAIN_S = 5.0
 """A job that took longer until PostgreSQL hung up is not tried again: a client waits for it."""
-
 QUEUED_S = 30.0
-"""Longest wait of a job for one of PostgreSQL's threads. If none of them gets an answer, jobs
-would otherwise fail one after the other, each after its own wait."""
+"""Longest wait of a job for one of PostgreSQL's threads, whose jobs may all get no answer."""
 
 QUICK_S, SLOW_FOR_S = 0.005, 1.0
 """Seconds that an event loop may stand still for a commit, and pause after one that took longer."""
@@ -80,13 +76,13 @@ class Writer(Protocol):
         ...
 
     def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
-        """The same without waiting for the disk: a power failure, but no crash of this process,
-        may take *job* back. For what can be done once more."""
+        """As `submit_all` of one that can be done once more, without waiting for the disk: a power
+        failure, but no crash of this process, may take it back."""
         ...
 
     def submit_at_once(self, job: Callable[[Connection], T]) -> Future[T]:
-        """As `submit`, for an event loop with nothing else to do. On SQLite the job is done when
-        this comes back, unless somebody else writes, or the disk has been slow lately."""
+        """As `submit`, for an event loop with nothing else to do: on SQLite done when this comes
+        back, unless somebody else writes, or the disk has been slow lately."""
         ...
 
     def submit_all(self, jobs: Sequence[Job]) -> list[Future[Any]]:
@@ -185,7 +181,7 @@ class GroupWriter(_QueueWriter):
     """One connection; all jobs that have arrived share one commit.
 
     While one commit waits for the disk the next jobs gather, so a slow disk makes larger
-    groups instead of a longer queue. Its thread carries them out, or who hands in several.
+    groups instead of a longer queue. Its thread carries them out, or who hands them in.
     """
 
     def __init__(self, database: Database) -> None:
@@ -204,12 +200,16 @@ class GroupWriter(_QueueWriter):
         with self._turn:
             self._let_go()
 
+    def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
+        return self._do([_Order(job, is_synced=False)])[0]
+
     def submit_all(self, jobs: Sequence[Job]) -> list[Future[Any]]:
-        orders = [_Order(job, is_synced=True) for job in jobs]
+        return self._do([_Order(job, is_synced=True) for job in jobs])
+
+    def _do(self, orders: Sequence[_Order]) -> list[Future[Any]]:
         with self._turn:
-            with self._closing:
-                if self._closed:
-                    raise Closed("the writer is closed")
+            if self._closed:
+                raise Closed("the writer is closed")
             self._commit(self._gather(orders))
         return [order.future for order in orders]
 
