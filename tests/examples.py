@@ -1,6 +1,6 @@
 """How many examples a property is held against: few and the same ones each time, or very many.
 
-``PBMSERV_TEST_EXAMPLES=deep`` is for a search that may take its time: fifty times as many, and
+``PBMSERV_TEST_EXAMPLES=deep`` is for a search that may take its time: a hundred times as many, and
 others in each run.
 """
 
@@ -10,8 +10,8 @@ import os
 
 from hypothesis import settings
 
-_TIMES = 50
-_USUAL = 60
+_TIMES = 100
+_USUAL = 30
 """For properties that say nothing else."""
 
 DEEP = os.environ.get("PBMSERV_TEST_EXAMPLES") == "deep"

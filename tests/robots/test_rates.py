@@ -15,8 +15,6 @@ from pbmserv.mail.envelope import NOWHERE, Source
 from pbmserv.service.limits.rates import Rates, Reply, TooMany, Traffic
 from pbmserv.store.tables.mail import inbox
 
-pytestmark = pytest.mark.both_databases
-
 OURS = "pbmserv@games.example"
 ALICE, BOB = "alice@players.example", "bob@players.example"
 PASSWORD = "wonder-land"
@@ -64,6 +62,7 @@ def subjects(letters: list[Letter]) -> list[str]:
     return [letter.subject for letter in letters]
 
 
+@pytest.mark.both_databases
 def test_addresses_networks_and_players(busy: Running) -> None:
     # An address, from wherever it writes.
     stranger = "stranger@players.example"
@@ -108,6 +107,7 @@ def test_addresses_networks_and_players(busy: Running) -> None:
     assert len(busy.letters()) == 8  # addresses in a flood may be anybody's: they are not told
 
 
+@pytest.mark.both_databases
 def test_a_player_by_reply_address_and_by_password(busy: Running) -> None:
     busy.send(ALICE, f"message alice {PASSWORD} bob", "Good morning!")
     asked = next(one for one in busy.letters() if str(one.message["To"]) == BOB)

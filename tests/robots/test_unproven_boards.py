@@ -40,7 +40,7 @@ def written(server: Indoors, subject: str, peer: str, said: str = ALICE) -> list
 
 
 def test_forged_solos_make_no_board_and_block_none(server: Indoors) -> None:
-    for n in range(60):
+    for n in range(30):
         forged(server, f"blackbox solo alice -size=4x4 -atoms={1 + n % 9}", said=ALICE)
     found = kinds(server.letters(), ALICE)
     assert found["begin-asked"] == 5

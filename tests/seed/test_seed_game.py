@@ -75,7 +75,6 @@ def expected() -> dict[str, str]:
     return {ALICE: text[:cut].removesuffix("\n"), BOB: text[cut:]}
 
 
-@pytest.mark.both_databases
 def test_the_examples_boards_come_out_and_the_game_goes_on_to_its_end(table: Table) -> None:
     for number, text in enumerate(AS_PRINTED.split()):
         table.move((ALICE, BOB)[number % 2], text)

@@ -26,7 +26,7 @@ from pbmserv.store.tables.mail import outbox
 
 pytestmark = [pytest.mark.slow, pytest.mark.both_databases]
 
-MANY = 30
+MANY = 15
 
 
 def letters(server: Server, kind: str) -> Counter[tuple[int, int]]:
