@@ -238,19 +238,24 @@ class Running(Correspondence):
         """
         self.settle()
         with self.server.database.reading.connect() as connection:
-            rows = connection.execute(
-                select(outbox.c.id, outbox.c.recipient, letter_bytes.c.raw)
-                .join(letter_bytes, letter_bytes.c.letter_id == outbox.c.id)
-                .where(outbox.c.state.not_in(NOT_SENT), self._is_due())
-                .order_by(outbox.c.id)
-            ).all()
-        found = []
-        for row in rows:
+            there = connection.execute(
+                select(outbox.c.id, outbox.c.recipient).where(
+                    outbox.c.state.not_in(NOT_SENT), self._is_due()
+                )
+            )
+            new = [
+                row.id
+                for row in there
+                if row.id not in self.read_ids and address in {"", row.recipient}
+            ]
             # A farewell is not kept; it is only in the Maildir.
-            if row.id not in self.read_ids and address in {"", row.recipient}:
-                self.read_ids.add(row.id)
-                found.append(Letter(row.id, row.raw))
-        return found
+            rows = connection.execute(
+                select(letter_bytes.c.letter_id, letter_bytes.c.raw)
+                .where(letter_bytes.c.letter_id.in_(new))
+                .order_by(letter_bytes.c.letter_id)
+            ).all()
+        self.read_ids.update(row.letter_id for row in rows)
+        return [Letter(row.letter_id, row.raw) for row in rows]
 
     def carry_out(self) -> None:
         """Wait until everything that has arrived was carried out."""
