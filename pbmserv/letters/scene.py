@@ -311,8 +311,11 @@ def page(template: str, values: Mapping[str, Any]) -> str:
     return template_of(template).render(values).strip("\n")
 
 
-def why(refusal: Refusal) -> str:
+def why(refusal: Refusal, *, on_page: bool = False) -> str:
     """The sentence of a refusal: a game's own where its code begins with the game's key.
+
+    Args:
+        on_page: it is read on a page, where no letter is there to reply to.
 
     Raises:
         ServerFault: there is none for this code.
@@ -322,7 +325,8 @@ def why(refusal: Refusal) -> str:
     sentence = template.blocks.get(code.replace("-", "_"))
     if sentence is None:
         raise ServerFault(f"no sentence for the refusal {refusal.code}")
-    return " ".join("".join(sentence(template.new_context({"refusal": refusal}))).split())
+    values = {"refusal": refusal, "on_page": on_page}
+    return " ".join("".join(sentence(template.new_context(values))).split())
 
 
 def plan_dropped(words: Mapping[str, Any]) -> str:

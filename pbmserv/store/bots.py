@@ -61,9 +61,36 @@ def userids(connection: Connection) -> dict[int, str]:
 
 
 def known(connection: Connection, userid: str) -> Player | None:
-    """The house's account of this name, if there is one yet."""
+    """The house's account of this name; before its first board, one that no row belongs to.
+
+    ``None``: somebody else has the name.
+    """
     found = player_rows.of_name(connection, userid)
-    return found if found is not None and found.state == PlayerState.BOT else None
+    if found is None:
+        return _unmet(userid)
+    return found if found.state == PlayerState.BOT else None
+
+
+def _unmet(userid: str) -> Player:
+    """What `account` would make."""
+    return Player(
+        id=0,
+        userid=userid,
+        password_hash="",
+        address="",
+        reply_epoch=0,
+        state=PlayerState.BOT,
+        format="html",
+        tz="UTC",
+        accept="auto",
+        remind="",
+        broadcasts=False,
+        report="ask",
+        public=True,
+        digest_minute=None,
+        away_until=None,
+        unreachable_since=None,
+    )
 
 
 def wait(connection: Connection, board_id: int, now: datetime) -> bool:

@@ -116,6 +116,7 @@ def test_what_is_sent_twice_is_played_once(server: Running) -> None:
     other.press("a1,c4,e5,g3")
     assert other.status == 422
     assert "Not played." in other.text
+    assert "if you still want this, send it again" in other.text
     assert other.draft == "a1,c4,e5,g3"  # it can be mended and sent again
     assert moves(server) == 2
 

@@ -13,11 +13,13 @@ from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree as ET
 
 import pytest
-from asking_pages import Answer, asked, site_of
+from asking_pages import Answer, all_asked, asked, site_of
+from indoors import address_of, indoors
 from pressing import Tab, page_of
 from running import Running, start
 from starlette.routing import Route
 
+from pbmserv.engine.ratings import anchor
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.store import solo
@@ -226,7 +228,7 @@ def test_who_wants_no_name_on_the_pages_has_none(server: Running) -> None:
     assert "A player fired port A" in public.load("?turn=3").text
     assert public.text.startswith("Blackbox 1 · a player - bob")
     assert "A player looks for an opponent" in Tab(server.web_port, "/seeks").load().text
-    assert "Opponent Games Won Lost Drawn a player 1 1" in (
+    assert "Opponent Games Won Lost Drawn players who give no name 1 1" in (
         Tab(server.web_port, "/players/bob").load().text
     )
     entry = feed(server, "/games.atom")[-1]
@@ -242,6 +244,26 @@ def test_who_wants_no_name_on_the_pages_has_none(server: Running) -> None:
     for name, address in (("alice", ALICE), ("bob", BOB)):
         server.send(address, f"prefs {name} {PASSWORD} public=yes")
     assert {path: octets_of(server, path, 404) for path in (*paths, *own)} == named
+
+
+def test_opponents_without_a_name_are_one_row_and_a_bot_has_a_page_before_its_first_game(
+    tmp_path: Path,
+) -> None:
+    with indoors(tmp_path) as server:
+        server.sign_up("alice", "bob", "carol")
+        for number, name in enumerate(("bob", "carol"), 1):
+            server.send(ALICE, f"blackbox challenge alice {PASSWORD} {name}")
+            server.send(address_of(name), f"blackbox move {number} {name} {PASSWORD} b3,d3,f6,g7")
+            server.send(ALICE, f"blackbox move {number} alice {PASSWORD} a1,c4,e5,g2")
+            server.send(address_of(name), f"blackbox resign {number} {name} {PASSWORD}")
+            server.send(address_of(name), f"prefs {name} {PASSWORD} public=no")
+        found = all_asked(site_of(server.server), "/players/alice", "/players/house-hard")
+    texts = (re.sub("<[^>]*>", " ", one.body.decode()) for one in found.values())
+    alice, house = (" ".join(one.split()) for one in texts)
+    assert "Opponent Games Won Lost Drawn players who give no name 2 2 0 0 Kinds" in alice
+    strong = anchor(GAME.info.strength["house-hard"]["mu"]).shown
+    assert f"We measured its Blackbox rating, {strong}, and games do not change it." in house
+    assert "No rated game yet" not in house
 
 
 @pytest.mark.parametrize("shown", [[1500, 1500], [900, 2400, 1200], [1, 2], [-50, 30]])

@@ -340,7 +340,7 @@ def _of_board(
 
 
 def _refused(seen: BoardPage, press: Press, refusal: Refusal) -> Pressed:
-    page = replace(seen, trouble=why(refusal), example=refusal.example)
+    page = replace(seen, trouble=why(refusal, on_page=True), example=refusal.example)
     return Pressed(replace(page, draft=press.move, words=press.words), refusal.code)
 
 
@@ -390,5 +390,5 @@ def _looked(seen: BoardPage, look: Look) -> BoardPage:
         elif draft:
             scene = foreseen("preview", {"mover": scene.you, "move": draft}, scene)
     except MoveError as error:
-        trouble = why(error.refusal)
+        trouble = why(error.refusal, on_page=True)
     return replace(seen, scene=scene, draft=draft, words=words, trouble=trouble)

@@ -34,6 +34,7 @@ from pbmserv.service.solo import daily_box, daily_pages
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestBoxes, GuestPage
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store import solo
+from pbmserv.store.accounts import preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges, histories
 from pbmserv.store.boards.histories import EndedGame, Met
@@ -47,8 +48,8 @@ MET = 2_000
 """Boards that a player's page counts."""
 LOOKS = 5
 """How often boards are asked for, until there are enough that may be seen."""
-KINDS = 12
-OPPONENTS = 20
+KINDS, OPPONENTS = 12, 20
+UNNAMED = "players who give no name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +148,7 @@ class PublicPages:
         return await asyncio.to_thread(self._seen, partial(_game, number=number, turn=turn))
 
     async def stamp(self, number: int) -> tuple[Any, ...] | None:
-        """What a board's page is made of, to tell whether it has changed; ``None``: there is none.
-
-        It is never shown.
-        """
+        """What a board's page is made of; it is never shown. ``None``: there is none."""
         look = partial(self._seen, partial(_stamp, number=number))
         return look() if self._database.reads_at_once else await asyncio.to_thread(look)
 
@@ -348,14 +346,15 @@ def _more_of(context: CommandContext, userid: str) -> dict[str, Any]:
     assert player is not None
     games = {game.info.key: game for game in context.services.registry}
     met = [one for one in histories.met(connection, player.id, MET) if one.game in games]
-    is_bot = player.userid in BOT_USERIDS
-    seeks = [] if is_bot else challenges.seeks_of(connection, player.id)
+    seeks = challenges.seeks_of(connection, player.id)
     best = solo.best_by_kind(connection, player.id, KINDS)
+    hidden = preferences.unnamed(connection, {one.userid for one in met})
+    rivals = [(UNNAMED if one.userid in hidden else one.userid, one) for one in met]
     return {
         "curves": {key: rating.curve(context, key, player.id) for key in games},
-        "accept": "" if is_bot else player.accept,
+        "accept": "" if player.userid in BOT_USERIDS else player.accept,
         "seeks": [_seek(seek) for seek in seeks if seek.game in games],
-        "met": _counted([(one.userid, one, one.places[one.other_seat]) for one in met], OPPONENTS),
+        "met": _counted([(who, one, one.places[one.other_seat]) for who, one in rivals], OPPONENTS),
         "kinds": _counted([(_kind(games, one), one, _best_other(one)) for one in met], KINDS),
         "scores": [(games[one[0]].info.title, *one[1:]) for one in best if one[0] in games],
         "streaks": _streaks(context, player),
@@ -380,7 +379,9 @@ def _best_other(one: Met) -> int:
 def _counted(met: Sequence[tuple[str, Met, int]], most: int) -> list[Words]:
     """How boards ended for their player: (what they are counted by, board, the others' place)."""
     found: dict[str, dict[str, Any]] = {}
-    for (what, _), (one, theirs) in {(what, one.board): (one, n) for what, one, n in met}.items():
+    best_last = sorted(met, key=lambda row: -row[2])
+    boards = {(what, one.board): (one, place) for what, one, place in best_last}
+    for (what, _), (one, theirs) in boards.items():
         row = found.setdefault(what, {"name": what, "played": 0, "won": 0, "lost": 0, "drawn": 0})
         mine = one.places[one.seat]
         row["played"] += 1

@@ -27,7 +27,7 @@ from pbmserv.engine.ratings import (
     weights,
 )
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Outcome
+from pbmserv.engine.types import BOT_USERIDS, Outcome
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import games_of, players_of
 from pbmserv.service.core.results import Answer, Part
@@ -255,7 +255,7 @@ def _told(changes: Sequence[Change], names: dict[int, str]) -> list[dict[str, An
             "userid": names[change.player_id],
             "games": change.number,
             "provisional": is_provisional(change.number),
-            "anchored": change.before == change.after,
+            "anchored": change.before == change.after and names[change.player_id] in BOT_USERIDS,
             **_change_words(change, changes),
         }
         for change in changes
