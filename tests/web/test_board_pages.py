@@ -76,7 +76,7 @@ def test_a_game_half_by_page_half_by_mail(server: Running) -> None:
     assert 'value="4" aria-pressed="true"' in alice.html
     alice.press(words="Tricky, bob!")
     assert "You fired port 4: hit (#)." in alice.text
-    assert 'aria-label="Port 4: hit, ray absorbed"' in alice.html
+    assert 'aria-label="Port 4: hit, ray absorbed; draw its way"' in alice.html
     assert "bob to move" in alice.text
     told = server.letters(BOB)[-1]
     assert "Tricky, bob!" in told.text
@@ -87,7 +87,13 @@ def test_a_game_half_by_page_half_by_mail(server: Running) -> None:
     assert alice.text.count("bob to move") == 1
     before = moves(server)
     assert "explain" in alice.load("?check=all").text
-    assert "aria-label" in alice.load("?check=4").html
+    assert "Tap a mark to draw the way that your markers give its ray." in alice.text
+    assert 'name="check" value="4" aria-label="Port 4: hit, ray absorbed; draw its way"' in alice.html
+    alice.load("?check=4&move=/c4")
+    assert "With your markers a ray into port 4 would give" in alice.text
+    assert "on the way of the ray" in alice.html
+    assert alice.draft == "/c4"  # and is drawn with it
+    assert 'aria-label="C4: your marker' not in alice.html
     assert moves(server) == before
 
     server.reply(told, "b")

@@ -23,7 +23,7 @@ DRAFTS = (
     {"move": "+c3,/c3", "tap": "?", "words": "Hello <b>bob</b>"},
     {"move": "z9"},
     {"move": '"><script>,+c4'},
-    {"check": "all"},
+    {"check": "all", "move": "+c3"},
     {"check": "1"},
 )
 KEY = re.compile(rb'(name="key" value=")[0-9a-f]{16}"')

@@ -384,11 +384,11 @@ def _looked(seen: BoardPage, look: Look) -> BoardPage:
     if look.tap and isinstance(scene.game, Tappable):
         draft = scene.game.tapped(scene.view, draft, look.tap)[:LONGEST_DRAFT]
     try:
-        if look.check:
+        if draft:
+            scene = foreseen("preview", {"mover": scene.you, "move": draft}, scene)
+        if look.check:  # of the draft's markers, too
             drawn = "" if look.check == "all" else look.check
             scene = foreseen("check", {"drawn": drawn}, scene)
-        elif draft:
-            scene = foreseen("preview", {"mover": scene.you, "move": draft}, scene)
     except MoveError as error:
         trouble = why(error.refusal, on_page=True)
     return replace(seen, scene=scene, draft=draft, words=words, trouble=trouble)
