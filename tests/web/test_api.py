@@ -27,8 +27,10 @@ from starlette.applications import Starlette
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import StillWorking, StoreAway
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.service.boards.board_page import BoardPage
 from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.store.tables.boards import plies
+from pbmserv.web import api_shapes
 
 BOT = Path(__file__).parents[2] / "docs" / "example_bot.py"
 HTML = "text/html,application/xhtml+xml,*/*;q=0.8"
@@ -229,6 +231,31 @@ def test_what_is_known_need_not_be_sent_again(client: Client) -> None:
         assert "access-control-allow-origin" not in dict(answer.headers)
 
 
+def test_a_seat_that_is_polled_is_not_made_anew(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def seat_of(page: BoardPage, text: str) -> api_shapes.Seat:
+        made.append(page.scene.number)
+        return plain(page, text)
+
+    plain = api_shapes.seat_of
+    monkeypatch.setattr(api_shapes, "seat_of", seat_of)
+    alice, bob = client.challenge(*SMALL)
+    tags = set()
+    for _ in range(4):
+        for token in (alice, bob):
+            told = {"authorization": f"Bearer {token}"}
+            tag = client.ask("/seat", **told).header("etag")
+            assert client.ask("/seat", if_none_match=tag, **told).status == 304
+            tags.add(tag)
+    assert (len(made), len(tags)) == (2, 2)  # each has a seat of their own
+    assert client.play(bob, "accept")[1]["undecided"] == []
+    assert client.seat(alice)["status"] == "running"
+    assert len(made) == 4
+
+
 def test_the_way_in_is_a_page_for_people_and_links_for_programs(client: Client) -> None:
     assert client.ask("").header("location") == "/api/"
     page = client.ask("/", accept=HTML)
@@ -272,6 +299,7 @@ def test_a_program_plays_by_its_token(client: Client) -> None:
     refused = client.post(bob, {"turn": seat["turn"], "move": "b3"})  # of the turn before
     problem = json.loads(refused.body)
     assert (refused.status, problem["code"]) == (409, "stale")
+    assert "letter" not in problem["detail"]
     status, problem = client.play(alice, "z9")
     assert (status, problem["code"]) == (422, "blackbox.column-unknown"), problem
     assert client.moves() == 1

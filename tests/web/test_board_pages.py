@@ -88,7 +88,9 @@ def test_a_game_half_by_page_half_by_mail(server: Running) -> None:
     before = moves(server)
     assert "explain" in alice.load("?check=all").text
     assert "Tap a mark to draw the way that your markers give its ray." in alice.text
-    assert 'name="check" value="4" aria-label="Port 4: hit, ray absorbed; draw its way"' in alice.html
+    assert (
+        'name="check" value="4" aria-label="Port 4: hit, ray absorbed; draw its way"' in alice.html
+    )
     alice.load("?check=4&move=/c4")
     assert "With your markers a ray into port 4 would give" in alice.text
     assert "on the way of the ray" in alice.html

@@ -197,7 +197,7 @@ class BoardPages:
         told = self._services.mail_domain.ring.read(token)
         if told is not None and told.purpose is Purpose.BOARD:
             self._services.traffic.looks(told.player)
-        return await asyncio.to_thread(self._page, token, Look())
+        return await self.page(token, Look())
 
     async def press(self, token: str, press: Press) -> Pressed | None:
         """Carry out what was sent; what came of it. ``None``: the link is not good.
