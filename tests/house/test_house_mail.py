@@ -102,8 +102,12 @@ def test_a_game_goes_to_its_end_and_counts_for_the_person_alone(server: Indoors)
     assert 'Reply "rematch"' in letter.text
     strong = GAME.info.strength["house-hard"]["rating"]
     assert "Your Blackbox rating: " in letter.text
-    assert f"house-hard: {strong}. We measured that rating, and games do not change it." in letter.text
-    assert f"house-hard: {strong} (measured; games do not change it)" in " ".join(letter.html.split())
+    assert (
+        f"house-hard: {strong}. We measured that rating, and games do not change it." in letter.text
+    )
+    assert f"house-hard: {strong} (measured; games do not change it)" in " ".join(
+        letter.html.split()
+    )
     again = one(server.reply(letter, "rematch"))
     assert again.subject == "Your move: Blackbox 2 against house-hard"
     assert "hide 4 atoms" in again.text
