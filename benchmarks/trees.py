@@ -3,8 +3,8 @@
 At each node every port is tried: the tree takes the one after which a greedy player pays least,
 who plays perfectly once fewer than ten layouts are left. For some boards a few of the best ports
 are tried once more, each followed by a player who makes such trials herself (`growing`). No lot is
-drawn and only whole numbers are compared, so the files come out the same on every machine. It wants
-numba (the extra `solver`).
+drawn and no clock is looked at, so there is no seed, and the files come out the same on every
+machine. It wants numba (the extra `solver`).
 Without --write it makes the trees and compares them with the files.
 """
 
@@ -27,8 +27,12 @@ from pbmserv.games.blackbox.bots.trees import KINDS, Goal
 from pbmserv.games.blackbox.cli.studies import sums_over_orientations
 from pbmserv.games.blackbox.options import Options
 
-TRIED = {((7, 7, 4), Goal.PROBES): 4}
-"""How many ports are tried once more; for others none: 8x8 with 4 atoms would take an hour."""
+PLANS: dict[tuple[tuple[int, int, int], Goal], Any] = {
+    ((7, 7, 4), Goal.PROBES): growing.plan([(18, 4)], []),
+    ((8, 8, 3), Goal.PROBES): growing.plan([(16, 4)], [(16, 2)]),
+    ((8, 8, 3), Goal.POINTS): growing.plan([(16, 4)], [(16, 2)]),
+}
+"""How many ports are tried once more, at a tree's own nodes and in trials; for others none."""
 
 FOLDER = Path(trees.__file__).parent / trees.FOLDER
 
@@ -56,8 +60,10 @@ def made(kind: tuple[int, int, int], *, write: bool) -> int:
         aim = (kernels.BITS, kernels.THRIFT)[goal is Goal.POINTS]
         price = (kernels.PROBES, kernels.POINTS)[goal is Goal.POINTS]
         how = price, aim, kernels.EXACT
-        tried = TRIED.get((kind, goal), 0)
-        grown = growing.grow(board, how, tried) if tried else kernels.grow(board, how, True)
+        if (kind, goal) in PLANS:
+            grown = kernels.grow(board, how, growing.best_trial, PLANS[kind, goal])
+        else:
+            grown = kernels.grow(board, how, kernels.by_rollouts)
         costs = [kernels.paid(*grown, one) for one in (kernels.PROBES, kernels.POINTS)]
         content = trees.written(kind, goal, planes(*grown[:3]), ranks(kind, costs[0]))
         name = trees.file_name(*kind, goal)

@@ -27,6 +27,9 @@ EXACT = 10
 LEAF = 255
 """In place of a port: nothing is left to tell."""
 
+MEMORY = 1 << 22
+"""Of how many sets of layouts the cost is remembered."""
+
 _SCALE = 1 << 24
 _MOST = 1 << 40
 _SIZE = np.array([(these).bit_count() for these in range(1 << EXACT)])
@@ -51,8 +54,7 @@ def _results(doors, exits, squares, atoms, total):
     layout = np.arange(atoms)
     for row in range(total):
         filled[:] = 0
-        for atom in layout:
-            filled[squares[atom]] = 1
+        filled[squares[layout]] = 1
         for port in range(ports):
             if found[row, port]:
                 continue  # the other end of a detour
@@ -64,9 +66,7 @@ def _results(doors, exits, squares, atoms, total):
         while last >= 0 and layout[last] == cells - atoms + last:
             last -= 1
         if last >= 0:
-            layout[last] += 1
-            for following in range(last + 1, atoms):
-                layout[following] = layout[following - 1] + 1
+            layout[last:] = layout[last] + np.arange(1, atoms - last + 1)
     return found
 
 
@@ -85,30 +85,31 @@ def surprises(layouts: int) -> Any:
 
 
 @njit
-def best_port(results, order, low, high, counts, surprise, aim):
-    """The greedy player's port, the first of equals; -1: none tells anything. ``counts`` is all
-    zero before and after."""
-    ports = results.shape[1]
-    size = high - low
-    told = np.full(ports, surprise[size], dtype=np.int64)
-    single = np.zeros(ports, dtype=np.int64)
+def worths(board, how, order, low, high, desk):
+    """What each port is worth to a greedy player; 0: it tells nothing."""
+    results, _classes, surprise = board
+    counts = desk[2]  # all zero before and after
+    ports, size = results.shape[1], high - low
+    worth = np.full(ports, float(surprise[size]))  # whole numbers, if BITS are what counts
     for at in range(low, high):
         row = results[order[at]]
         for port in range(ports):
-            so_far = counts[port, row[port]]
-            counts[port, row[port]] = so_far + 1
-            told[port] -= surprise[so_far + 1] - surprise[so_far]
-    if aim == 1:
-        for port in range(ports):
-            single[port] = counts[port, 0] + counts[port, port + 1]
-    counts[:, :] = 0
-    best, most, worth = -1, np.int64(0), 0.0
+            counts[port, row[port]] += 1
     for port in range(ports):
-        if told[port] > 0:
-            value = told[port] / (2 * size - single[port]) if aim == 1 else 0.0
-            if best < 0 or (told[port] > most if aim == 0 else value > worth):
-                best, most, worth = port, told[port], value
-    return best
+        for out in range(ports + 1):
+            worth[port] -= surprise[counts[port, out]]
+    if how[1] == THRIFT:
+        for port in range(ports):
+            worth[port] /= 2 * size - counts[port, 0] - counts[port, port + 1]
+    counts[:, :] = 0
+    return worth
+
+
+@njit
+def greedily(board, how, order, low, high, desk, _plan):
+    """The greedy player's port, the first of equals; -1: none tells anything."""
+    worth = worths(board, how, order, low, high, desk)
+    return np.argmax(worth) if worth.max() > 0 else -1
 
 
 @njit
@@ -137,11 +138,8 @@ def price(goal, out, port):
 
 @njit
 def exact_price(results, classes, order, low, high, goal, room):
-    """The least that telling fewer than `EXACT` layouts apart costs, summed over all of them.
-
-    Returns:
-        that, and the first port; -1: none is needed.
-    """
+    """The least that telling fewer than `EXACT` layouts apart costs, summed over all of them, and
+    the first port; -1: none is needed."""
     together, single, kin, memo, choice, _least = room
     size, ports = high - low, results.shape[1]
     for at in range(size):
@@ -214,16 +212,29 @@ def _search(these, level, goal, room):
 
 
 @njit
-def room_for(ports):
-    """What `exact_price` works in."""
-    return (
-        np.empty((ports, EXACT), dtype=np.int64),
-        np.empty(ports, dtype=np.int64),
-        np.empty(EXACT, dtype=np.int64),
-        np.empty(1 << EXACT, dtype=np.int64),
-        np.empty(1 << EXACT, dtype=np.int64),
-        np.empty((EXACT, ports), dtype=np.int64),
-    )
+def _desk(classes, ports, memory):
+    """What all work is done on: room for `exact_price`; for `part`; for `worths`; what sets of
+    layouts cost, by numbers (splitmix64) whose sum is a set's; and how many layouts are alike."""
+    seen = np.empty((ports, EXACT), np.int64), np.empty(ports, np.int64), np.empty(EXACT, np.int64)
+    memo, choice = np.empty(1 << EXACT, np.int64), np.empty(1 << EXACT, np.int64)
+    room = (*seen, memo, choice, np.empty((EXACT, ports), np.int64))
+    numbers = np.arange(1, len(classes) + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ numbers >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ numbers >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    numbers ^= numbers >> np.uint64(31)
+    known = numbers, np.zeros(memory, np.uint64), np.zeros(memory, np.int32)
+    aside, counts = np.empty(len(classes), np.int64), np.zeros((ports, ports + 1), np.int32)
+    return room, aside, counts, known, np.bincount(classes).max()
+
+
+@njit
+def number_of(order, low, high, known):
+    """A set's number, and its place among those whose cost is known, which the last one takes."""
+    numbers, names, _costs = known
+    number = np.uint64(0)
+    for at in range(low, high):
+        number += numbers[order[at]]
+    return number, np.int64(number & np.uint64(len(names) - 1))
 
 
 @njit
@@ -238,39 +249,35 @@ def _by_lot(classes, order, low, high, fired, ports):
 
 
 @njit
-def greedy_price(board, how, order, low, high, room, work):
+def greedy_price(board, how, order, low, high, desk, fired):
     """What a greedy player pays, summed over the layouts ``order[low:high]``, which it reorders;
-    below *exact* layouts it plays perfectly."""
-    results, classes, surprise = board
+    below *exact* layouts it plays perfectly. *fired*, in bits, matters to who fires by lot."""
+    results, classes, _surprise = board
     goal, aim, exact = how
-    aside, spans = work
-    counts = np.zeros((results.shape[1], results.shape[1] + 1), dtype=np.int32)
-    starts = np.empty(results.shape[1] + 2, dtype=np.int64)
-    paid = np.int64(0)
-    spans[0] = low, high, 0
-    waiting = 1
-    while waiting:
-        waiting -= 1
-        low, high, fired = spans[waiting]
-        if high - low < exact:
-            paid += exact_price(results, classes, order, low, high, goal, room)[0]
-            continue
-        if aim == 2:
-            port = _by_lot(classes, order, low, high, fired, results.shape[1])
-        else:
-            port = best_port(results, order, low, high, counts, surprise, aim)
-        if port < 0:
-            continue
+    room, aside, _counts, known, _alike = desk
+    ports, size = results.shape[1], high - low
+    if size < 2:
+        return np.int64(0)
+    number, place = number_of(order, low, high, known)
+    if known[1][place] == number and aim != ANY:
+        return np.int64(known[2][place])
+    cost, port = np.int64(0), -1
+    if size < exact:
+        cost += exact_price(results, classes, order, low, high, goal, room)[0]
+    elif aim == ANY:
+        port = _by_lot(classes, order, low, high, fired, ports)
+    else:
+        port = greedily(board, how, order, low, high, desk, None)
+    if port >= 0:
         fired |= 1 << port
+        starts = np.empty(ports + 2, dtype=np.int64)
         part(results, order, low, high, port, aside, starts)
-        for out in range(results.shape[1] + 1):
-            members = starts[out + 1] - starts[out]
-            paid += members * price(goal, out, port)
-            if members > 1:
-                known = fired | 1 << (out - 1) if out else fired
-                spans[waiting] = starts[out], starts[out + 1], known
-                waiting += 1
-    return paid
+        for out in range(ports, -1, -1):
+            cost += (starts[out + 1] - starts[out]) * price(goal, out, port)
+            told = fired | 1 << (out - 1) if out else fired
+            cost += greedy_price(board, how, order, starts[out], starts[out + 1], desk, told)
+    known[1][place], known[2][place] = number, cost
+    return cost
 
 
 @njit(nogil=True)
@@ -278,91 +285,105 @@ def random_price(board, seed):
     """How many probes all layouts cost a player who fires at any port not known yet."""
     np.random.seed(seed)
     total, ports = board[0].shape
-    work = np.empty(total, dtype=np.int64), np.empty((total + 1, 3), dtype=np.int64)
-    return greedy_price(board, (0, 2, 0), np.arange(total), 0, total, room_for(ports), work)
+    desk = _desk(board[1], ports, 1)
+    return greedy_price(board, (PROBES, ANY, 0), np.arange(total), 0, total, desk, 0)
+
+
+@njit
+def at_least(how, port, starts, desk):
+    """What a probe costs, and what comes after it at least: a probe for each layout that is among
+    more than can be alike."""
+    cost = np.int64(0)
+    for out in range(len(starts) - 1):
+        members = starts[out + 1] - starts[out]
+        cost += members * (price(how[0], out, port) + (members > desk[4]))
+    return cost
+
+
+@njit
+def best_few(board, how, order, low, high, desk, few, first):
+    """The ports after which a greedy player pays least, the best of them before others; among
+    equals *first*, then the one with the lowest number. -1: no more tell anything."""
+    results = board[0]
+    ports = results.shape[1]
+    before = order[low:high].copy()
+    starts = np.empty(ports + 2, dtype=np.int64)
+    best, least = np.full(few, -1), np.full(few, _MOST)
+    for number in range(-1, ports):
+        port = first if number < 0 else number
+        order[low:high] = before
+        part(results, order, low, high, port, desk[1], starts)
+        if number == first or starts[results[order[low], port] + 1] == high:
+            continue  # it had its turn, or all show the same
+        cost = at_least(how, port, starts, desk)
+        for out in range(ports + 1):
+            if cost >= least[-1]:
+                break
+            members = starts[out + 1] - starts[out]
+            cost -= members if members > desk[4] else 0
+            cost += greedy_price(board, how, order, starts[out], starts[out + 1], desk, 0)
+        if cost < least[-1]:
+            rank = (least <= cost).sum()
+            best[rank + 1 :], least[rank + 1 :] = best[rank:-1].copy(), least[rank:-1].copy()
+            best[rank], least[rank] = port, cost
+    order[low:high] = before
+    return best
+
+
+@njit
+def by_rollouts(board, how, order, low, high, desk, _plan):
+    """The port after which a greedy player pays least, her own among equals; -1: none tells."""
+    port = greedily(board, how, order, low, high, desk, None)
+    return best_few(board, how, order, low, high, desk, 1, port)[0] if port >= 0 else -1
 
 
 @njit(nogil=True)
-def grow(board, how, rollouts):
+def grow(board, how, choose, plan=None):
     """A tree that tells all layouts apart, its nodes in the order of their levels.
 
     Args:
         board: results, classes and surprises of all layouts.
         how: what is to be little, what a greedy player looks for, and below how many layouts it
             plays perfectly (0: never).
-        rollouts: take the port after which a greedy player pays least, not the greedy one's.
+        choose: tells the port of a node from which on it does not play perfectly: `greedily`,
+            `by_rollouts` or another compiled function.
+        plan: what *choose* is told besides.
 
     Returns:
         ports (`LEAF`: nothing is left to tell), how many children, the result that leads to each
         node; and for each layout its node.
     """
-    results, classes, surprise = board
-    goal, aim, exact = how
+    results, classes, _surprise = board
     total, ports = results.shape
     order = np.arange(total)
-    work = np.empty(total, dtype=np.int64), np.empty((total + 1, 3), dtype=np.int64)
-    trial = np.empty(total, dtype=np.int64)
-    counts = np.zeros((ports, ports + 1), dtype=np.int32)
+    desk = _desk(classes, ports, MEMORY)
     starts = np.empty(ports + 2, dtype=np.int64)
-    room = room_for(ports)
     spans = np.empty((2 * total + 1, 2), dtype=np.int64)
-    asked = np.empty(2 * total + 1, dtype=np.uint8)
-    branches = np.zeros(2 * total + 1, dtype=np.uint8)
-    came = np.zeros(2 * total + 1, dtype=np.uint8)
+    asked, branches, came = np.zeros((3, 2 * total + 1), dtype=np.uint8)
     node_of = np.zeros(total, dtype=np.int64)
-    spans[0, 0], spans[0, 1] = 0, total
+    spans[0] = 0, total
     node, known = 0, 1
     while node < known:
-        low, high = spans[node, 0], spans[node, 1]
-        size = high - low
+        low, high = spans[node]
         port = -1
-        if size > 1 and size < exact:
-            port = exact_price(results, classes, order, low, high, goal, room)[1]
-        elif size > 1:
-            port = best_port(results, order, low, high, counts, surprise, aim)
-            if port >= 0 and rollouts:
-                port = _best_rollout(board, how, order, low, high, room, work, trial, port)
+        if 1 < high - low < how[2]:
+            port = exact_price(results, classes, order, low, high, how[0], desk[0])[1]
+        elif high - low > 1:
+            port = choose(board, how, order, low, high, desk, plan)
         if port < 0:
             asked[node] = LEAF
             node_of[order[low:high]] = node
         else:
             asked[node] = port
-            part(results, order, low, high, port, work[0], starts)
+            part(results, order, low, high, port, desk[1], starts)
             for out in range(ports + 1):
                 if starts[out + 1] > starts[out]:
-                    spans[known, 0], spans[known, 1] = starts[out], starts[out + 1]
+                    spans[known] = starts[out], starts[out + 1]
                     came[known] = out
                     branches[node] += 1
                     known += 1
         node += 1
     return asked[:known], branches[:known], came[:known], node_of
-
-
-@njit
-def _best_rollout(board, how, order, low, high, room, work, trial, greedy):
-    """The port after which a greedy player pays least; the greedy player's own among equals."""
-    results = board[0]
-    ports = results.shape[1]
-    starts = np.empty(ports + 2, dtype=np.int64)
-    best, least = -1, np.int64(0)
-    for number in range(-1, ports):
-        port = greedy if number < 0 else number
-        if number == greedy:
-            continue
-        trial[low:high] = order[low:high]
-        part(results, trial, low, high, port, work[0], starts)
-        if starts[results[trial[low], port] + 1] == high:
-            continue  # all show the same
-        cost = np.int64(0)
-        for out in range(ports + 1):
-            cost += (starts[out + 1] - starts[out]) * price(how[0], out, port)
-            if starts[out + 1] > starts[out] + 1:
-                cost += greedy_price(board, how, trial, starts[out], starts[out + 1], room, work)
-            if best >= 0 and cost >= least:
-                break
-        if best < 0 or cost < least:
-            best, least = port, cost
-    return best
 
 
 @njit

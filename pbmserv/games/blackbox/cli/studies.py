@@ -136,8 +136,8 @@ def _compiled(options: Options, steps: Steps) -> Iterator[Line]:
     yield from _told_apart(total, sizes)
     yield from _first_probe(options, [Counter(found[:, port].tolist()) for port in _top(options)])
     steps.begin("greedy play")
-    greedy = kernels.grow(board, (kernels.PROBES, kernels.BITS, 0), False)
-    thrifty = kernels.grow(board, (kernels.PROBES, kernels.THRIFT, 0), False)
+    greedy = kernels.grow(board, (kernels.PROBES, kernels.BITS, 0), kernels.greedily)
+    thrifty = kernels.grow(board, (kernels.PROBES, kernels.THRIFT, 0), kernels.greedily)
     probes = kernels.paid(*greedy, kernels.PROBES)
     points = kernels.paid(*greedy, kernels.POINTS).mean()
     yield from _greedy(probes.mean(), points, kernels.paid(*thrifty, kernels.POINTS).mean())
@@ -147,7 +147,7 @@ def _compiled(options: Options, steps: Steps) -> Iterator[Line]:
     ):
         if total <= MOST_ROLLOUTS:
             steps.begin(f"every port tried, for {name}")
-            grown = kernels.grow(board, (goal, aim, kernels.EXACT), True)
+            grown = kernels.grow(board, (goal, aim, kernels.EXACT), kernels.by_rollouts)
             yield (
                 f"every port tried, perfect in the end: {name}",
                 (f"{kernels.paid(*grown, goal).mean():.4f}"),
