@@ -17,6 +17,16 @@ AnyGame = Game[Any, Any, Any]
 
 
 @runtime_checkable
+class Equipped(Protocol):
+    """A game whose bots play better where something is installed."""
+
+    def equipment(self) -> str:
+        """With what bots think here, and if something is missing, what mends it: some words for
+        operators."""
+        ...
+
+
+@runtime_checkable
 class Readable(Protocol):
     """A game that programs can read.
 

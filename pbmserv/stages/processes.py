@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pbmserv.config.settings import Settings
+from pbmserv.engine.registry import Equipped
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.monitoring.metrics import Vital
 from pbmserv.outbound.outbox import AskedRows, OutboxRows, WrittenRows
@@ -253,8 +254,11 @@ async def _bots(name: str, base: Base, given: Given) -> None:
     moves: Moves = _AskedMoves(play)
     stage = BotsStage(base, moves, given.current, TICK_S)
 
+    doing = "; ".join(game.equipment() for game in base.registry if isinstance(game, Equipped))
+    log.info("bots think", extra={"equipment": doing})
+
     def state() -> StageState:
-        return StageState(stage.vitals(), counted=counted())
+        return StageState(stage.vitals(), counted=counted(), doing=doing)
 
     answering = Answering(given.folder / f"{name}.sock", {"state": state})
     ring = Ring(given.folder / "bots.ring", stage.bot_worker.ask)

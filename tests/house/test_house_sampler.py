@@ -7,16 +7,25 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from errno import EPERM
 from itertools import combinations
+from pathlib import Path
 from random import Random
+from threading import Thread
+from types import ModuleType
 
 import pytest
 
 from pbmserv.engine.types import Rng, Seat
-from pbmserv.games.blackbox import bots
 from pbmserv.games.blackbox.bots import candidates as finding
 from pbmserv.games.blackbox.bots import search as plain
-from pbmserv.games.blackbox.bots.candidates import candidates, compiled_loops
+from pbmserv.games.blackbox.bots.candidates import (
+    candidates,
+    compiled_loops,
+    missing_loops,
+    settled,
+)
+from pbmserv.games.blackbox.bots.knowledge import Effort, beginning
 from pbmserv.games.blackbox.bots.levels import LEVELS
 from pbmserv.games.blackbox.bots.search import Case, Result
 from pbmserv.games.blackbox.game import GAME
@@ -24,10 +33,22 @@ from pbmserv.games.blackbox.geometry import Geometry, geometry, trace_all
 from pbmserv.games.blackbox.state import new_state
 from pbmserv.games.blackbox.views import View
 
-sampler = pytest.importorskip("pbmserv.games.blackbox.bots.sampler")
+pytest.importorskip("numba")
 pytestmark = pytest.mark.slow
+sampler: ModuleType  # as the house has it
 
 NO_END = 10**9
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _compiled() -> None:
+    """Compiled by one of all processes of a run, and read by the others."""
+    global sampler  # noqa: PLW0603 - no test but these wants it compiled
+    found = compiled_loops()
+    assert found is not None
+    sampler = found
+
+
 ALICE = Seat(0)
 LARGE = ("-size=15x15", "-atoms=10")
 
@@ -76,13 +97,13 @@ def test_every_layout_of_a_sample_explains_all_results(side: int, count: int, po
     board = geometry(side, side)
     results = told(board, count, ports, side)
     amounts = (count, count), 60, 100, 4
-    samples = sampler.settled(board, results, *amounts)
+    samples = settled(sampler, board, tuple(results), *amounts)
     assert samples
     for found in samples:
         assert len(found) == len(set(found)) >= 1
         assert all(len(layout) == count and explains(board, layout, results) for layout in found)
-    sampler._crowds.cache_clear()
-    assert samples == sampler.settled(board, results, *amounts)
+    finding._crowds.cache_clear()
+    assert samples == settled(sampler, board, tuple(results), *amounts)
 
 
 def test_a_sample_is_nearly_as_likely_to_hold_one_layout_as_another() -> None:
@@ -97,7 +118,7 @@ def test_a_sample_is_nearly_as_likely_to_hold_one_layout_as_another() -> None:
     assert 40 <= len(fits) <= 200
     drawn: Counter[frozenset[int]] = Counter()
     for moves in range(50, 125):  # others each time
-        for found in sampler.settled(board, results, (count, count), 40, moves, 4):
+        for found in settled(sampler, board, tuple(results), (count, count), 40, moves, 4):
             drawn.update(found)
     assert set(drawn) == set(fits)
     mean = drawn.total() / len(fits)
@@ -109,7 +130,7 @@ def test_each_number_of_atoms_counts_as_equally_likely() -> None:
     board = geometry(6, 6)
     results = told(board, 3, 1, 5)
     drawn: Counter[int] = Counter()
-    for found in sampler.settled(board, results, (2, 3), 400, 50, 4):
+    for found in settled(sampler, board, tuple(results), (2, 3), 400, 50, 4):
         drawn.update(map(len, found))
     likely = []
     for count in (2, 3):
@@ -187,14 +208,32 @@ def test_on_a_large_board_the_house_knows_what_its_view_tells_and_no_more() -> N
     assert candidates(first, Rng(b"one", 1)).layouts == found.layouts
 
 
+def test_the_coach_knows_the_best_port_of_each_turn() -> None:
+    """On 10x10 with 6 atoms, where the sample it begins with ends after five to eight probes."""
+    options, effort = GAME.options(("-size=10x10", "-atoms=6"), 2), Effort()
+    atoms, known = box_of(("-size=10x10", "-atoms=6"), 1), beginning(options)
+    real = trace_all(options.board, atoms)
+    lots = Random(1)
+    for turn in range(14):
+        bits = known.ports(effort)
+        assert bits
+        if known.is_decided(bits):
+            break
+        best = max(bits, key=lambda port: (bits[port], port))
+        port = best if turn % 3 else lots.choice(sorted(known.unused))
+        known = known.fired(port, real[port], effort)
+    assert known.is_decided(known.ports(effort))
+    assert list(known.layouts.listed(known.some)) == [atoms]
+
+
 def test_without_numba_the_house_says_so_and_plays_as_it_can(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.delattr(bots, "sampler", raising=False)
-    monkeypatch.setitem(sys.modules, "pbmserv.games.blackbox.bots.sampler", None)
+    monkeypatch.setattr(finding, "find_spec", lambda _: None)
     with caplog.at_level(logging.WARNING, "pbmserv.games"):
         assert compiled_loops.__wrapped__() is None
-    assert "pip install pbmserv[solver]" in caplog.text
+    assert caplog.records[-1].because == missing_loops()  # type: ignore[attr-defined]  # an extra
+    assert "pip install pbmserv[solver]" in missing_loops()
     monkeypatch.setattr(finding, "compiled_loops", lambda: None)
     view = view_of(LARGE, box_of(LARGE, 8), range(0, 60, 9))
     found = candidates(view, Rng(b"plain", 1))
@@ -204,11 +243,74 @@ def test_without_numba_the_house_says_so_and_plays_as_it_can(
         assert all(spectrum[port] == out for port, out in view.own.results)
 
 
+def test_a_numba_that_does_not_load_is_none(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with caplog.at_level(logging.WARNING, "pbmserv.games"):
+        assert compiled_loops.__wrapped__() is None
+    assert "weak on large Blackbox boards" in caplog.text
+
+
 def test_where_what_was_compiled_may_not_run_the_house_does_without(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refused(*_: object, **__: object) -> None:
-        raise PermissionError("Operation not permitted")
+        raise PermissionError(EPERM, "Operation not permitted")
 
     monkeypatch.setattr(finding, "mmap", refused)
     assert compiled_loops.__wrapped__() is None
+    assert "MemoryDenyWriteExecute=no" in missing_loops()
+
+
+# -- what is kept of it -------------------------------------------------------------------------
+
+
+def test_what_was_compiled_from_other_sources_is_compiled_anew(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    with finding._kept_loops() as folder:
+        kept = Path(folder, "bots_1", "sampler._divide-1.py311.1.nbc")
+        kept.parent.mkdir()
+        kept.touch()
+    with finding._kept_loops() as folder:
+        assert kept.exists()
+    sources = Path(folder, "sources")
+    sources.write_text("another geometry.walk")
+    with finding._kept_loops():
+        assert not kept.exists()
+    assert sources.read_text() != "another geometry.walk"
+
+
+def test_while_one_compiles_the_others_wait(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    happened: list[str] = []
+
+    def second() -> None:
+        with finding._kept_loops():
+            happened.append("second")
+
+    with finding._kept_loops():
+        other = Thread(target=second)
+        other.start()
+        other.join(0.2)
+        happened.append("first")
+    other.join()
+    assert happened == ["first", "second"]
+
+
+def test_it_is_kept_where_a_folder_can_be_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """None can be made below a file, by nobody."""
+    taken = tmp_path / "taken"
+    taken.touch()
+    monkeypatch.setattr(finding, "_places", lambda: iter([taken, tmp_path / "free"]))
+    with finding._kept_loops() as folder:
+        assert folder == str(tmp_path / "free" / "blackbox-loops")
+    monkeypatch.setattr(finding, "_places", lambda: iter([taken]))
+    with finding._kept_loops() as folder:
+        assert not folder

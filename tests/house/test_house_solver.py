@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots import candidates as finding
 from pbmserv.games.blackbox.bots import difficulty
-from pbmserv.games.blackbox.bots.candidates import candidates, wander
+from pbmserv.games.blackbox.bots.candidates import candidates
 from pbmserv.games.blackbox.bots.difficulty import is_unique, likelihoods, mean_probes, numbered
 from pbmserv.games.blackbox.bots.levels import (
     LEVELS,
@@ -24,7 +24,7 @@ from pbmserv.games.blackbox.bots.levels import (
     informative,
     unobtrusive,
 )
-from pbmserv.games.blackbox.bots.search import Case, search
+from pbmserv.games.blackbox.bots.search import Case, search, wander
 from pbmserv.games.blackbox.bots.trees import Damaged
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import HIT, Geometry, geometry, trace_all

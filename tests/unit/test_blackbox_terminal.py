@@ -137,6 +137,32 @@ def test_the_mouse_fires_marks_and_seals() -> None:
     played(story)
 
 
+def test_a_tip_comes_from_the_coach_and_has_its_price() -> None:
+    async def story(house: House) -> None:
+        async def tipped() -> str:
+            await house.app.workers.wait_for_complete()
+            await house.pilot.pause()
+            return house.text("told")
+
+        await house.press("t")
+        told = await tipped()
+        assert told.startswith("The best port now is ")
+        assert "This hint costs 3 points." in told
+        await house.press("m")
+        await house.answer("hint")  # the same again
+        await tipped()
+        assert house.game.score(0).total == 3
+        await house.type("+b2,+c2,+d2")
+        await house.press("t")
+        assert (await tipped()).startswith("You have 3 markers, but the box holds no more than 2")
+        assert "Reply" not in house.text("told")
+        assert house.game.score(0).hints == 2
+        await house.press("v", "v", "t")
+        assert "This game is over" in house.text("told")
+
+    played(story, "w8h8m2M2#tip", Scoring.CLASSIC)
+
+
 def test_dragging_seals_what_the_mouse_is_drawn_over() -> None:
     async def story(house: House) -> None:
         places = [house.board.place_of((column, 4)) for column in (1, 2, 3)]

@@ -18,6 +18,7 @@ from pbmserv.games.blackbox.practice import (
     resumed,
     write_transcript,
 )
+from pbmserv.games.blackbox.sgt_files import write_saved_game
 from pbmserv.letters.scene import why
 
 BOX = read_id("w8h8m5M5#123456789012345")  # D1 G1 B3 F5 D7
@@ -52,14 +53,28 @@ def test_a_transcript_reads_like_this_and_goes_there_and_back() -> None:
     assert again.undo().undo().state.boxes[0].markers == {9, 26}
 
 
+def test_a_hint_is_written_down_and_costs_its_points_for_good() -> None:
+    game = practice(Scoring.CLASSIC, 1).play("a").hint()
+    assert game.hint() is game
+    assert game.score(0).total == practice(Scoring.CLASSIC).play("a").score(0).total + 3
+    again = resumed(read_transcript(write_transcript(game.transcript(0))))
+    assert again.score(0) == game.score(0)
+    with pytest.raises(Illegal):
+        again.undo()
+    free = practice().play("a").hint()
+    assert free.score(0).total == practice().play("a").score(0).total
+    assert free.undo().view == practice().play("a").view
+    assert write_saved_game(free) == write_saved_game(practice().play("a"))
+
+
 @given(st.data())
 def test_any_game_goes_there_and_back(data: st.DataObject) -> None:
     game = practice(data.draw(st.sampled_from(Scoring)), data.draw(st.integers(1, 99)))
     for _ in range(data.draw(st.integers(0, 25))):
-        moves = ("undo", "redo", "restart", "solve", *game.view.unused_ports[:9])
+        moves = ("undo", "redo", "restart", "solve", "hint", *game.view.unused_ports[:9])
         what = data.draw(st.sampled_from([*moves, "+D1", "+G1", "+B3", "/D1", "!c", game_guess]))
         try:
-            if what in ("undo", "redo", "restart", "solve"):
+            if what in ("undo", "redo", "restart", "solve", "hint"):
                 game = getattr(game, what)()
             else:
                 game = game.play(what, 7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from wire import Wire, mail
 
 from pbmserv.cli.main import run
 from pbmserv.clock import SystemClock
+from pbmserv.games.blackbox.bots.candidates import equipment
 from pbmserv.store.tables.boards import heartbeats
 
 pytestmark = pytest.mark.both_databases
@@ -70,11 +72,12 @@ def test_its_stages_say_what_they_do(
 ) -> None:
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
     with Process(tmp_path, database_url):
-        assert "Stages on this machine: bots, door, play, post1." in status(
-            capsys, monkeypatch, database_url
-        )
+        said = status(capsys, monkeypatch, database_url)
+        think = equipment()
+        assert f"Stages on this machine: bots ({think}), door, play, post1." in said
+        assert find_spec("numba") is None or think.endswith("compiled search")
         found = json.loads(status(capsys, monkeypatch, database_url, "--json"))
-        assert found["stages"] == {"bots": "", "door": "", "play": "", "post1": ""}
+        assert found["stages"] == {"bots": think, "door": "", "play": "", "post1": ""}
         assert found["mails"] == {"count": 0, "oldest_s": 0.0}
     assert json.loads(status(capsys, monkeypatch, database_url, "--json"))["stages"] == {}
 

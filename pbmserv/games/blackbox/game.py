@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pbmserv.engine.protocol import Bot, Game
-from pbmserv.engine.record import FORFEIT, HINT, WITHDRAW
+from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.types import (
     Drawing,
     GameInfo,
@@ -25,6 +25,7 @@ from pbmserv.games.blackbox import analysis, practice, racing, readings, sgt_fil
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox import state as truth
 from pbmserv.games.blackbox.bots import coach, hints
+from pbmserv.games.blackbox.bots.candidates import equipment
 from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.levels import LEVELS, measured
 from pbmserv.games.blackbox.display import CELL, shapes_of
@@ -85,6 +86,8 @@ class Blackbox:
     reported = staticmethod(coach.reported)
     report = staticmethod(coach.report)
     hint = staticmethod(hints.hint)
+    hinted = staticmethod(racing.hinted)
+    equipment = staticmethod(equipment)
 
     def setup(self, seats: int, options: Options, rng: Rng) -> State:
         """A board on which nobody has hidden atoms; for a race the server has."""
@@ -174,29 +177,6 @@ class Blackbox:
         after = replace(state, outcome=lost(len(state.boxes), seat, "resigned"))
         notes = (Note("resigned", seat, None), *revealed(after))
         return Step(after, {None: "resign"}, notes, reveals=True)
-
-    def hinted(self, state: State, seat: Seat) -> Step[State]:
-        """Count a hint; everybody sees that who sees the seat's turns.
-
-        Raises:
-            Illegal: its players have not agreed to hints, or it has nothing to solve now.
-        """
-        options, box = state.options, state.boxes[seat]
-        if state.outcome is not None:
-            raise Illegal("blackbox.finished")
-        if not racing.allows_hints(options, len(state.boxes)):
-            raise Illegal("blackbox.hints-race" if options.race else "blackbox.hints-off")
-        if truth.hiding(state):
-            raise Illegal("blackbox.hint-early")
-        if box.result.reason:
-            raise Illegal("blackbox.done")
-        count = box.result.hints + 1
-        after = state.with_box(seat, replace(box, result=replace(box.result, hints=count)))
-        readers = frozenset({seat}) if options.race else None
-        values: dict[str, Value] = {"price": racing.hint_price(options), "count": count}
-        told = {None: "" if options.race else HINT, seat: HINT}
-        note = Note("hint", seat, readers, values)
-        return Step(after, told, (note,), reveals=not options.practice)
 
     def outcome(self, state: State) -> Outcome | None:
         """How the board ended, or ``None`` while it runs."""

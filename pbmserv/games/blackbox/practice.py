@@ -11,12 +11,12 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NoReturn
 
-from pbmserv.engine.record import RESTART
+from pbmserv.engine.record import HINT, RESTART
 from pbmserv.engine.types import Note, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped, read_id
 from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options
-from pbmserv.games.blackbox.racing import Score, score
+from pbmserv.games.blackbox.racing import Score, hinted, score
 from pbmserv.games.blackbox.readings import elements_of
 from pbmserv.games.blackbox.rules import dropped_out, play
 from pbmserv.games.blackbox.state import State, new_state
@@ -207,6 +207,11 @@ class Practice:
         return self.state.outcome is not None
 
     @property
+    def asks_for_hint(self) -> bool:
+        """Whether the newest step asked for a hint."""
+        return bool(self.done) and self.chain[self.done - 1].text == HINT
+
+    @property
     def notes(self) -> tuple[Note, ...]:
         """What the newest step told."""
         return self.chain[self.done - 1].notes if self.done else ()
@@ -233,6 +238,18 @@ class Practice:
             raise Illegal("blackbox.finished")
         step = dropped_out(self.state, PLAYER)
         return self._with(Done(SOLVE, step.state, step.notes))
+
+    def hint(self) -> Practice:
+        """Ask for a hint, which `bots.hints` works out; where points count it costs some. One that
+        was asked for already is the same.
+
+        Raises:
+            Illegal: the game is over.
+        """
+        if self.asks_for_hint:
+            return self
+        step = hinted(self.state, PLAYER)
+        return self._with(Done(HINT, step.state, step.notes))
 
     def restart(self) -> Practice:
         """Begin again on the same box; it can be taken back.
@@ -280,7 +297,11 @@ class Practice:
         return score(self.options, box)
 
     def _counts(self, before: State) -> bool:
-        return self.state.turns != before.turns or self.state.outcome != before.outcome
+        return (self.state.turns, self.state.outcome, self.state.boxes[PLAYER].result.hints) != (
+            before.turns,
+            before.outcome,
+            before.boxes[PLAYER].result.hints,
+        )
 
     def _with(self, step: Done) -> Practice:
         if self.done >= MOST_MOVES:
@@ -326,6 +347,8 @@ def resumed(transcript: Transcript) -> Practice:
         try:
             if text == SOLVE:
                 practice = practice.solve()
+            elif text == HINT:
+                practice = practice.hint()
             elif text == RESTART:
                 practice = practice.restart()
             else:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from pbmserv.engine.types import SCORE, Note, Outcome, Seat, Value
-from pbmserv.errors import OptionError
+from pbmserv.engine.record import HINT
+from pbmserv.engine.types import SCORE, Note, Outcome, Seat, Step, Value
+from pbmserv.errors import Illegal, OptionError
 from pbmserv.games.blackbox import game_ids
 from pbmserv.games.blackbox.options import MOST_GUESSES, RACE, Grade, Options
-from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State
+from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding
 
 PER_WRONG = 5
 """Points for an atom that was wrong at the last guess (classic)."""
@@ -105,6 +106,30 @@ def allows_hints(options: Options, seats: int) -> bool:
 def hint_price(options: Options) -> int:
     """What a hint costs in points; 0 = nothing, since no points are counted."""
     return HINT_PRICE[options.scoring] if options.race and not options.practice else 0
+
+
+def hinted(state: State, seat: Seat) -> Step[State]:
+    """Count a hint; everybody sees that who sees the seat's turns.
+
+    Raises:
+        Illegal: its players have not agreed to hints, or it has nothing to solve now.
+    """
+    options, box = state.options, state.boxes[seat]
+    if state.outcome is not None:
+        raise Illegal("blackbox.finished")
+    if not allows_hints(options, len(state.boxes)):
+        raise Illegal("blackbox.hints-race" if options.race else "blackbox.hints-off")
+    if hiding(state):
+        raise Illegal("blackbox.hint-early")
+    if box.result.reason:
+        raise Illegal("blackbox.done")
+    count = box.result.hints + 1
+    after = state.with_box(seat, replace(box, result=replace(box.result, hints=count)))
+    readers = frozenset({seat}) if options.race else None
+    values: dict[str, Value] = {"price": hint_price(options), "count": count}
+    told = {None: "" if options.race else HINT, seat: HINT}
+    note = Note("hint", seat, readers, values)
+    return Step(after, told, (note,), reveals=not options.practice)
 
 
 def after_turn(state: State, seat: Seat, box: Box, reason: str, seconds: int | None) -> State:

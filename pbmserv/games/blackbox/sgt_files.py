@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 from string import ascii_letters
 from typing import NoReturn
 
-from pbmserv.engine.record import RESTART
+from pbmserv.engine.record import HINT, RESTART
 from pbmserv.errors import MoveError, NotUnderstood
 from pbmserv.games.blackbox.game_ids import atoms_of, clipped, described, read_id
 from pbmserv.games.blackbox.geometry import HIT, Geometry, trace, trace_all
@@ -333,7 +333,7 @@ def write_saved_game(practice: Practice) -> str:
         elif step.text == SOLVE:
             states.append((SOLVE.upper(), "S"))
         else:
-            made = list(_moves(arena, step))
+            made = [] if step.text == HINT else list(_moves(arena, step))
             errors += "R" in made and not arena.is_right
             states += [("MOVE", move) for move in made]
         ends.append(len(states))

@@ -1,26 +1,35 @@
 """The layouts that a solver must still reckon with, each with the weight of its likelihood.
 
-They come from `search`, and on larger boards from the loops of `sampler`. Where those cannot run
-and the board is too large for `search`, atoms wander: they are moved one at a time, and a move that
-explains fewer results is made, too, but seldom (the Metropolis rule). Whatever fits on the way is
-kept. That is no fair sample, but one to play by.
+They come from `search`, and on larger boards from the loops of `sampler`. These go through all
+cases, as `search` does, many times as quick. Where there are too many, results are taken in one
+after the other, with many layouts at once: those that contradict a new result die out, the others
+take their place, and then the atoms of each wander (a particle filter whose particles move by the
+Metropolis rule). Lots begin alike, so the same results give the same layouts.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
 from bisect import bisect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fcntl import LOCK_EX, flock
+from functools import cache, lru_cache
+from importlib.resources import files
+from importlib.util import find_spec
 from itertools import accumulate, combinations
-from math import comb, log
+from math import comb
 from mmap import PAGESIZE, PROT_EXEC, PROT_READ, PROT_WRITE, mmap
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from pbmserv.engine.types import Rng
-from pbmserv.games.blackbox.bots.search import Case, Result, search
-from pbmserv.games.blackbox.geometry import Field, Geometry, field_of, trace_all, trace_in
+from pbmserv.games.blackbox.bots.search import Case, Found, Result, search, wander
+from pbmserv.games.blackbox.geometry import HIT, Geometry, field_of, trace_all
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.views import View
 
@@ -59,18 +68,16 @@ CROWD = 1000
 """Layouts to play by where all this is compiled."""
 
 MOVES, ROUNDS = 200, 4
-"""See `sampler.settled`."""
+"""See `settled`."""
+
+VAST = 400
+"""Cells of a board above which a sample is twice as large, and moves half as much again."""
 
 DOUBTED = 12
 """As many kinds of layouts may all be known on a board too large to prove it."""
 
-WARMTH = 0.3
-"""How readily a move that makes things worse is made, in results (0.3: one in 28)."""
-
-STUCK = 600
-"""Moves without anything new after which it begins elsewhere."""
-
-_FINE = 1 << 16
+CROWDS = 4
+"""Samples that know nothing of each other."""
 
 logger = logging.getLogger("pbmserv.games")
 
@@ -98,7 +105,7 @@ def candidates(view: View, rng: Rng) -> Candidates:
     own, options = view.own, view.options
     assert own is not None
     effort = _effort(view)
-    wanted = max(FEWEST, int(SAMPLE * effort)) if _loops_for(options) is None else CROWD
+    wanted = max(FEWEST, int(SAMPLE * effort)) if loops_for(options) is None else CROWD
     place = {port: at for at, port in enumerate(own.order)}
     results = sorted(own.results, key=lambda ray: min(place.get(port, len(place)) for port in ray))
     return _fitting(view, consistent(options, results, wanted, effort, rng))
@@ -118,12 +125,11 @@ def consistent(
     """
     board, counts = options.board, range(options.least, options.most + 1)
     likely = _likelihoods(len(board.cells), counts)
-    loops = _loops_for(options)
+    loops = loops_for(options)
     if loops is None:
         found = search(board, results, options.least, options.most, int(SEARCHED * effort))
     else:
-        rays = COMPILED if len(board.cells) <= LARGE else COMPILED // 10
-        found = loops.search(board, results, options.least, options.most, rays, CASES)
+        found = searched(loops, options, results)
     if found.complete:
         ways = [_ways(case, counts) for case in found.cases]
         if sum(map(sum, ways)) <= (ALL if loops is None else wanted):
@@ -138,14 +144,30 @@ def consistent(
     return Candidates(layouts, [likely[len(one)] for one in layouts], (), complete=False)
 
 
+def searched(loops: ModuleType, options: Options, results: Sequence[Result]) -> Found:
+    """All cases, unless they are too many."""
+    rays = COMPILED if len(options.board.cells) <= LARGE else COMPILED // 10
+    found: Found = loops.search(options.board, results, options.least, options.most, rays, CASES)
+    return found
+
+
+def samples_of(
+    loops: ModuleType, options: Options, results: Sequence[Result], wanted: int
+) -> list[list[frozenset[int]]]:
+    """Samples as `settled` has them, of about *wanted* layouts in all."""
+    people, moves = max(1, wanted // CROWDS), MOVES
+    if len(options.board.cells) > VAST:
+        people, moves = people * 2, moves * 3 // 2
+    limits = options.least, options.most
+    return settled(loops, options.board, tuple(results), limits, people, moves, ROUNDS)
+
+
 def _settled(
     loops: ModuleType, options: Options, results: Sequence[Result], wanted: int
 ) -> Candidates:
     """Several samples in one. If all hold the same few layouts, as far as rays can tell, these are
     said to be all there are: others would have been found."""
-    board, limits = options.board, (options.least, options.most)
-    people = max(1, wanted // loops.CROWDS)
-    samples = loops.settled(board, results, limits, people, MOVES, ROUNDS)
+    board, samples = options.board, samples_of(loops, options, results, wanted)
     layouts = list(dict.fromkeys(layout for sample in samples for layout in sample))
     kinds = [{tuple(shown) for shown in loops.spectra(board, sample)} for sample in samples]
     agree = len(kinds) > 1 and all(these == kinds[0] for these in kinds)
@@ -155,7 +177,58 @@ def _settled(
     return Candidates(layouts, [likely[len(one)] for one in layouts], (), complete=True)
 
 
-def _loops_for(options: Options) -> ModuleType | None:
+def settled(
+    loops: ModuleType,
+    board: Geometry,
+    results: tuple[Result, ...],
+    limits: tuple[int, int],
+    people: int,
+    *amounts: int,
+) -> list[list[frozenset[int]]]:
+    """Different layouts that explain the results, in up to `CROWDS` samples; none that is empty.
+
+    Args:
+        results: in the order in which they are taken in; all but the last one may be remembered.
+        limits: the least and the most atoms there may be; each number is as likely as any.
+        people: how many layouts are in a sample at most.
+        amounts: moves and rounds, as in `sampler.taken_in`.
+    """
+    crowds = _crowds(loops, board, results, limits, people, *amounts)
+    cells = {square: cell for cell, square in enumerate(field_of(board).squares)}
+    different = {id(every): every[bad == 0].tolist() for every, _, bad in crowds}.values()
+    every = [[frozenset(cells[at] for at in row if at) for row in rows] for rows in different]
+    return [list(dict.fromkeys(sample)) for sample in every if sample]
+
+
+@lru_cache(maxsize=256)
+def _crowds(
+    loops: ModuleType,
+    board: Geometry,
+    results: tuple[Result, ...],
+    limits: tuple[int, int],
+    people: int,
+    *amounts: int,
+) -> tuple[Any, ...]:
+    """Crowds that have taken all results in. One that has died out takes over another one; where
+    all have, one begins anew, with detours first: what turns a ray is hard to place later."""
+    if not results:
+        return tuple(loops.scattered(board, limits, people, seed) for seed in range(CROWDS))
+    before = _crowds(loops, board, results[:-1], limits, people, *amounts)
+    after = [
+        loops.taken_in(board, results, crowd, *amounts, len(results) * CROWDS + at)
+        for at, crowd in enumerate(before)
+    ]
+    living = [crowd for crowd in after if not crowd[2].all()]
+    if not living:
+        crowd = loops.scattered(board, limits, people, len(results))
+        ordered = sorted(results, key=lambda ray: (ray[1] in (HIT, ray[0]), ray))
+        for end in range(1, len(results) + 1):
+            crowd = loops.taken_in(board, ordered[:end], crowd, *amounts, end)
+        living = [crowd]
+    return tuple(living[at % len(living)] if one[2].all() else one for at, one in enumerate(after))
+
+
+def loops_for(options: Options) -> ModuleType | None:
     """The module `sampler`; ``None`` on a small board, and where it cannot be had."""
     cells = len(options.board.cells)
     layouts = sum(comb(cells, count) for count in range(options.least, options.most + 1))
@@ -164,18 +237,94 @@ def _loops_for(options: Options) -> ModuleType | None:
 
 @cache
 def compiled_loops() -> ModuleType | None:
-    """The module `sampler`; ``None`` where numba is missing, or may not compile."""
+    """The module `sampler`, compiled; ``None`` where it cannot be had.
+
+    Only one process compiles. Others that want it wait, and read what that one has kept.
+    """
+    missing = missing_loops()
+    if not missing:
+        try:
+            from numba import config
+
+            with _kept_loops() as folder:
+                before = config.CACHE_DIR
+                config.CACHE_DIR = folder
+                try:
+                    from pbmserv.games.blackbox.bots import sampler
+
+                    sampler.compile_all()
+                finally:
+                    config.CACHE_DIR = before
+                return sampler
+        except (ImportError, OSError) as error:
+            missing = str(error)
+    logger.warning("the house is weak on large Blackbox boards", extra={"because": missing})
+    return None
+
+
+def missing_loops() -> str:
+    """Why this process has no compiled loops, and what mends it, for operators; "": it can have
+    them. It is told without loading numba."""
+    if find_spec("numba") is None:
+        return "numba is not installed: pip install pbmserv[solver]"
     try:
         # What it compiles is written and then run, which the system may forbid.
-        with mmap(-1, PAGESIZE, prot=PROT_READ | PROT_WRITE | PROT_EXEC):
-            from pbmserv.games.blackbox.bots import sampler
-    except (ImportError, OSError) as missing:
-        logger.warning(
-            "the house is weak on large Blackbox boards: pip install pbmserv[solver]",
-            extra={"because": str(missing)},
-        )
-        return None
-    return sampler
+        mmap(-1, PAGESIZE, prot=PROT_READ | PROT_WRITE | PROT_EXEC).close()
+    except OSError as error:
+        return f"nothing compiled may run ({error.strerror}): MemoryDenyWriteExecute=no allows it"
+    return ""
+
+
+def equipment() -> str:
+    """As `registry.Equipped` has it."""
+    missing = missing_loops()
+    return f"large Blackbox boards: {missing or 'compiled search'}"
+
+
+@contextmanager
+def _kept_loops() -> Iterator[str]:
+    """The folder for what is compiled, as long as no other process may use it; "": no folder can
+    be written to, so nothing is kept.
+
+    numba notices when the module changes in which a loop stands, but not when another one does
+    that the loop calls. So all is compiled anew when one of them has changed.
+    """
+    read = hashlib.sha256()
+    for name in ("bots/sampler.py", "bots/search.py", "geometry.py"):
+        read.update(files("pbmserv.games.blackbox").joinpath(name).read_bytes())
+    for place in _places():
+        folder = place / "blackbox-loops"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = (folder / "sources").open("a+", encoding="ascii")
+        except OSError:
+            continue
+        with lock:
+            flock(lock, LOCK_EX)
+            lock.seek(0)
+            if lock.read() != read.hexdigest():
+                for old in folder.glob("*/*.nb[ci]"):
+                    old.unlink(missing_ok=True)
+                lock.truncate(0)
+                lock.write(read.hexdigest())
+                lock.flush()
+            yield str(folder)
+        return
+    yield ""
+
+
+def _places() -> Iterator[Path]:
+    """Where numba would keep what it compiles."""
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    if named:
+        yield Path(named)
+        return
+    yield Path(__file__).parent / "__pycache__"
+    for name in ("CACHE_DIRECTORY", "XDG_CACHE_HOME"):  # the first is systemd's
+        if os.environ.get(name):
+            yield Path(os.environ[name]) / "pbmserv"
+    with suppress(RuntimeError):  # nobody's home
+        yield Path.home() / ".cache" / "pbmserv"
 
 
 def _effort(view: View) -> float:
@@ -235,7 +384,7 @@ def _fitting(view: View, found: Candidates) -> Candidates:
     board, wrong = options.board, set(own.guessed)
     guessed = own.guessed if options.fair else ()
     wrong_spectra = [trace_all(board, layout) for layout in guessed]
-    loops = _loops_for(options)
+    loops = loops_for(options)
     if loops is None:
         spectra: Sequence[Sequence[int]] = [trace_all(board, layout) for layout in found.layouts]
     else:
@@ -248,93 +397,3 @@ def _fitting(view: View, found: Candidates) -> Candidates:
     return Candidates(
         [one[0] for one in kept], [one[1] for one in kept], [one[2] for one in kept], found.complete
     )
-
-
-def wander(
-    board: Geometry,
-    results: Sequence[Result],
-    counts: Sequence[int],
-    wanted: int,
-    rays: int,
-    rng: Rng,
-    known: Sequence[frozenset[int]] = (),
-) -> list[frozenset[int]]:
-    """Up to *wanted* different layouts that explain all results.
-
-    Args:
-        counts: how many atoms there may be; each beginning draws one of them.
-        rays: how many may be fired, about.
-        known: such layouts; they come back, and each is where a search begins.
-    """
-    found: dict[frozenset[int], None] = dict.fromkeys(known)
-    begin = iter(known)
-    while rays > 0 and len(found) < wanted:
-        atoms = next(begin, None) or rng.sample(board.cells, rng.choice(counts))
-        one = _Layout(board, results, list(atoms))
-        quiet = 0
-        while one.fired < rays and quiet < STUCK and len(found) < wanted:
-            quiet += 1
-            if one.try_move(rng) and not one.wrong:
-                layout = frozenset(one.atoms)
-                if layout not in found:
-                    found[layout] = None
-                    quiet = 0
-        rays -= one.fired
-    return list(found)
-
-
-@dataclass(slots=True)
-class _Layout:
-    """Atoms on their way; *wrong*: how many results they do not explain; *fired*: rays so far."""
-
-    board: Geometry
-    results: Sequence[Result]
-    atoms: list[int]
-    grid: Field = field(init=False)
-    squares: bytearray = field(init=False)
-    taken: set[int] = field(init=False)
-    wrong: int = field(init=False)
-    fired: int = 0
-
-    def __post_init__(self) -> None:
-        self.grid = field_of(self.board)
-        self.squares = self.grid.filled(self.atoms)
-        self.taken = set(self.atoms)
-        self.wrong = self._count(len(self.results))
-
-    def try_move(self, rng: Rng) -> bool:
-        """Move some atom to a neighbouring cell, or anywhere; whether it was let stand."""
-        self.fired += 1  # so that a box in which nothing can move comes to an end, too
-        cells, width = len(self.board.cells), self.board.width
-        which = rng.below(len(self.atoms))
-        before = self.atoms[which]
-        if rng.below(2):
-            near = (1, -1, width, -width, width + 1, width - 1, 1 - width, -1 - width)
-            after = before + rng.choice(near)
-        else:
-            after = rng.below(cells)
-        if not 0 <= after < cells or after in self.taken:
-            return False
-        old, new = self.grid.squares[before], self.grid.squares[after]
-        self.squares[old], self.squares[new] = 0, 1
-        most = self.wrong - WARMTH * log((rng.below(_FINE) + 1) / _FINE)
-        wrong = self._count(most)
-        if wrong > most:
-            self.squares[old], self.squares[new] = 1, 0
-            return False
-        self.taken.remove(before)
-        self.taken.add(after)
-        self.atoms[which] = after
-        self.wrong = wrong
-        return True
-
-    def _count(self, most: float) -> int:
-        """How many results are not explained; it stops counting above *most*."""
-        wrong = 0
-        for port, out in self.results:
-            self.fired += 1
-            if trace_in(self.grid, self.squares, port) != out:
-                wrong += 1
-                if wrong > most:
-                    break
-        return wrong

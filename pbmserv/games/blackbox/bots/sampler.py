@@ -1,41 +1,40 @@
 """Layouts that explain some results, found by loops that numba compiles (the extra ``solver``).
 
-`search` goes through all cases, as the module `search` does, many times as quick. Where there are
-too many, `settled` takes the results in one after the other, with many layouts at once: those that
-contradict a new result die out, the others take their place, and then the atoms of each wander (a
-particle filter whose particles move by the Metropolis rule). Only whole numbers are compared and
-lots begin alike, so the same results give the same layouts.
+`search` goes through all cases; `scattered` and `taken_in` are for boards that have too many
+(`candidates`). Only whole numbers are compared, so all machines find the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache
-from typing import Any
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
+from numba import config, njit
 
 from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, UNKNOWN, Case, Found, Result
-from pbmserv.games.blackbox.geometry import HIT, Geometry, field_of, walk
+from pbmserv.games.blackbox.geometry import HIT, Geometry, field_of, geometry, walk
 
 ASKS = HIT - 1
 """In place of a result: it depends on a square that is not known."""
 
-CROWDS = 4
+Crowd: TypeAlias = tuple[Any, Any, Any]
+"""For each layout its squares (0 where there is no further atom), how many these are, and how many
+results it contradicts. Whoever has it leaves it as it is."""
 
 
-def _compiled(function: Callable[..., Any]) -> Any:
-    """Compiled when it is first called, and kept where there is a place for it. Only for what is
-    always called with the same types: two processes at once might mix up several."""
-    try:
-        return njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # neither the package's folder nor the user's own can be written
-        return njit(nogil=True)(function)
-
-
+_compiled = njit(cache=bool(config.CACHE_DIR), nogil=True)  # kept where there is a place for it
 _inner = njit(nogil=True)  # for what only these call: it is kept as a part of them
 _trace = _inner(walk)
+
+
+def compile_all() -> None:
+    """Compile all loops, or read what was compiled."""
+    board = geometry(3, 3)
+    search(board, [(0, HIT)], 1, 1, 1, 1)
+    spectra(board, [frozenset({0})])
+    taken_in(board, [(0, HIT)], scattered(board, (1, 1), 1, 1), 1, 1, 1)
 
 
 @cache
@@ -57,58 +56,30 @@ def search(
     # A detour is fired from its other end, too: there it divides elsewhere.
     told = dict(results)
     told |= {out: port for port, out in told.items() if out >= 0}
-    found: Any = _divide(_field(board), *_arrays(told.items()), least, most, rays, room)
-    parts = [[np.flatnonzero(row == what).tolist() for what in (ATOM, UNKNOWN)] for row in found[0]]
-    return Found([Case(tuple(atoms), tuple(open_)) for atoms, open_ in parts], found[1])
+    found, cases, complete = _divide(_field(board), *_arrays(told.items()), least, most, rays, room)
+    rows = found[: cases * complete]
+    parts = [[np.flatnonzero(row == what).tolist() for what in (ATOM, UNKNOWN)] for row in rows]
+    return Found([Case(tuple(atoms), tuple(open_)) for atoms, open_ in parts], complete)
 
 
-def settled(
-    board: Geometry,
-    results: Sequence[Result],
-    limits: tuple[int, int],
-    people: int,
-    moves: int,
-    rounds: int,
-) -> list[list[frozenset[int]]]:
-    """Different layouts that explain the results, in up to `CROWDS` samples that know nothing of
-    each other; none that is empty.
+def scattered(board: Geometry, limits: tuple[int, int], people: int, seed: int) -> Crowd:
+    """Layouts by lot, each number of atoms as likely as any other."""
+    found: Crowd = _scattered(_field(board), *limits, people, np.array([seed], dtype=np.uint64))
+    return found
+
+
+def taken_in(
+    board: Geometry, results: Sequence[Result], crowd: Crowd, moves: int, rounds: int, seed: int
+) -> Crowd:
+    """A crowd that has taken in all results but the last, after that one.
 
     Args:
-        results: in the order in which they are taken in; all but the last one may be remembered.
-        limits: the least and the most atoms there may be; each number is as likely as any.
-        people: how many layouts are in a sample at most.
-        moves: how often an atom of each of them moves after each result.
-        rounds: how often all that is done at most while few explain all results so far.
+        moves: how often an atom of each layout moves.
+        rounds: how often all that is done at most while few explain all results.
     """
-    crowds = _crowds(board, tuple(results), limits, people, moves, rounds)
-    different = {id(every): every[bad == 0].tolist() for every, _, bad in crowds}.values()
-    cells = _field(board)[3].tolist()
-    every = [[frozenset(cells[at] for at in row if at) for row in rows] for rows in different]
-    return [list(dict.fromkeys(sample)) for sample in every if sample]
-
-
-@lru_cache(maxsize=256)
-def _crowds(
-    board: Geometry, results: tuple[Result, ...], limits: tuple[int, int], *much: int
-) -> tuple[Any, ...]:
-    """Crowds that have taken all results in. One that has died out takes over another one; where
-    all have, one begins anew, with detours first: what turns a ray is hard to place later."""
-    field, people = _field(board), much[0]
-    if not results:
-        return tuple(_scattered(field, *limits, people, seed) for seed in range(CROWDS))
-    before = _crowds(board, results[:-1], limits, *much)
-    after = [
-        _take_in(field, *_arrays(results), *crowd, *much[1:], len(results) * CROWDS + at)
-        for at, crowd in enumerate(before)
-    ]
-    living = [crowd for crowd in after if not crowd[2].all()]
-    if not living:
-        crowd = _scattered(field, *limits, people, len(results))
-        ordered = sorted(results, key=lambda ray: (ray[1] in (HIT, ray[0]), ray))
-        for end in range(1, len(results) + 1):
-            crowd = _take_in(field, *_arrays(ordered[:end]), *crowd, *much[1:], end)
-        living = [crowd]
-    return tuple(living[at % len(living)] if one[2].all() else one for at, one in enumerate(after))
+    lots, arrays = np.array([seed], dtype=np.uint64), _arrays(results)
+    found: Crowd = _take_in(_field(board), *arrays, *crowd, moves, rounds, lots)
+    return found
 
 
 def spectra(board: Geometry, layouts: Sequence[frozenset[int]]) -> list[list[int]]:
@@ -180,53 +151,54 @@ def _go_on(filled, exits, place, ahead, left, full, seen):
 
 @_compiled
 def _divide(field, ports, outs, least, most, budget, room):
-    """As `search`: for each case a row of what all cells are, and whether these are all cases."""
+    """As `search`: for each case a row of what cells are; how many cases; whether these are all."""
     exits, doors, squares, _ = field
     cells, rays = squares.shape[0], ports.shape[0]
     filled = np.zeros(exits.shape[0], dtype=np.uint8)
     for square in squares:
         filled[square] = UNKNOWN
     # For each choice so far how all rays stand: place, ahead, left, the square they ask for.
-    stand = np.empty((cells + 2, rays, 4), dtype=np.int32)
+    stand = np.zeros((cells + 2, rays, 4), dtype=np.int32)
     for ray in range(rays):
-        stand[0, ray, :3] = doors[ports[ray]]
-        stand[0, ray, 3] = 0
+        for part in range(3):
+            stand[0, ray, part] = doors[ports[ray], part]
     asked = np.zeros(exits.shape[0], dtype=np.int32)
     chosen = np.empty(cells + 2, dtype=np.int64)
     other = np.zeros(cells + 2, dtype=np.uint8)
     found = np.empty((room, cells), dtype=np.uint8)
-    seen = np.zeros_like(filled)
+    seen = np.zeros(exits.shape[0], dtype=np.uint8)
     cases, placed, unknown, level, fresh = 0, 0, cells, 0, 0
     while True:
         full, fits, best = placed == most, True, -1
-        asked[:] = 0
+        for square in range(asked.shape[0]):
+            asked[square] = 0
         for ray in range(rays):
             square = stand[level, ray, 3]
             if square >= 0 and (full or square == fresh):
                 budget -= 1
-                stance = stand[level, ray]
+                now = stand[level, ray]
                 out, place, ahead, left, square = _go_on(
-                    filled, exits, stance[0], stance[1], stance[2], full, seen
+                    filled, exits, now[0], now[1], now[2], full, seen
                 )
-                if out not in (ASKS, outs[ray]):
+                if out != ASKS and out != outs[ray]:
                     fits = False
                     break
                 square = square if out == ASKS else -1
-                stance[0], stance[1], stance[2], stance[3] = place, ahead, left, square
+                now[0], now[1], now[2], now[3] = place, ahead, left, square
             if square >= 0:
                 asked[square] += 1
                 if best < 0 or asked[square] > asked[best]:
                     best = square
         if fits and best < 0 and placed + unknown >= least:
             if cases == room:
-                return found[:0], False
+                return found, cases, False
             for cell in range(cells):
                 known = filled[squares[cell]]
                 found[cases, cell] = EMPTY if full and known == UNKNOWN else known
             cases += 1
         if fits and best >= 0:
             if budget < 1:
-                return found[:0], False
+                return found, cases, False
             chosen[level] = best
             unknown -= 1
             other[level] = placed + unknown >= least
@@ -240,12 +212,14 @@ def _divide(field, ports, outs, least, most, budget, room):
                 unknown += 1
                 level -= 1
             if level < 0:
-                return found[:cases], True
+                return found, cases, True
             other[level] = 0
             filled[chosen[level]] = ATOM
             placed += 1
         fresh = chosen[level]
-        stand[level + 1] = stand[level]
+        for ray in range(rays):
+            for part in range(4):
+                stand[level + 1, ray, part] = stand[level, ray, part]
         level += 1
 
 
@@ -268,7 +242,8 @@ def _below(lots, end):
 def _look(field, port, filled, seen):
     """The result of a ray; ``seen`` gets 1 for each square it looks into, else 0."""
     door = field[1][port]
-    seen[:] = 0
+    for square in range(seen.shape[0]):
+        seen[square] = 0
     return _go_on(filled, field[0], door[0], door[1], door[2], True, seen)[0]
 
 
@@ -277,32 +252,37 @@ def _helpful(field, port, out, seen, filled, lots, other):
     """A square where an atom may mend a ray that should come out at *out*, 0 = there is none: the
     ray looks into it, and of a detour also the ray from its other end."""
     squares = field[2]
-    other[:] = 1
-    if out not in (HIT, port):
+    both = out != HIT and out != port
+    if both:
         _look(field, out, filled, other)
     at = _below(lots, squares.shape[0])
     for _ in range(squares.shape[0]):
-        if seen[squares[at]] and other[squares[at]] and not filled[squares[at]]:
-            return squares[at]
+        square = squares[at]
+        if seen[square] and not filled[square] and (not both or other[square]):
+            return square
         at = at + 1 if at + 1 < squares.shape[0] else 0
     return 0
 
 
 @_inner
-def _wander(field, ports, outs, filled, atoms, moves, lots):
+def _wander(field, ports, outs, filled, atoms, count, moves, lots):
     """Move atoms about, one at a time, and let a move stand that leaves more results contradicted
-    in one of 32 cases for each of them. How many are contradicted in the end."""
+    in one of 16 cases for each of them. The last place where none was, if there was one, counts as
+    the end. How many are contradicted there. ``filled`` is empty before and after."""
     exits, doors, squares, cells = field
-    number, bad = ports.shape[0], 0
+    number, bad, fitted = ports.shape[0], 0, False
+    kept = np.empty(count, dtype=np.int64)
     seen = np.empty((number, exits.shape[0]), dtype=np.uint8)
     marks = np.empty((3, number), dtype=np.int64)
     wrong, after, touched = marks[0], marks[1], marks[2]
     other = np.empty(exits.shape[0], dtype=np.uint8)
+    for at in range(count):
+        filled[atoms[at]] = 1
     for ray in range(number):
         wrong[ray] = _look(field, ports[ray], filled, seen[ray]) != outs[ray]
         bad += wrong[ray]
-    for _ in range(moves if atoms.shape[0] else 0):
-        which, kind = _below(lots, atoms.shape[0]), _below(lots, 16)
+    for _ in range(moves if count else 0):
+        which, kind = _below(lots, count), _below(lots, 16)
         old = atoms[which]
         if kind < 8 and bad:
             ray = _below(lots, number)
@@ -317,9 +297,9 @@ def _wander(field, ports, outs, filled, atoms, moves, lots):
             continue
         filled[old], filled[new] = 0, 1
         allowed, chance = bad, _lot(lots)
-        while chance & np.uint64(31) == 0 and allowed < number:
+        while chance & np.uint64(15) == 0 and allowed < number:
             allowed += 1
-            chance = chance >> np.uint64(5) | np.uint64(1) << np.uint64(60)
+            chance = chance >> np.uint64(4) | np.uint64(1) << np.uint64(60)
         now, many = bad, 0
         for ray in range(number):
             if seen[ray, old] | seen[ray, new]:
@@ -337,49 +317,59 @@ def _wander(field, ports, outs, filled, atoms, moves, lots):
         if now > allowed:
             filled[old], filled[new] = 1, 0
             continue
+        if now and not bad:
+            fitted = True
+            for at in range(count):
+                kept[at] = atoms[at]
         atoms[which], bad = new, now
-        for ray in touched[:many]:
+        for at in range(many):
+            ray = touched[at]
             wrong[ray] = after[ray]
             _look(field, ports[ray], filled, seen[ray])
-    return bad
+    for at in range(count):
+        filled[atoms[at]] = 0
+        if bad and fitted:
+            atoms[at] = kept[at]
+    return 0 if fitted else bad
 
 
 @_compiled
-def _scattered(field, least, most, people, seed):
-    """A crowd of which nothing is asked: for each layout its squares (0 where there is no further
-    atom), how many these are, and how many results they contradict."""
-    order, lots = field[2].copy(), np.array([seed], dtype=np.uint64)
-    every = np.zeros((people, most), dtype=np.int64)
+def _scattered(field, least, most, people, lots):
+    """As `scattered`."""
+    cells = field[2].shape[0]
+    order, every = field[2].copy(), np.zeros((people, most), dtype=np.int64)
     counts = np.empty(people, dtype=np.int64)
     for one in range(people):
         counts[one] = least + _below(lots, most - least + 1)
         for at in range(counts[one]):
-            other = at + _below(lots, order.shape[0] - at)
-            order[at], order[other] = order[other], order[at]
-            every[one, at] = order[at]
+            other = at + _below(lots, cells - at)
+            square = order[other]
+            order[other], order[at] = order[at], square
+            every[one, at] = square
     return every, counts, np.zeros(people, dtype=np.int64)
 
 
 @_compiled
-def _take_in(field, ports, outs, every, counts, bad, moves, rounds, seed):
-    """A crowd that has taken in all results but the last, after that one."""
-    exits, doors, _, _ = field
-    people, lots = every.shape[0], np.array([seed], dtype=np.uint64)
+def _take_in(field, ports, outs, every, counts, bad, moves, rounds, lots):
+    """As `taken_in`."""
+    exits, doors, people = field[0], field[1], every.shape[0]
     filled = np.zeros(exits.shape[0], dtype=np.uint8)
-    bad, port = bad.copy(), ports[-1]
+    before, bad = bad, np.empty(people, dtype=np.int64)
+    port, last = ports[-1], outs[-1]
     for one in range(people):
-        filled[every[one, : counts[one]]] = 1
+        for at in range(counts[one]):
+            filled[every[one, at]] = 1
         out = _trace(filled, exits, doors[port, 0], doors[port, 1], doors[port, 2], port)
-        bad[one] += out != outs[-1]
-        filled[every[one, : counts[one]]] = 0
+        bad[one] = before[one] + (out != last)
+        for at in range(counts[one]):
+            filled[every[one, at]] = 0
     for _ in range(rounds):
         every, counts, bad = _survivors(every, counts, bad, lots)
+        good = 0
         for one in range(people):
-            atoms = every[one, : counts[one]]
-            filled[atoms] = 1
-            bad[one] = _wander(field, ports, outs, filled, atoms, moves, lots)
-            filled[atoms] = 0
-        if 4 * (bad == 0).sum() >= people:
+            bad[one] = _wander(field, ports, outs, filled, every[one], counts[one], moves, lots)
+            good += bad[one] == 0
+        if 4 * good >= people:
             break
     return every, counts, bad
 
@@ -389,12 +379,18 @@ def _survivors(every, counts, bad, lots):
     """As many layouts again, drawn with replacement: one that leaves a result more contradicted
     has a thirty-second of the chance."""
     people, fewest = every.shape[0], bad.min()
-    ends = np.cumsum(np.int64(1) << np.maximum(0, 30 - 5 * (bad - fewest)))
-    drawn = np.empty(people, dtype=np.int64)
-    at, lot = 0, _below(lots, ends[-1] // people + 1)
+    ends, end = np.empty(people, dtype=np.int64), np.int64(0)
+    for one in range(people):
+        end += np.int64(1) << max(np.int64(0), 30 - 5 * (bad[one] - fewest))
+        ends[one] = end
+    drawn, rest = np.empty(every.shape, dtype=np.int64), np.empty((2, people), dtype=np.int64)
+    many, wrong = rest[0], rest[1]
+    at, lot = 0, _below(lots, end // people + 1)
     for one in range(people):
         while at < people - 1 and ends[at] <= lot:
             at += 1
-        drawn[one] = at
-        lot += ends[-1] // people
-    return every[drawn], counts[drawn], bad[drawn]
+        for atom in range(every.shape[1]):
+            drawn[one, atom] = every[at, atom]
+        many[one], wrong[one] = counts[at], bad[at]
+        lot += end // people
+    return drawn, many, wrong

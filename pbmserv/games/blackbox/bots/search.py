@@ -3,16 +3,30 @@
 A ray depends on few cells. So a search fires the known rays into a box of which nothing is known,
 and only where a ray looks at an unknown cell it divides: empty, or an atom. What is left are cases
 that fix some cells and leave all others open; no layout belongs to two of them.
+
+Where a board is too large for that, atoms wander: they are moved one at a time, and a move that
+explains fewer results is made, too, but seldom (the Metropolis rule). Whatever fits on the way is
+kept. That is no fair sample, but one to play by.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log
 
-from pbmserv.games.blackbox.geometry import HIT, Field, Geometry, field_of
+from pbmserv.engine.types import Rng
+from pbmserv.games.blackbox.geometry import HIT, Field, Geometry, field_of, trace_in
 
 EMPTY, ATOM, UNKNOWN = 0, 1, 2
+
+WARMTH = 0.3
+"""How readily a move that makes things worse is made, in results (0.3: one in 28)."""
+
+STUCK = 600
+"""Moves without anything new after which it begins elsewhere."""
+
+_FINE = 1 << 16
 
 Result = tuple[int, int]
 """A port, and where a ray into it came out, as `geometry.trace` gives it."""
@@ -239,3 +253,93 @@ def _at_door(squares: bytearray, front: int, left: int, port: int) -> int | None
     if on_left:
         return HIT - 1 - (front + left)
     return HIT - 1 - (front - left) if on_right else None
+
+
+def wander(
+    board: Geometry,
+    results: Sequence[Result],
+    counts: Sequence[int],
+    wanted: int,
+    rays: int,
+    rng: Rng,
+    known: Sequence[frozenset[int]] = (),
+) -> list[frozenset[int]]:
+    """Up to *wanted* different layouts that explain all results.
+
+    Args:
+        counts: how many atoms there may be; each beginning draws one of them.
+        rays: how many may be fired, about.
+        known: such layouts; they come back, and each is where a search begins.
+    """
+    found: dict[frozenset[int], None] = dict.fromkeys(known)
+    begin = iter(known)
+    while rays > 0 and len(found) < wanted:
+        atoms = next(begin, None) or rng.sample(board.cells, rng.choice(counts))
+        one = _Layout(board, results, list(atoms))
+        quiet = 0
+        while one.fired < rays and quiet < STUCK and len(found) < wanted:
+            quiet += 1
+            if one.try_move(rng) and not one.wrong:
+                layout = frozenset(one.atoms)
+                if layout not in found:
+                    found[layout] = None
+                    quiet = 0
+        rays -= one.fired
+    return list(found)
+
+
+@dataclass(slots=True)
+class _Layout:
+    """Atoms on their way; *wrong*: how many results they do not explain; *fired*: rays so far."""
+
+    board: Geometry
+    results: Sequence[Result]
+    atoms: list[int]
+    grid: Field = field(init=False)
+    squares: bytearray = field(init=False)
+    taken: set[int] = field(init=False)
+    wrong: int = field(init=False)
+    fired: int = 0
+
+    def __post_init__(self) -> None:
+        self.grid = field_of(self.board)
+        self.squares = self.grid.filled(self.atoms)
+        self.taken = set(self.atoms)
+        self.wrong = self._count(len(self.results))
+
+    def try_move(self, rng: Rng) -> bool:
+        """Move some atom to a neighbouring cell, or anywhere; whether it was let stand."""
+        self.fired += 1  # so that a box in which nothing can move comes to an end, too
+        cells, width = len(self.board.cells), self.board.width
+        which = rng.below(len(self.atoms))
+        before = self.atoms[which]
+        if rng.below(2):
+            near = (1, -1, width, -width, width + 1, width - 1, 1 - width, -1 - width)
+            after = before + rng.choice(near)
+        else:
+            after = rng.below(cells)
+        if not 0 <= after < cells or after in self.taken:
+            return False
+        old, new = self.grid.squares[before], self.grid.squares[after]
+        self.squares[old], self.squares[new] = 0, 1
+        most = self.wrong - WARMTH * log((rng.below(_FINE) + 1) / _FINE)
+        wrong = self._count(most)
+        if wrong > most:
+            self.squares[old], self.squares[new] = 1, 0
+            return False
+        self.taken.remove(before)
+        self.taken.add(after)
+        self.atoms[which] = after
+        self.wrong = wrong
+        return True
+
+    def _count(self, most: float) -> int:
+        """How many results are not explained; it stops counting above *most*."""
+        wrong = 0
+        for port, out in self.results:
+            self.fired += 1
+            if trace_in(self.grid, self.squares, port) != out:
+                wrong += 1
+                if wrong > most:
+                    break
+        return wrong

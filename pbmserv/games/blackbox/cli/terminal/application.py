@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,9 +14,11 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, ScrollableContainer, Vertical
 from textual.widgets import Static
 
+from pbmserv.engine.record import HINT
 from pbmserv.engine.types import Note
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.analysis import check_markers
+from pbmserv.games.blackbox.bots.hints import hint
 from pbmserv.games.blackbox.cli.arguments import grid, sentence
 from pbmserv.games.blackbox.cli.play import Unreadable, read_game, write_game
 from pbmserv.games.blackbox.cli.terminal.board import (
@@ -30,10 +33,10 @@ from pbmserv.games.blackbox.cli.terminal.panels import Keys, Question, facts, po
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import trace, way
 from pbmserv.games.blackbox.practice import PLAYER, Practice
-from pbmserv.letters.scene import note_sentences
+from pbmserv.letters.scene import note_sentences, page
 
 USUAL_FILE = "blackbox.txt"
-SHORT = "Enter fire/mark  Space seal  g guess  c check  u undo  s save  h keys  q quit"
+SHORT = "Enter fire/mark  Space seal  g guess  c check  t tip  u undo  h keys  q quit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Terminal(App[None]):
         Binding("m", "type", show=False),
         Binding("g,question_mark", "guess", show=False),
         Binding("c", "check", show=False),
+        Binding("t", "hint", show=False),
         Binding("u,ctrl+z", "change('undo')", show=False),
         Binding("r,ctrl+r,ctrl+y", "change('redo')", show=False),
         Binding("R", "change('restart')", show=False),
@@ -154,6 +158,25 @@ class Terminal(App[None]):
         self._say(*self._sentences(notes))
         self._draw()
 
+    def action_hint(self) -> None:
+        """What the coach would say; keys and clock go on while it thinks."""
+        self._change(self.practice.hint)
+        if self.practice.asks_for_hint:
+            self._say("The coach thinks …")
+            self._draw()
+            self.run_worker(partial(self._think, self.practice), thread=True, exclusive=True)
+
+    def _think(self, practice: Practice) -> None:
+        """In a thread: a large board takes seconds."""
+        words = {"hint": hint(practice.view), "view": practice.view}
+        lines = page("games/blackbox/hint.txt.j2", words).splitlines()
+        self.call_from_thread(self._give_hint, practice, lines)
+
+    def _give_hint(self, practice: Practice, lines: Sequence[str]) -> None:
+        if practice is self.practice:
+            self._say(*filter(None, map(str.strip, lines)))
+            self._draw()
+
     def action_change(self, what: str) -> None:
         """Undo, redo or restart."""
         self._change(getattr(self.practice, what))
@@ -228,7 +251,9 @@ class Terminal(App[None]):
         self._draw()
 
     def _play(self, text: str | None) -> None:
-        if text:
+        if text and text.strip().lower() == HINT:
+            self.action_hint()
+        elif text:
             self._change(lambda: self.practice.play(text, self.seconds))
 
     def _change(self, change: Callable[[], Practice]) -> None:

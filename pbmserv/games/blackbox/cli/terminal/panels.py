@@ -92,7 +92,7 @@ Space   right   on a cell: seal it as surely empty, or open it (drag: many)
                 test ray through your markers, and see its way
 m               type a move as in a mail: 4,+c7,!b2-d4
 g               guess: are the markers right?
-c               check: which results do your markers explain?
+c  t            check: which results do your markers explain? A tip (hint)
 u  r            undo, redo
 R  n            begin again on this box; a new box
 v               give up and see where the atoms are
