@@ -172,7 +172,7 @@ def test_a_refused_challenge_leaves_nothing_behind(server: Indoors) -> None:
         assert why in " ".join(refused.text.split())
         assert "blackbox challenge alice house -race" in refused.text
     assert waiting(server) == 0
-    assert "Nobody plays here" in one(server.send(ALICE, "blackbox games house")).text
+    assert "There are no active games" in one(server.send(ALICE, "blackbox games house")).text
 
 
 def test_in_a_race_with_people_the_house_waits_for_them_and_then_hurries(server: Indoors) -> None:
