@@ -10,7 +10,18 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks import crafted, growth, heavy, latency, letters, others, rays, starting, throughput
+from benchmarks import (
+    crafted,
+    floor,
+    growth,
+    heavy,
+    latency,
+    letters,
+    others,
+    rays,
+    starting,
+    throughput,
+)
 from benchmarks.table import printed
 
 
@@ -26,6 +37,7 @@ def main() -> int:
         lines += letters.measure(folder, 3 if quick else 9, 100 if quick else 150)
         lines += others.measure(folder, *((2, 300) if quick else (5, 900)))
         lines += latency.measure(folder, 50 if quick else 300)
+        lines += floor.measure(folder, *((1, 150) if quick else (3, 300)))
         lines += growth.measure(folder, 800 if quick else 4_000)
         lines += starting.measure(folder, 2 if quick else 5)
         lines += crafted.measure(1 if quick else 3)

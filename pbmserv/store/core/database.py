@@ -54,8 +54,8 @@ class Database:
             path = file_of(url)
             if path is not None:
                 make_file(path)
-            self.writing = _sqlite(url, "BEGIN IMMEDIATE", 2)
-            self.reading = _sqlite(url, "BEGIN", pool_size)
+            self.writing = _sqlite(url, "BEGIN IMMEDIATE", 2, cache_kb=4_000)
+            self.reading = _sqlite(url, "BEGIN", pool_size, cache_kb=1_000)
         else:
             from pbmserv.store.core.postgresql import open_engine  # with SQLite no driver is loaded
 
@@ -80,7 +80,7 @@ def _close_returned(_connection: Any, record: ConnectionPoolEntry) -> None:
     record.close()
 
 
-def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
+def _sqlite(url: str, begin: str, pool_size: int, cache_kb: int) -> Engine:
     engine = create_engine(
         url,
         poolclass=QueuePool,
@@ -103,7 +103,7 @@ def _sqlite(url: str, begin: str, pool_size: int) -> Engine:
             "synchronous=FULL",
             "journal_size_limit=67108864",  # a log that a long reader made grow shrinks again
             "foreign_keys=ON",
-            "cache_size=-4000",  # kB; each connection fills its own, and the kernel has the file
+            f"cache_size=-{cache_kb}",  # each connection fills its own; the kernel has the file
             "temp_store=MEMORY",
         ):
             dbapi_connection.execute(f"PRAGMA {pragma}")
