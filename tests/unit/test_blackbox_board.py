@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from rows import rows
 
 from pbmserv.engine.types import Note, Rng, Seat
 from pbmserv.games.blackbox.game import GAME
@@ -79,7 +80,7 @@ def test_at_the_end_both_boxes_are_opened() -> None:
         assert (drawn.count("?@"), drawn.count(" @"), drawn.count("?x")) == (5, 3, 1)
 
 
-@pytest.mark.parametrize("width", range(2, 27))
+@rows("width", range(2, 27))
 def test_boards_stand_side_by_side_while_they_fit_and_else_below_each_other(width: int) -> None:
     lines = render("board.txt", played(f"-size={width}x3", moves=[]), ALICE).splitlines()
     drawn = [line for line in lines if "|" in line or line.startswith("     ")]

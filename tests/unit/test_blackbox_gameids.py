@@ -11,6 +11,7 @@ import pytest
 from examples import DEEP
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.errors import OptionError, Refusal
 from pbmserv.games.blackbox.game_ids import (
@@ -166,7 +167,7 @@ def refused(text: str) -> Refusal:
     return refusal
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "code", "part"),
     [
         ("", "id-form", ""),

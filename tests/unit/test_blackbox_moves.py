@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 import pbmserv.games.blackbox as package
 from pbmserv.engine.types import Move, Rng, Seat
@@ -51,7 +52,7 @@ def refusal(of: View, text: str, kind: type[MoveError] = Illegal) -> Refusal:
     return caught.value.refusal
 
 
-@pytest.mark.parametrize(
+@rows(
     ("typed", "canonical", "free"),
     [
         ("g", "G", False),
@@ -87,7 +88,7 @@ def test_on_a_wide_board_bottom_ports_are_doubled_letters() -> None:
     assert refusal(view(wide), "oo").code == "blackbox.port-unknown"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("state", "typed", "code", "part"),
     [
         (FIRED, "g,,+b2", "empty-element", ""),
@@ -181,7 +182,7 @@ PIECES += (",", "+", "!", "/", "-", "the")
 MARKED = played((0, "c2,e2,f6,f7"), (1, "g1,b2,b4,f5"), (0, "5,+b2,+b4,+c5,+d6"), (1, "3"))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("state", "typed", "read"),
     [
         (START, "A1 C4 E5 G2", "A1,C4,E5,G2"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.errors import OptionError, is_form
 from pbmserv.games.blackbox.game import GAME
@@ -42,7 +43,7 @@ def test_any_change_of_the_rules_is_unrated(word: str) -> None:
     assert not GAME.rated(GAME.options((word,), 2))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("words", "code", "part"),
     [
         (["-colour=red"], "option-unknown", "-colour=red"),

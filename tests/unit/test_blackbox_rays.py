@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.games.blackbox.geometry import HIT, Geometry, geometry, trace, trace_all
 
@@ -29,7 +29,7 @@ def boxes(draw: st.DrawFn) -> Box:
     return board, draw(st.frozensets(st.sampled_from(board.cells), max_size=12))
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["why"] for case in CASES])
+@rows("case", CASES, ids=[case["why"] for case in CASES])
 def test_every_port_of_a_known_box(case: dict[str, Any]) -> None:
     board = geometry(case["w"], case["h"])
     atoms = [cell for name in case["atoms"] if (cell := board.cell(name)) is not None]

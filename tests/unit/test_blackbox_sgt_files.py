@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.errors import MoveError, NotUnderstood, PlayerError
 from pbmserv.games.blackbox.game_ids import GameId, descriptive_id, read_id
@@ -181,7 +182,7 @@ def with_states(found: list[str], at: int = 0, identity: str = "w8h8m3M6#tea") -
     return "\n".join([*lines, *(f"MOVE    :{len(move)}:{move}" for move in found)]) + "\n"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("old", "new", "code"),
     [
         ("SAVEFILE", "SAVFILE", "saved-missing"),

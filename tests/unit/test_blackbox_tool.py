@@ -16,6 +16,7 @@ from typing import Any
 
 import forking
 import pytest
+from rows import rows
 from typer.testing import CliRunner, Result
 
 from pbmserv.games.blackbox.bots import difficulty
@@ -230,7 +231,7 @@ def test_check_draws_the_way_of_a_ray() -> None:
     assert '"15" is not a port of a 7x7 board.' in wrong.stderr
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "typed", "said"),
     [
         (["save", "game", SEEDED, "--moves", "A;A"], "", "Port A already shows a"),

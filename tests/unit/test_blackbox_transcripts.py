@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError, PlayerError
 from pbmserv.games.blackbox.game_ids import read_id
@@ -134,7 +135,7 @@ def refused(text: str) -> PlayerError:
     return caught.value
 
 
-@pytest.mark.parametrize(
+@rows(
     ("old", "new", "code", "part"),
     [
         ("pbmserv transcript 1", "Dear server,", "transcript-none", "pbmserv transcript"),

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from rows import rows
 
 import pbmserv.commands
 from pbmserv.commands.reading.mail import read
@@ -23,7 +24,7 @@ def page(subject, games=GAMES):
     return environment().get_template(found.template).render(found.values)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[f"{row.name}-{row.page}" for row in ROWS])
+@rows("row", ROWS, ids=[f"{row.name}-{row.page}" for row in ROWS])
 def test_every_row_has_its_page(row):
     text = page(row.name) if row.in_line else page("forgot" if row.page == "forgot" else row.name)
     if topic(row.name, GAMES).values["row"] is row:
@@ -47,7 +48,7 @@ def test_a_page_fits_a_mail(found):
     assert "\n\n\n" not in text
 
 
-@pytest.mark.parametrize(
+@rows(
     ("subject", "template"),
     [
         ("", "help/index.txt.j2"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.commands.grammar.command_names import is_reserved
 from pbmserv.commands.grammar.line import read_arguments
@@ -234,12 +235,12 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize(("subject", "command"), FORMS, ids=[form for form, _ in FORMS])
+@rows(("subject", "command"), FORMS, ids=[form for form, _ in FORMS])
 def test_every_form_is_understood(subject, command):
     assert asked(subject) == command
 
 
-@pytest.mark.parametrize("subject", [form for form, _ in FORMS if form and '"' not in form])
+@rows("subject", [form for form, _ in FORMS if form and '"' not in form])
 def test_capitals_do_not_matter_in_the_words_of_the_language(subject):
     first, _, rest = subject.partition(" ")
     assert asked(f"{first.upper()} {rest}") == asked(subject)
@@ -267,7 +268,7 @@ def test_the_moves_of_the_original_help_text_arrive_unchanged(move):
     assert asked(f"blackbox move 12 alice secret {move}") == MakeMove(B, 12, ALICE, move)
 
 
-@pytest.mark.parametrize(
+@rows(
     "front",
     [
         "Re: ",
@@ -291,7 +292,7 @@ def test_what_mail_programs_put_in_front_is_dropped(front):
     assert asked(front + "blackbox show 12") == Show(B, (BoardRef(12),))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("subject", "command"),
     [
         ("blackbox mvoe 12 alice secret g", MakeMove(B, 12, ALICE, "g")),
@@ -318,7 +319,7 @@ def test_common_slips_are_understood(subject, command):
     assert found == command
 
 
-@pytest.mark.parametrize(
+@rows(
     ("subject", "code"),
     [
         ("Hello, is anybody there?", "not-a-command"),
@@ -505,7 +506,7 @@ def test_the_example_keeps_what_was_right(subject, sample):
     assert refusal(subject).example == sample
 
 
-@pytest.mark.parametrize(
+@rows(
     ("subject", "echo"),
     [
         ("blackbox mvoe 12 alice secret g, +b2", "blackbox move 12 alice *** g, +b2"),
@@ -545,7 +546,7 @@ def test_the_echo_repeats_what_was_read_but_no_secret(subject, echo):
     assert line.echo == echo
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
+@rows("row", ROWS, ids=[row.name for row in ROWS])
 def test_a_row_s_example_is_that_command(row):
     if row.asks is None:
         return

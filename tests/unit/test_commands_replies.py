@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import rows
 
 from pbmserv.commands.reading.mail import read
 from pbmserv.commands.reading.replies import says_yes
@@ -64,7 +65,7 @@ def asked(body):
     return reply(body).lines[0].asked
 
 
-@pytest.mark.parametrize(
+@rows(
     ("body", "command"),
     [
         ("", Yes(unsaid=True)),
@@ -159,7 +160,7 @@ def test_a_command_opens_the_reply(body, command):
     assert asked(body) == command
 
 
-@pytest.mark.parametrize(
+@rows(
     ("body", "line"),
     [
         ("g,+b2", "g,+b2"),
@@ -207,7 +208,7 @@ def test_text_below_a_command_is_for_the_opponent():
     assert reply("resign\n\nWell played.").words == "Well played."
 
 
-@pytest.mark.parametrize(
+@rows(
     ("body", "code"),
     [
         ("resign me not", "stands-alone"),

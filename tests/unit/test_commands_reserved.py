@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import rows
 
 from pbmserv.commands.grammar.command_names import STAFF, is_reserved
 from pbmserv.commands.table.catalogue import ROWS
@@ -11,14 +12,12 @@ GAMES = ("blackbox", "Black Box")
 SERVER = "pbmserv@play.games.example"
 
 
-@pytest.mark.parametrize(
-    "name", sorted({*STAFF, *(n for row in ROWS for n in row.names if " " not in n)})
-)
+@rows("name", sorted({*STAFF, *(n for row in ROWS for n in row.names if " " not in n)}))
 def test_the_words_of_a_server_and_of_its_commands_are_nobodys(name: str) -> None:
     assert is_reserved(name, GAMES, SERVER)
 
 
-@pytest.mark.parametrize(
+@rows(
     "name",
     [
         "Admin", "adm1n", "ad-min", "_admin_", "admin-team", "the-operator", "r00t", "sup-port",

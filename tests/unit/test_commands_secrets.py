@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.model import Reading
@@ -154,7 +154,7 @@ def test_a_new_password_in_a_reply(form, secret):
     assert_silent(read("", form.format(secret, secret), games=GAMES, reply=True), secret)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@rows("form", FORMS)
 def test_a_password_of_two_words_without_quotes_goes_no_further_than_it_must(form):
     reading = read(form.format("'Zq1234 Zq5678"), "", games=GAMES, reply=False)
     assert_silent(reading, "Zq1234")

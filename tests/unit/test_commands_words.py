@@ -9,11 +9,12 @@ from time import process_time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.commands.grammar.words import fold, split
 
 
-@pytest.mark.parametrize(
+@rows(
     ("typed", "plain"),
     [
         ("g,+b2", "g,+b2"),

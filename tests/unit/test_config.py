@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.config.settings import Loaded, described, load, public_url, shown
 from pbmserv.config.values import Listen, blank_passwords
@@ -216,7 +217,7 @@ def test_a_public_url_that_no_link_can_begin_with(url: str) -> None:
     assert "write a base URL, such as https://play.example.org" in told(web_url=url)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("address", "read"),
     [
         ("pbmserv@localhost", "pbmserv@localhost"),

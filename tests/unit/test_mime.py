@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.errors import ServerFault
 from pbmserv.letters.mime import Headers, build
@@ -223,7 +224,7 @@ def test_unusual_addresses_are_written_so_that_they_can_be_read(address: str, wr
         assert parsed(raw)["To"].addresses[0].addr_spec == address
 
 
-@pytest.mark.parametrize(
+@rows(
     "wrong",
     [
         "",

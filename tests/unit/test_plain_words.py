@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.commands.grammar.plain_words import LONGEST, meant
 from pbmserv.commands.reading.replies import read_reply
@@ -36,12 +36,12 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize(("text", "command"), SAID.items())
+@rows(("text", "command"), SAID.items())
 def test_plain_words_mean_a_command(text: str, command: str) -> None:
     assert meant(text) == command
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         *("", "please", "I give up coffee", "how are you?", "How do you like it?", "why?"),
@@ -53,7 +53,7 @@ def test_what_only_sounds_like_it_means_none(text: str) -> None:
     assert not meant(text)
 
 
-@pytest.mark.parametrize("command", sorted(set(SAID.values())))
+@rows("command", sorted(set(SAID.values())))
 def test_each_of_them_is_a_command_of_a_reply(command: str) -> None:
     text = next(said for said, what in SAID.items() if what == command)
     line = read_reply(text, {"blackbox"}, plainly=True).lines[0]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from quoting import MARKUP
+from rows import rows
 
 from pbmserv.inbound.headers import ContentType
 from pbmserv.inbound.message import read_mail
@@ -29,7 +30,7 @@ def read(file: Path) -> Mail:
     return read_mail(envelope, host="games.example", is_ours=lambda _: False)
 
 
-@pytest.mark.parametrize("file", REPLIES, ids=[file.stem for file in REPLIES])
+@rows("file", REPLIES, ids=[file.stem for file in REPLIES])
 def test_a_reply_in_html_alone_leaves_what_was_written(file):
     mail = read(file)
     assert new_text(mail.text) == SAID

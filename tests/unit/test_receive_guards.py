@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.inbound.auto_mail import Automatic, automatic, wire_refusal
 
@@ -85,7 +86,7 @@ def test_a_person_s_mail_may_be_answered():
     assert judge(headers) == Automatic("", only_auto_submitted=False)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("headers", "reason"),
     [
         ({"precedence": ["bulk"]}, "precedence"),
@@ -137,7 +138,7 @@ def test_the_null_sender_and_our_own_addresses_are_never_answered():
     assert judge(envelope_sender="b+12@play.example.net").reason == "own-address"
 
 
-@pytest.mark.parametrize(
+@rows(
     "local",
     [
         "MAILER-DAEMON", "postmaster", "no-reply", "noreply", "No_Reply", "noreply-accounts",
@@ -156,7 +157,7 @@ def test_people_have_names_that_look_like_roles(local):
     assert judge(sender=f"{local}@example.org") == Automatic()
 
 
-@pytest.mark.parametrize(
+@rows(
     "subject",
     [
         "Out of Office: back on Monday",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.errors import MailError
 from pbmserv.inbound.headers import (
@@ -52,7 +53,7 @@ def test_64_kib_of_headers_are_the_most():
         split_block(b"x" * (HEADER_LIMIT + 1) + b"\r\n\r\n")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "subject"),
     [
         ("=?utf-8?q?blackbox_move_12?= g", "blackbox move 12 g"),
@@ -133,7 +134,7 @@ def test_one_mailbox_is_found(value, address):
     assert one_mailbox(value) == address
 
 
-@pytest.mark.parametrize(
+@rows(
     "value",
     [
         "", "Alice", "Alice <>", "<alice>", "alice@", "@example.org", "a@b@c.org",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.errors import MailError
 from pbmserv.inbound.message import read_mail
@@ -61,7 +62,7 @@ def test_shuffled_mails_raise_nothing_but_mail_errors(pieces, signed):
     hears_only_mail_errors(b"From: a@b.org\r\n" * signed + b"".join(pieces))
 
 
-@pytest.mark.parametrize(
+@rows(
     "head",
     [
         b"From: a@b.org\r\nSubject: =?utf-8?b?a?=\r\n",

@@ -9,6 +9,7 @@ import quopri
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.errors import MailError
 from pbmserv.inbound.body import unflow
@@ -101,7 +102,7 @@ def test_only_a_plain_message_id_is_kept(value):
     assert read(f"{FROM}Message-ID: {value}\r\n\r\n").message_id == ""
 
 
-@pytest.mark.parametrize(
+@rows(
     ("charset", "octets", "text"),
     [
         ("utf-8", "Grüße".encode(), "Grüße"),
@@ -222,7 +223,7 @@ def test_what_the_standard_library_encodes_is_read_back(text):
     assert text_of("text/plain; charset=utf-8", base64.encodebytes(octets), "base64") == wanted
 
 
-@pytest.mark.parametrize(
+@rows(
     ("body", "text"),
     [
         (multipart("alternative", PLAIN, HTML), "plain Grüße"),
@@ -276,7 +277,7 @@ def test_very_long_text_is_cut_at_a_line():
     assert set(text.split("\n")) == {"0123456789"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("markup", "text"),
     [
         ("<p>g,+b2</p><p>Hi&nbsp;&amp; bye</p>", "g,+b2\n\nHi & bye"),

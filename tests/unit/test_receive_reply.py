@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from quoting import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
+from rows import rows
 
 from pbmserv.inbound.quotes.line_signs import MARKER, unadorned
 from pbmserv.inbound.quotes.reply import new_text, read_new_text
@@ -149,7 +150,7 @@ GROUPS_NEW = "g,+b2\n\nYou received this message because you are subscribed\nres
 SUPERCITE = "g,+b2\n\nBob> resign\nBob>> chat\n"
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         GMAIL_WRAPPED,
@@ -196,7 +197,7 @@ def test_a_quote_that_stands_on_the_attribution_s_own_line_ends_reading():
     assert "g,+b2" in new_text(YAHOO)
 
 
-@pytest.mark.parametrize("line", ATTRIBUTIONS.values(), ids=ATTRIBUTIONS)
+@rows("line", ATTRIBUTIONS.values(), ids=ATTRIBUTIONS)
 def test_an_attribution_in_any_language_ends_the_new_text(line):
     marked = f"g,+b2\n\n{line}\n> resign\n"
     unmarked = f"g,+b2\n\n{line}\n\nresign\n"
@@ -206,12 +207,12 @@ def test_an_attribution_in_any_language_ends_the_new_text(line):
     assert new_text(unmarked_below) == ""
 
 
-@pytest.mark.parametrize("line", ATTRIBUTIONS.values(), ids=ATTRIBUTIONS)
+@rows("line", ATTRIBUTIONS.values(), ids=ATTRIBUTIONS)
 def test_a_move_right_above_an_attribution_is_not_taken_for_its_beginning(line):
     assert new_text(f"g,+b2\n{line}\n> resign\n") == "g,+b2"
 
 
-@pytest.mark.parametrize("block", HEADER_BLOCKS.values(), ids=HEADER_BLOCKS)
+@rows("block", HEADER_BLOCKS.values(), ids=HEADER_BLOCKS)
 def test_a_header_block_in_any_language_ends_the_new_text(block):
     assert new_text(f"g,+b2\n\n{block}\n\nresign\n") == "g,+b2"
     bold = "\n".join(f"*{line.replace(':', ':*', 1)}" for line in block.split("\n"))
@@ -219,12 +220,12 @@ def test_a_header_block_in_any_language_ends_the_new_text(block):
     assert new_text(f"{block}\n\nresign\n") == ""
 
 
-@pytest.mark.parametrize("line", ORIGINALS)
+@rows("line", ORIGINALS)
 def test_the_original_message_line_ends_the_new_text(line):
     assert new_text(f"g,+b2\n\n{line}\nresign\n") == "g,+b2"
 
 
-@pytest.mark.parametrize("line", SENT_FROM.values(), ids=SENT_FROM)
+@rows("line", SENT_FROM.values(), ids=SENT_FROM)
 def test_what_a_telephone_adds_is_no_word_of_its_owner(line):
     assert new_text(f"g,+b2\n\nGood luck!\n\n{line}\n") == "g,+b2\n\nGood luck!"
 
@@ -375,7 +376,7 @@ def calls_made(text: str) -> int:
     return count
 
 
-@pytest.mark.parametrize(
+@rows(
     "unit",
     [
         "On ",
@@ -470,7 +471,7 @@ def test_words_above_a_quote_are_no_greeting(above):
     assert new_text(f"{above}\n\n> It is your turn.\n\nresign\n") in {above, "Dear me\ng"}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "plain"),
     [
         ("*h,+b2*", "h,+b2"),

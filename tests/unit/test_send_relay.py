@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.errors import ConfigError
 from pbmserv.outbound.maildir import MaildirRelay
@@ -40,7 +41,7 @@ def test_a_tilde_is_the_home_of_who_runs_the_server() -> None:
     assert read_relay_url("maildir:~/mail").path == str(Path.home() / "mail")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("url", "said"),
     [
         ("", "begin with maildir:"),

@@ -8,6 +8,7 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.config.settings import described, load
 from pbmserv.config.values import Setting
@@ -93,7 +94,7 @@ def test_rates_that_nobody_can_mean(setting: Setting, text: str) -> None:
     assert is_told_well(setting, refused(setting, text))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("key", "text"),
     [
         ("data_dir", ""),
