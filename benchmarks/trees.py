@@ -29,6 +29,7 @@ from pbmserv.games.blackbox.options import Options
 
 PLANS: dict[tuple[tuple[int, int, int], Goal], Any] = {
     ((7, 7, 4), Goal.PROBES): growing.plan([(18, 4)], []),
+    ((7, 7, 4), Goal.POINTS): growing.plan([(17, 4)], []),
     ((8, 8, 3), Goal.PROBES): growing.plan([(16, 4)], [(16, 2)]),
     ((8, 8, 3), Goal.POINTS): growing.plan([(16, 4)], [(16, 2)]),
 }
