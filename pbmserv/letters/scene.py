@@ -223,7 +223,8 @@ def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardS
 def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     """A letter's subject, text and HTML. *values* must hold all that its templates mention."""
     subject, headline, text, html = _fitted(_letter, letter, values, ROOM, ROOM)
-    return Composed(subject, headline, text, html if len(html.encode()) < LONGEST_HTML else "")
+    octets = len(html) if html.isascii() else len(html.encode())
+    return Composed(subject, headline, text, html if octets < LONGEST_HTML else "")
 
 
 def excerpt(

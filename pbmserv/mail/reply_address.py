@@ -261,10 +261,11 @@ def _seal(key: bytes, purpose: Purpose) -> bytes:
 
 def _mac(key: bytes, body: bytes | bytearray) -> bytes:
     """HMAC-SHA-256, cut. The library takes three times as long for a text as short as this."""
-    inner, outer = _pads(key)
-    hashed = hashlib.sha256
-    inside = hashed(inner + b"reply-address\0" + body).digest()
-    return hashed(outer + inside).digest()[:MAC_BYTES]
+    _, signing, outer = _begun(key)
+    inside, outside = signing.copy(), outer.copy()
+    inside.update(body)
+    outside.update(inside.digest())
+    return outside.digest()[:MAC_BYTES]
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
@@ -303,12 +304,12 @@ def _deciphered(key: bytes, number: int) -> int:
 def _mixed(key: bytes, number: int, rounds: Iterable[int]) -> int:
     """A permutation of the numbers below 2**42: a Feistel network on HMAC-SHA-256."""
     left, right = number >> _HALF, number & _LOW
-    inner, outer = _pads(key)
-    hashed = hashlib.sha256
+    turns, _, outer = _begun(key)
     for turn in rounds:
-        inside = hashed(inner + _TURNS[turn] + right.to_bytes(3)).digest()
-        mixed = hashed(outer + inside).digest()
-        left, right = right, left ^ (int.from_bytes(mixed[:3]) & _LOW)
+        inside, outside = turns[turn].copy(), outer.copy()
+        inside.update(right.to_bytes(3))
+        outside.update(inside.digest())
+        left, right = right, left ^ (int.from_bytes(outside.digest()[:3]) & _LOW)
     return left << _HALF | right
 
 
@@ -317,12 +318,19 @@ def _swapped(number: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _pads(key: bytes) -> tuple[bytes, bytes]:
-    """What HMAC puts in front of the inner and the outer text (RFC 2104 section 2); the library
-    takes twice as long for a text of four octets, and each letter has sixteen of them."""
+def _begun(key: bytes) -> tuple[list[hashlib._Hash], hashlib._Hash, hashlib._Hash]:
+    """HMAC (RFC 2104 section 2) as far as it is the same for all texts: of each round, of what is
+    signed, and around them. Who goes on with one copies it: the library's own takes twice as long
+    for texts of some octets, and each letter has sixteen of them.
+    """
     size = hashlib.sha256().block_size
     block = (key if len(key) <= size else hashlib.sha256(key).digest()).ljust(size, b"\0")
-    return bytes([octet ^ 0x36 for octet in block]), bytes([octet ^ 0x5C for octet in block])
+    inner = bytes([octet ^ 0x36 for octet in block])
+    return (
+        [hashlib.sha256(inner + turn) for turn in _TURNS],
+        hashlib.sha256(inner + b"reply-address\0"),
+        hashlib.sha256(bytes([octet ^ 0x5C for octet in block])),
+    )
 
 
 def _varints(packed: bytes) -> list[int]:
