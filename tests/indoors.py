@@ -18,7 +18,7 @@ from headers import written
 from migrated import migrated
 from one_process import Server
 from running import NO_RATES, Correspondence, Letter, MovableClock, add_player
-from sqlalchemy import Row, select, update
+from sqlalchemy import Row, bindparam, select, update
 from zone import Zone
 
 from pbmserv.config.settings import load
@@ -46,7 +46,11 @@ class NoRelay:
 
 @dataclass
 class Posted(Letter):
-    """A letter, the position it shows, and the letters inside it."""
+    """A letter, the position it shows, and the letters inside it.
+
+    Attributes:
+        is_kept: the server has its bytes, which it does not keep of a farewell.
+    """
 
     recipient: str
     kind: str
@@ -54,6 +58,7 @@ class Posted(Letter):
     ply: int | None
     seat: int | None
     inside: tuple[str, ...] = ()
+    is_kept: bool = True
 
     @property
     def has_html(self) -> bool:
@@ -148,9 +153,9 @@ class Indoors:
         made += self.server.outbox.prepare(unmade) if unmade else []
         self.server.outbox.settle([Sent(letter.id) for letter in made])
         made.sort(key=lambda letter: letter.id)
+        of_these = {"ids": [letter.id for letter in made]}
         with self.server.database.reading.connect() as connection:
-            of_these = outbox.c.id.in_([letter.id for letter in made])
-            rows = {row.id: row for row in connection.execute(select(outbox).where(of_these))}
+            rows = {row.id: row for row in connection.execute(_POSTED, of_these)}
         return [_posted(letter, rows[letter.id]) for letter in made]
 
     def live(self, **by: float) -> list[Posted]:
@@ -218,12 +223,17 @@ class HandedIn(Correspondence):
 
     def _read(self, made: list[Posted]) -> None:
         """A farewell is not kept; as in `running.py` nobody asks for it."""
-        ids = select(letter_bytes.c.letter_id).where(
-            letter_bytes.c.letter_id.in_([letter.id for letter in made])
-        )
-        with self.server.database.reading.connect() as connection:
-            kept = set(connection.execute(ids).scalars()) if made else set()
-        self._unread += [letter for letter in made if letter.id in kept]
+        self._unread += [letter for letter in made if letter.is_kept]
+
+
+_POSTED = (
+    select(
+        *(outbox.c.id, outbox.c.letter, outbox.c.board_id, outbox.c.ply, outbox.c.seat),
+        *(outbox.c.words, letter_bytes.c.letter_id.is_not(None).label("is_kept")),
+    )
+    .outerjoin(letter_bytes, letter_bytes.c.letter_id == outbox.c.id)
+    .where(outbox.c.id.in_(bindparam("ids", expanding=True)))
+)
 
 
 def _posted(letter: OutgoingLetter, row: Row[Any]) -> Posted:
@@ -236,6 +246,7 @@ def _posted(letter: OutgoingLetter, row: Row[Any]) -> Posted:
         row.ply,
         row.seat,
         tuple(_inside(row.words)),
+        row.is_kept,
     )
 
 

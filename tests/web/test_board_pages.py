@@ -26,8 +26,7 @@ ALICE, BOB = "alice@players.example", "bob@players.example"
 def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
     with start(database_url, tmp_path, signup="open") as running:
         for name in ("alice", "bob"):
-            running.send(f"{name}@players.example", f"signup {name} wonder-land")
-        running.letters()
+            running.sign_up(name, "wonder-land")
         yield running
 
 

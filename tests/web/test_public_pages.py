@@ -17,12 +17,14 @@ from asking_pages import Answer, all_asked, asked, site_of
 from indoors import address_of, indoors
 from pressing import Tab, page_of
 from running import Running, start
+from sqlalchemy import func, select
 from starlette.routing import Route
 
 from pbmserv.engine.ratings import anchor
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.store import solo
+from pbmserv.store.tables.boards import boards
 from pbmserv.web.pages import Printer
 from pbmserv.web.pictures import rating_graph
 
@@ -34,8 +36,7 @@ PASSWORD = "wonder-land"
 def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
     with start(database_url, tmp_path, signup="open") as running:
         for name in ("alice", "bob"):
-            running.send(f"{name}@players.example", f"signup {name} {PASSWORD}")
-        running.letters()
+            running.sign_up(name, PASSWORD)
         yield running
 
 
@@ -148,13 +149,14 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Runni
 def resigned(server: Running, loser: int) -> None:
     """A rated game that alice (0) or bob (1) gives up."""
     server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
-    alice, bob = (Tab(server.web_port, page_of(server.letters(a)[-1])) for a in (ALICE, BOB))
-    bob.load().press("b3,d3,f6,g7")
-    alice.load().press("a1,c4,e5,g2")
-    for port in ("a", "b", "c"):
-        alice.load().press(port)
-        bob.load().press(port)
-    (alice, bob)[loser].load().press("resign")
+    with server.server.database.reading.connect() as connection:
+        board = connection.execute(select(func.max(boards.c.id))).scalar_one()
+    people = (ALICE, "alice"), (BOB, "bob")
+    for words in ("b3,d3,f6,g7", *"abc"):
+        for address, userid in people:
+            server.send(address, f"blackbox move {board} {userid} {PASSWORD} {words}")
+    address, userid = people[loser]
+    server.send(address, f"blackbox resign {board} {userid} {PASSWORD}")
 
 
 @pytest.mark.both_databases
