@@ -19,6 +19,7 @@ from pbmserv.letters import skeletons
 from pbmserv.letters.environment import environment, templates_root
 from pbmserv.letters.tracing import tracing_environment
 from pbmserv.service.auth import passwords
+from pbmserv.store.core.database import SYNC
 
 COMPILED = "PBMSERV_TEST_TEMPLATES"
 """Names the folder with the templates that one of the processes of this run has compiled."""
@@ -44,6 +45,12 @@ def share_templates() -> None:
         traced = Path(folder, "traced")
         traced.mkdir(exist_ok=True)
         tracing_environment().bytecode_cache = FileSystemBytecodeCache(str(traced))
+
+
+def wait_for_no_disk() -> None:
+    """SQLite's commits outlive a process that is killed, but no power cut; PostgreSQL's are as
+    quick in tests."""
+    SYNC.update(dict.fromkeys(SYNC, "OFF"))
 
 
 def learn_seldom() -> None:

@@ -24,6 +24,7 @@ from cheaper import (
     learn_seldom,
     make_argon2_cheap,
     share_templates,
+    wait_for_no_disk,
 )
 from databases import Databases, administer, drop, url_of
 from examples import load_profile
@@ -56,6 +57,7 @@ make_argon2_cheap()
 build_command_line_once()
 know_statements()
 learn_seldom()
+wait_for_no_disk()
 
 
 def pytest_configure(config: pytest.Config) -> None:

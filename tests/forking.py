@@ -229,6 +229,7 @@ def _get_ready() -> None:
         load_templates,
         make_argon2_cheap,
         share_templates,
+        wait_for_no_disk,
     )
 
     import pbmserv
@@ -246,6 +247,7 @@ def _get_ready() -> None:
     load_templates()
     make_argon2_cheap()
     know_statements()
+    wait_for_no_disk()
     Registry.installed()
     _play()
     gc.collect()

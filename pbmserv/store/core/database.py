@@ -23,6 +23,9 @@ more of them, see `store.core.postgresql`."""
 _FEW = 4
 """Connections in use, of which there are thrice as many (`_sqlite`)."""
 
+SYNC = {True: "FULL", False: "NORMAL"}
+"""What SQLite is told (``PRAGMA synchronous``) where a commit waits for the disk, and where not."""
+
 
 def mail_url(url: str) -> str:
     """The store of mails that belongs to a database: a SQLite file beside it, so that door and
@@ -100,7 +103,7 @@ def _sqlite(url: str, begin: str, pool_size: int, cache_kb: int) -> Engine:
             dbapi_connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
         _use_wal(dbapi_connection)
         for pragma in (
-            "synchronous=FULL",
+            f"synchronous={SYNC[True]}",
             "journal_size_limit=67108864",  # a log that a long reader made grow shrinks again
             "foreign_keys=ON",
             f"cache_size=-{cache_kb}",  # each connection fills its own; the kernel has the file

@@ -27,7 +27,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from pbmserv.errors import StoreAway
 from pbmserv.monitoring.metrics import Pulse, Vital
-from pbmserv.store.core.database import Database, cause_of, gave_way, handed_on
+from pbmserv.store.core.database import SYNC, Database, cause_of, gave_way, handed_on
 from pbmserv.store.core.statements import Savepoint
 
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeout)
@@ -248,7 +248,7 @@ class GroupWriter(_QueueWriter):
             self._is_synced = self._is_patient = None
         driver: Any = self._connection.connection.dbapi_connection
         if is_synced != self._is_synced:
-            driver.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
+            driver.execute(f"PRAGMA synchronous={SYNC[is_synced]}")
             self._is_synced = is_synced
         if is_patient != self._is_patient:
             driver.execute(f"PRAGMA busy_timeout={self._database.patience_ms if is_patient else 0}")
