@@ -76,8 +76,8 @@ VAST = 400
 DOUBTED = 12
 """As many kinds of layouts may all be known on a board too large to prove it."""
 
-CROWDS = 4
-"""Samples that know nothing of each other."""
+CROWDS, KIN = 4, 8
+"""Samples that know nothing of each other; after so many results two that were one do not."""
 
 logger = logging.getLogger("pbmserv.games")
 
@@ -182,7 +182,6 @@ def settled(
     board: Geometry,
     results: tuple[Result, ...],
     limits: tuple[int, int],
-    people: int,
     *amounts: int,
 ) -> list[list[frozenset[int]]]:
     """Different layouts that explain the results, in up to `CROWDS` samples; none that is empty.
@@ -190,14 +189,14 @@ def settled(
     Args:
         results: in the order in which they are taken in; all but the last one may be remembered.
         limits: the least and the most atoms there may be; each number is as likely as any.
-        people: how many layouts are in a sample at most.
-        amounts: moves and rounds, as in `sampler.taken_in`.
+        amounts: layouts in a sample at most; moves and rounds, as in `sampler.taken_in`.
     """
-    crowds = _crowds(loops, board, results, limits, people, *amounts)
     cells = {square: cell for cell, square in enumerate(field_of(board).squares)}
-    different = {id(every): every[bad == 0].tolist() for every, _, bad in crowds}.values()
-    every = [[frozenset(cells[at] for at in row if at) for row in rows] for rows in different]
-    return [list(dict.fromkeys(sample)) for sample in every if sample]
+    samples: dict[tuple[int, int], dict[frozenset[int], None]] = {}
+    for (every, _, bad), kin in _crowds(loops, board, results, limits, *amounts):
+        fit = samples.setdefault(kin, {})
+        fit |= {frozenset(cells[at] for at in row if at): None for row in every[bad == 0].tolist()}
+    return [list(sample) for sample in samples.values() if sample]
 
 
 @lru_cache(maxsize=256)
@@ -208,24 +207,26 @@ def _crowds(
     limits: tuple[int, int],
     people: int,
     *amounts: int,
-) -> tuple[Any, ...]:
-    """Crowds that have taken all results in. One that has died out takes over another one; where
-    all have, one begins anew, with detours first: what turns a ray is hard to place later."""
+) -> tuple[tuple[Any, tuple[int, int]], ...]:
+    """Crowds that have taken all results in, and whose kin each is: since when, and which. One that
+    has died out takes over another; where all have, one begins anew, detours first."""
     if not results:
-        return tuple(loops.scattered(board, limits, people, seed) for seed in range(CROWDS))
+        return tuple((loops.scattered(board, limits, people, at), (0, at)) for at in range(CROWDS))
+    count, after = len(results), []
     before = _crowds(loops, board, results[:-1], limits, people, *amounts)
-    after = [
-        loops.taken_in(board, results, crowd, *amounts, len(results) * CROWDS + at)
-        for at, crowd in enumerate(before)
-    ]
-    living = [crowd for crowd in after if not crowd[2].all()]
+    for at, (old, kin) in enumerate(before):
+        crowd = loops.taken_in(board, results, old, *amounts, count * CROWDS + at)
+        after.append((crowd, kin if count - kin[0] < KIN else (0, at)))
+    living = [at for at, (crowd, _) in enumerate(after) if not crowd[2].all()]
     if not living:
-        crowd = loops.scattered(board, limits, people, len(results))
+        crowd = loops.scattered(board, limits, people, count)
         ordered = sorted(results, key=lambda ray: (ray[1] in (HIT, ray[0]), ray))
-        for end in range(1, len(results) + 1):
+        for end in range(1, count + 1):
             crowd = loops.taken_in(board, ordered[:end], crowd, *amounts, end)
-        living = [crowd]
-    return tuple(living[at % len(living)] if one[2].all() else one for at, one in enumerate(after))
+        return ((crowd, (count, 0)),) * CROWDS
+    places = [at if at in living else living[at % len(living)] for at in range(CROWDS)]
+    shared = {place for place in places if places.count(place) > 1}
+    return tuple((after[at][0], (count, at) if at in shared else after[at][1]) for at in places)
 
 
 def loops_for(options: Options) -> ModuleType | None:
