@@ -26,7 +26,7 @@ from pbmserv.games.blackbox.bots.candidates import (
     settled,
 )
 from pbmserv.games.blackbox.bots.knowledge import Effort, beginning
-from pbmserv.games.blackbox.bots.levels import LEVELS
+from pbmserv.games.blackbox.bots.levels import IMAGINED, LEVELS
 from pbmserv.games.blackbox.bots.search import Case, Result
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import Geometry, geometry, trace_all
@@ -194,6 +194,24 @@ def test_a_guess_that_was_wrong_is_no_candidate() -> None:
     boxes = tuple(replace(box, guessed=(atoms,)) for box in view.boxes)
     found = candidates(replace(view, boxes=boxes), Rng(b"known", 1))
     assert atoms not in found.layouts
+
+
+def test_a_beginner_thinks_of_few_layouts_of_a_large_board(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It forgets others each turn, so that nothing found before helps: that has to be cheap."""
+    held: list[int] = []
+    scattered = sampler.scattered
+
+    def counted(board: Geometry, limits: tuple[int, int], people: int, seed: int) -> object:
+        held.append(people)
+        return scattered(board, limits, people, seed)
+
+    monkeypatch.setattr(sampler, "scattered", counted)
+    view = view_of(LARGE, box_of(LARGE, 4), range(0, 60, 6))
+    LEVELS["house-beginner"].choose(view, Rng(b"beginner", 1))
+    assert held
+    assert set(held) == {IMAGINED // finding.CROWDS}
 
 
 def test_on_a_large_board_the_house_knows_what_its_view_tells_and_no_more() -> None:

@@ -100,12 +100,12 @@ class Candidates:
     complete: bool
 
 
-def candidates(view: View, rng: Rng) -> Candidates:
-    """What the reader of a view must still reckon with in the own box."""
+def candidates(view: View, rng: Rng, crowd: int = CROWD) -> Candidates:
+    """What the reader of a view must reckon with in the own box; *crowd*: as many, by the loops."""
     own, options = view.own, view.options
     assert own is not None
     effort = _effort(view)
-    wanted = max(FEWEST, int(SAMPLE * effort)) if loops_for(options) is None else CROWD
+    wanted = max(FEWEST, int(SAMPLE * effort)) if loops_for(options) is None else crowd
     place = {port: at for at, port in enumerate(own.order)}
     results = sorted(own.results, key=lambda ray: min(place.get(port, len(place)) for port in ray))
     return _fitting(view, consistent(options, results, wanted, effort, rng))

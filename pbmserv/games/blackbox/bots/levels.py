@@ -39,6 +39,10 @@ UNIQUE = 30_000
 REMEMBERED = 70
 """Percent of all results that a beginner thinks of in a turn, others each time."""
 
+IMAGINED = 40
+"""Layouts of a large board that a beginner thinks of. They are found anew each turn, since others
+are forgotten each time."""
+
 CERTAIN = (1, 1, 1)
 """At how many candidates a player guesses who has one guess left, two, or more: only when sure."""
 
@@ -183,7 +187,10 @@ class Level:
         own = view.own
         assert own is not None
         unused = [port for port, mark in enumerate(own.marks) if not mark]
-        found = candidates(_half_forgotten(view, rng) if self.beginner else view, rng)
+        if self.beginner:
+            found = candidates(_half_forgotten(view, rng), rng, IMAGINED)
+        else:
+            found = candidates(view, rng)
         ports = informative(found, unused) if found.layouts else []
         if self._is_time(view, found, ports, unused):
             return self._guess(view, found, ports, rng)
