@@ -1,13 +1,15 @@
 """`python -m benchmarks.hosts`: one host's stages against two hosts' worth, and play x1, x2, x4.
 
 All of them share one PostgreSQL of their own. On a machine with few cores more processes cannot be
-quicker by more cores, so two things are measured apart:
+quicker by more cores, so three things are measured apart:
 
 - *waiting*: each commit takes `DELAY_MS` more (PostgreSQL's ``commit_delay``), as with a standby or
   a slow disk. Then processors have time to spare, and the rate shows whether plays wait for each
   other.
 - *processor time*: what a move takes in the stages and in PostgreSQL. While that stays the same for
   more hosts, more cores make more moves.
+- *few cores*: each host has the same small share of a processor (`few_cores.py`, as root), so two
+  have twice as much as one, and nothing else is short.
 
 The contenders take turns, round by round. Deadlocks and connections are PostgreSQL's own counts. In
 each round every move must be there once, and every letter once at the relay.
@@ -25,12 +27,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from statistics import median
 
 from sqlalchemy import Connection, text
 
 from benchmarks import moves, servers
+from benchmarks.few_cores import family, limited
 from benchmarks.kills_load import Relay
 from benchmarks.kills_server import OwnPostgres
 from benchmarks.smtp import send_all
@@ -40,6 +44,8 @@ from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import NewArrival
 
 DELAY_MS = 20
+CORES = 0.2
+"""Of a processor, for each host, where it has a share."""
 WARM_UP = 60
 """Moves for each play before it is measured: statements are compiled then, and templates."""
 IDLE_S = 2.0
@@ -69,7 +75,13 @@ class Measured:
 
 
 class World:
-    """A PostgreSQL of its own with many boards in play."""
+    """A PostgreSQL of its own with many boards in play.
+
+    Attributes:
+        cores: of a processor, for each host; 0 = as much as it gets.
+    """
+
+    cores = 0.0
 
     def __init__(self, folder: Path, boards: int) -> None:
         self.folder = folder
@@ -154,12 +166,8 @@ def _store(connection: Connection, new: Sequence[NewArrival]) -> None:
 
 def _used(*parents: int) -> dict[str, float]:
     """Seconds of a processor that processes and their children have used, by name (Linux)."""
-    pids = list(parents)
-    for parent in parents:
-        for task in Path(f"/proc/{parent}/task").glob("*/children"):
-            pids += map(int, task.read_text().split())
     found: dict[str, float] = defaultdict(float)
-    for pid in pids:
+    for pid in chain.from_iterable(map(family, parents)):
         head, _, tail = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
         fields = tail.split()
         name = head.partition("(")[2].removeprefix("pbmserv ").rstrip("0123456789")
@@ -170,12 +178,16 @@ def _used(*parents: int) -> dict[str, float]:
 @contextmanager
 def _hosts(world: World, count: int, relay: str, only: str) -> Iterator[list[servers.Running]]:
     with ExitStack() as stack:
-        yield [
+        running = [
             stack.enter_context(
                 servers.host(world.folder / f"{only[0]}{n}", world.postgres.url, relay, only)
             )
             for n in range(count)
         ]
+        for one in running:
+            if world.cores:
+                stack.enter_context(limited(one.process.pid, world.cores))
+        yield running
 
 
 def _plays(world: World, count: int, mails: int, measured: Measured) -> None:
@@ -266,14 +278,14 @@ def _printed(what: str, counts: Sequence[int], found: dict[int, Measured]) -> No
         ratios = [a / b for a, b in zip(this.rates, one.rates, strict=True)]
         cpu = [a / b for a, b in zip(this.stages, one.stages, strict=True)]
         print(
-            f"{what:24} x{count}  {median(this.rates):6.1f}/s  {median(ratios):5.2f} x one"
+            f"{what:28} x{count}  {median(this.rates):6.1f}/s  {median(ratios):5.2f} x one"
             f"   a move: stages {median(this.stages) * 1e3:5.2f} ms ({median(cpu):4.2f} x one),"
             f" PostgreSQL {median(this.database) * 1e3:5.2f} ms   {this.connections} connections"
         )
     parts = {name: median(some) * 1e3 for name, some in one.parts.items()}
     told = ", ".join(f"{name} {ms:.2f}" for name, ms in parts.items() if ms >= 0.01)
     idle = median(one.idle) * 1000
-    print(f"{'':24} of one, ms: {told}; idle {idle:.0f} ms a second", flush=True)
+    print(f"{'':28} of one, ms: {told}; idle {idle:.0f} ms a second", flush=True)
 
 
 def main() -> None:
@@ -281,15 +293,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hosts", description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--mails", type=int, default=240)
+    parser.add_argument("--cores", type=float, default=CORES, help="of a processor for each host")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="pbmserv-hosts-") as name, ExitStack() as stack:
         world = World(Path(name), asked.mails + 4 * WARM_UP)
         stack.callback(world.close)
         relay = Relay()
         stack.callback(relay.close)
-        for milliseconds in (DELAY_MS, 0):
+        for milliseconds, world.cores in ((DELAY_MS, 0.0), (0, 0.0), (0, asked.cores)):
             world.slow(milliseconds)
             after = f", commits + {milliseconds} ms" if milliseconds else ""
+            if world.cores:
+                after = f", {world.cores} of a core each"
+                try:
+                    with limited(os.getpid(), 1.0):
+                        pass
+                except OSError as error:
+                    print(f"NOT RUN{after}: {error}")
+                    continue
             plays = {count: Measured() for count in (1, 2, 4)}
             whole = {count: Measured() for count in (1, 2)}
             before = world.deadlocks()
