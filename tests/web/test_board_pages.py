@@ -109,6 +109,24 @@ def test_a_game_half_by_page_half_by_mail(server: Running) -> None:
     assert "alice wants a rematch of board 1. The new board is 2." in last(server, BOB)
 
 
+def test_a_plan_is_written_and_seen_by_its_owner_alone(server: Running) -> None:
+    alice, bob, letter = challenged(server)
+    server.reply(letter, "a1,c4,e5,g2")
+    alice.load().press("b3,d3,f6,g7")
+    assert "Moves for your next turns" not in alice.text
+    alice.press("4")
+    assert "Moves for your next turns" in alice.load().text
+    alice.press("queue a; c")
+    assert "We have sent you a letter" in alice.text
+    assert 'name="move" value="queue A; C"' in alice.load().html
+    assert "queue" not in bob.load().html
+    alice.press("queue -")
+    assert 'name="move" value="queue "' in alice.load().html
+    alice.press("queue banana")
+    assert alice.status == 422
+    assert "banana" in alice.text
+
+
 def test_what_is_sent_twice_is_played_once(server: Running) -> None:
     alice, bob, _ = challenged(server)
     bob.load().press("b3,d3,f6,g7")

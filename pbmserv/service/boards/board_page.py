@@ -81,6 +81,7 @@ class BoardPage:
         reports: what the coach has found for whom somebody asked; the reader's own box first.
         awaits_report: the coach is still at work.
         hint: what the reader was told who has asked for a hint, and done nothing since.
+        plan: the reader's moves that wait for their turn, as `engine.plans` writes them.
     """
 
     token: str
@@ -98,6 +99,7 @@ class BoardPage:
     reports: tuple[Mapping[str, Any], ...] = ()
     awaits_report: bool = False
     hint: Mapping[str, Any] | None = None
+    plan: str = ""
 
     at_once: ClassVar[bool] = False
     """A move is put together first."""
@@ -335,6 +337,7 @@ def _of_board(
         reports=coach.reports,
         awaits_report=coach.is_due,
         hint=coach.hint,
+        plan=sitter.plan or "",
         declined=declined,
     )
 
