@@ -78,6 +78,8 @@ class Shelf:
         done.set_result(None)
         return done
 
+    submit_at_once = submit
+
     def has_room(self, _octets: int, *, for_postmaster: bool) -> bool:
         """As a quota says: always."""
         assert for_postmaster in {True, False}
