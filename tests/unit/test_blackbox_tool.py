@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 from itertools import combinations
 from math import log2
 from pathlib import Path
@@ -107,8 +108,10 @@ def test_generate_gives_up_where_nothing_fits_or_nobody_can_tell(
     result = run("generate", "1", "7x7/4", "--difficulty", "fiendish", "--seed", "s1")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "3 boxes, and none of them will do." in result.stderr
-    monkeypatch.setattr(difficulty, "SEARCHED", 100)
-    assert "too large to tell" in run("generate", "1", "20x20/15", "--unique").stderr
+    monkeypatch.setattr(difficulty, "is_unique", partial(is_unique, rays=100))
+    assert (
+        "too large to tell" in run("generate", "1", "20x20/15", "--unique", "--seed", "s1").stderr
+    )
 
 
 def test_a_box_is_unique_if_no_other_shows_the_same_at_all_ports() -> None:
