@@ -12,7 +12,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/unsubscribe/{token}": ("unsubscribe",),
     "/b/{token}": (
         *("board-asked", "board-hide", "board-turn", "board-draft", "board-trouble"),
-        *("board-checked", "board-waits", "board-over", "board-wide"),
+        *("board-ray", "board-checked", "board-waits", "board-over", "board-wide"),
     ),
     "/game/{number:int}": ("game-running", "game-turn", "game-over"),
     "/today": ("today", "today-marked", "today-over"),

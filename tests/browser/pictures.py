@@ -113,6 +113,7 @@ def running(world: World) -> None:
     world.shows("board-turn", alice.path)
     world.shows("board-draft", alice.path + "?" + urlencode({"move": "+F6,A", "words": "Hm"}))
     world.shows("board-trouble", alice.path + "?" + urlencode({"move": "4,zz"}))
+    world.shows("board-ray", alice.path + "?" + urlencode({"move": "+F6,A", "check": "4"}))
     world.shows("board-checked", alice.path + "?check=all")
     world.shows("board-waits", bob.path)
     world.shows("game-running", "/game/9")
