@@ -76,7 +76,7 @@ class Mill:
         mails = self.games.shares(1, count)[0]
         for mail in mails:
             envelope = Envelope(mail.sender, mail.recipient, mail.data.removesuffix(b".\r\n"))
-            reply = loop.run_until_complete(self.server.door.take(envelope))
+            reply = loop.run_until_complete(self.server.door.arrives(envelope, is_counted=False))
             if not reply.startswith("250"):
                 raise RuntimeError(reply)
             self.server.settle()

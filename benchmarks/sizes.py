@@ -90,7 +90,9 @@ class House:
         raw = mail.data.removesuffix(b".\r\n")
         begun = process_time()
         reply = self._loop.run_until_complete(
-            self._server.door.take(Envelope(mail.sender, mail.recipient, raw, "127.0.0.1"))
+            self._server.door.arrives(
+                Envelope(mail.sender, mail.recipient, raw, "127.0.0.1"), is_counted=False
+            )
         )
         self._server.settle()
         self._server.sender._send_batch()  # noqa: SLF001 - one round, by hand

@@ -171,8 +171,7 @@ class ConnectionLimits:
         """Connections that are at something; where many are open, all of them count."""
         if len(self._own) + len(self._strangers) > LOOKED_AT:
             return LOOKED_AT
-        both = self._own, self._strangers
-        return sum(place.stage is not Stage.IDLE for places in both for place in places)
+        return len([one for one in (*self._own, *self._strangers) if one.stage is not Stage.IDLE])
 
     @property
     def idle_limit(self) -> float:
@@ -254,7 +253,7 @@ class _Refusals:
 
 def are_several(listeners: Iterable[ConnectionLimits]) -> bool:
     """Whether more than one client is in the middle of a mail or a request, or may be."""
-    return sum(one.at_work for one in listeners) > 1
+    return sum([one.at_work for one in listeners]) > 1
 
 
 def peer_of(peername: object) -> str:

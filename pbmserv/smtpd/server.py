@@ -12,7 +12,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session, TLSSetupException
 from pbmserv import __version__
 from pbmserv.mail import envelope as mail
 from pbmserv.mail.reply_address import MailDomain
-from pbmserv.net.connection_limits import ConnectionLimits, peer_of
+from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import AT_ONCE, Listening
 from pbmserv.smtpd.session import (
     SESSION_TIMEOUT,
@@ -45,12 +45,9 @@ _HELLO = re.compile(r"[!-~]{1,255}")
 class SmtpHandler:
     """What aiosmtpd asks at each step of a session."""
 
-    def __init__(
-        self, mail_domain: MailDomain, door: Door, limits: ConnectionLimits, *, lmtp: bool
-    ) -> None:
+    def __init__(self, mail_domain: MailDomain, door: Door, *, lmtp: bool) -> None:
         self._mail_domain = mail_domain
         self._door = door
-        self._limits = limits
         self._lmtp = lmtp
         self.closing = False
 
@@ -108,8 +105,8 @@ class SmtpHandler:
 
     async def handle_RCPT(  # noqa: N802 - aiosmtpd looks it up by this name
         self,
-        server: SmtpSession,  # noqa: ARG002
-        session: Session,
+        server: SmtpSession,
+        session: Session,  # noqa: ARG002
         envelope: Envelope,
         address: str,
         options: list[str],
@@ -119,7 +116,7 @@ class SmtpHandler:
             return "550 5.1.1 no such address here"
         if len(envelope.rcpt_tos) >= MOST_RECIPIENTS:
             return "452 4.5.3 too many recipients"
-        if self._door.is_over(self._one(session, envelope, address, b"")):
+        if self._door.is_over(self._one(server, envelope, address, b"")):
             return TOO_MANY
         envelope.rcpt_tos.append(address)
         envelope.rcpt_options.extend(options)
@@ -128,7 +125,7 @@ class SmtpHandler:
     async def handle_DATA(  # noqa: N802 - aiosmtpd looks it up by this name
         self,
         server: SmtpSession,
-        session: Session,
+        session: Session,  # noqa: ARG002
         envelope: Envelope,
     ) -> str:
         """250 only after the commit; one reply for each recipient in LMTP (RFC 2033, 4.2)."""
@@ -142,28 +139,28 @@ class SmtpHandler:
             if clock() > patience_ends and TRY_LATER in replies.values():
                 replies[recipient] = TRY_LATER  # whatever keeps us waiting, it does so still
                 continue
-            one = self._one(session, envelope, recipient, raw)
+            one = self._one(server, envelope, recipient, raw)
             replies[recipient] = await self._door.arrives(one)
         server.is_noted = True
-        if any(reply.startswith("2") for reply in replies.values()):
+        # The client can only be told one thing: the worst, and a temporary failure so that it tries
+        # again. A mail that was carried out for one recipient already changes nothing there.
+        worst = [one for sign in "452" for one in replies.values() if one.startswith(sign)]
+        if worst[-1].startswith("2"):
             server.renew()
         if self.closing:  # this was the session's last mail
             asyncio.get_running_loop().call_soon(server.leave)
         if self._lmtp:
             return "\r\n".join(replies[recipient] for recipient in envelope.rcpt_tos)
-        # The client can only be told one thing: the worst. Sent again, a mail that was
-        # carried out for one recipient already changes nothing there.
-        return max(replies.values(), key=_severity)
+        return worst[0]
 
     def _one(
-        self, session: Session, envelope: Envelope, recipient: str, raw: bytes
+        self, server: SmtpSession, envelope: Envelope, recipient: str, raw: bytes
     ) -> mail.Envelope:
         """A mail to one of its recipients."""
-        peer = peer_of(session.peer)
-        handed_on = self._lmtp or self._limits.is_ours(peer)
-        hello = str(session.host_name or "")
+        hello = str(server.session.host_name or "") if server.session else ""
         sender = "" if envelope.mail_from in {None, "<>"} else str(envelope.mail_from)
-        return mail.Envelope(sender, recipient, raw, peer, hello, handed_on)
+        handed_on = self._lmtp or server.is_ours
+        return mail.Envelope(sender, recipient, raw, server.peer, hello, handed_on)
 
     async def handle_exception(self, error: Exception) -> str:
         """Our own failure: temporary, and without any detail (aiosmtpd would name the error)."""
@@ -192,7 +189,7 @@ class Listener:
         certificate: Certificate | None,
         tls_at_once: bool,
     ) -> None:
-        self.door = SmtpHandler(mail_domain, door, limits, lmtp=lmtp)
+        self.door = SmtpHandler(mail_domain, door, lmtp=lmtp)
         self.sessions = Sessions(limits)
         self._visit = LmtpSession if lmtp else SmtpSession
         self._domain = mail_domain.domain
@@ -256,8 +253,3 @@ def _in_tls(_reason: str) -> bytes:
 
 
 _BAD_HELLO = "501 5.5.4 that is no name that a machine can have"
-
-
-def _severity(reply: str) -> int:
-    """Temporary failures above permanent ones, so that a client tries again; 250 below both."""
-    return {"2": 0, "5": 1, "4": 2}.get(reply[:1], 2)

@@ -88,14 +88,20 @@ class Sessions:
 
 
 class SmtpSession(MailAtOnce, StrictLines):
-    """One session, which knows its hall and can be asked to end."""
+    """One session, which knows its hall and can be asked to end.
+
+    Attributes:
+        peer: the client's network address, ``""`` on a Unix socket.
+        is_ours: it is one of our own servers, which hands on what others sent.
+        is_noted: the reply that comes next is to a mail, which has a line of the log already.
+    """
 
     def __init__(self, door: object, sessions: Sessions, **settings: Any) -> None:
         super().__init__(door, **settings)
         self._smtp_methods.pop("AUTH", None)  # nobody logs in here
         self._sessions = sessions
         self._place: Place | None = None
-        self._peer = ""
+        self.peer, self.is_ours = "", False
         self._fresh = 0
         self._line = 0
         self._last = b""
@@ -103,7 +109,6 @@ class SmtpSession(MailAtOnce, StrictLines):
         # What the client got wrong, and all it said, since a mail was taken.
         self._errors = self._commands = 0
         self.is_noted = False
-        """The reply that comes next is to a mail, which has a line of the log already."""
         self.gone: asyncio.Future[None] = self.loop.create_future()
 
     @property
@@ -131,7 +136,8 @@ class SmtpSession(MailAtOnce, StrictLines):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the place that there is; called once more when STARTTLS has succeeded."""
         if self._place is None:
-            self._peer = peer_of(transport.get_extra_info("peername"))
+            self.peer = peer_of(transport.get_extra_info("peername"))
+            self.is_ours = self._sessions.limits.is_ours(self.peer)
             self._place = self._sessions.place_of(transport)
             self._place.end = self._give_way
             self._sessions.sessions.add(self)
@@ -196,7 +202,7 @@ class SmtpSession(MailAtOnce, StrictLines):
     def _part(self, words: bytes) -> None:
         """End the session for a reason that the operator may want to know."""
         if self.transport is not None:
-            note_refusal("session ended", self._peer, words.decode("ascii"))
+            note_refusal("session ended", self.peer, words.decode("ascii"))
         self._close(words)
 
     def _close(self, words: bytes) -> None:
@@ -213,7 +219,7 @@ class SmtpSession(MailAtOnce, StrictLines):
         """Reply, in ASCII whatever the client's words were; too many of some end the session."""
         reply = status if isinstance(status, bytes) else status.encode("ascii", "replace")
         if reply[:1] in {b"4", b"5"} and not self.is_noted:
-            note_refusal("refused", self._peer, reply.decode("ascii"))
+            note_refusal("refused", self.peer, reply.decode("ascii"))
         self.is_noted = False
         transport = self.transport
         if isinstance(transport, asyncio.Transport) and not transport.is_closing():
@@ -244,7 +250,7 @@ class SmtpSession(MailAtOnce, StrictLines):
         """Whatever went wrong on our side; a client that cannot do TLS is no fault of ours."""
         if isinstance(error, TLSSetupException):
             why = getattr(error.__cause__, "reason", None) or type(error.__cause__).__name__
-            note_refusal("TLS failed", self._peer, f"TLS {why}")
+            note_refusal("TLS failed", self.peer, f"TLS {why}")
         reply: str = await super().handle_exception(error)
         return reply
 
@@ -283,7 +289,7 @@ class SmtpSession(MailAtOnce, StrictLines):
 
     def _getparams(self, params: Sequence[str]) -> dict[str, str | bool] | None:
         """What follows an address; in other alphabets there are digits that are no numbers."""
-        if not all(param.isascii() for param in params):
+        if not "".join(params).isascii():
             return None
         found: dict[str, str | bool] | None = super()._getparams(params)
         return found

@@ -13,7 +13,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -94,26 +94,37 @@ class Door:
     def is_over(self, envelope: Envelope) -> bool:
         """Whether a mail need not even be sent; *envelope* has no text yet. Counts nothing."""
         source = source_of(envelope, self._ours)
-        player = _player(self._mail_domain.read(envelope.recipient))
+        reply_address = self._mail_domain.read(envelope.recipient)
+        player = reply_address.player if reply_address else 0
         return self._traffic.is_over(source, player, direct=envelope.is_direct)
 
-    async def arrives(self, envelope: Envelope) -> str:
-        """Count a mail, then take it or put it off; the SMTP reply comes back."""
+    async def arrives(self, envelope: Envelope, *, is_counted: bool = True) -> str:
+        """Count a mail, then take it, put it off or refuse it, and log it. The SMTP reply comes
+        back; 250 means: committed."""
+        begun = perf_counter()
         source = source_of(envelope, self._ours)
         reply_address = self._mail_domain.read(envelope.recipient)
-        over = self._traffic.arrives(source, _player(reply_address), direct=envelope.is_direct)
-        if over is None:
-            return await self._taken(envelope, source, reply_address)
-        begun = perf_counter()
-        if self._traffic.may_look(over):
-            await self._put_off(envelope, over)
-        outcome = Outcome(TOO_MANY, "put-off", f"over the limit of the {over.kind}")
-        return self._noted(envelope, outcome, source, begun)
-
-    async def take(self, envelope: Envelope) -> str:
-        """Take one mail without counting it; the SMTP reply. 250 means: committed."""
-        reply_address = self._mail_domain.read(envelope.recipient)
-        return await self._taken(envelope, source_of(envelope, self._ours), reply_address)
+        player, direct = reply_address.player if reply_address else 0, envelope.is_direct
+        over = self._traffic.arrives(source, player, direct=direct) if is_counted else None
+        try:
+            if over is None:
+                outcome = await self._take(envelope, source, reply_address)
+            else:
+                if self._traffic.may_look(over):
+                    await self._put_off(envelope, over)
+                outcome = Outcome(TOO_MANY, "put-off", f"over the limit of the {over.kind}")
+        except TryLater as error:
+            outcome = Outcome(TRY_LATER, "put-off", str(error))
+        except Exception:
+            log.exception("a mail could not be kept")
+            outcome = Outcome(TRY_LATER, "put-off", "our fault")
+        ms = (perf_counter() - begun) * 1000
+        if outcome.arrival:  # play says what becomes of it; and the client's 250 goes out first
+            loop = asyncio.get_running_loop()
+            loop.call_soon(note_arrival, outcome.arrival, envelope, source, ms)
+        else:
+            note_mail(self._mail_domain, envelope, outcome, source, ms)
+        return outcome.reply
 
     async def form(self, kind: str, values: dict[str, Any]) -> int:
         """Take what a page asks for; its number. A ``press`` is a mail, and treated as one.
@@ -130,12 +141,14 @@ class Door:
     async def _press(self, envelope: Envelope) -> int:
         """Store a mail that a page has written for its reader; its number."""
         begun = perf_counter()
-        player = _player(self._mail_domain.read(envelope.recipient))
+        reply_address = self._mail_domain.read(envelope.recipient)
+        player = reply_address.player if reply_address else 0
         try:
             self._traffic.spoke(player)
         except TooMany:
             outcome = Outcome(TOO_MANY, "put-off", "over the limit of the player")
-            self._noted(envelope, outcome, NOWHERE, begun)
+            ms = (perf_counter() - begun) * 1000
+            note_mail(self._mail_domain, envelope, outcome, NOWHERE, ms)
             raise
         lane, octets = _lane(NOWHERE, player), len(envelope.raw)
         if not (
@@ -146,20 +159,6 @@ class Door:
         number = await self._store("mail", envelope, lane, player=player)
         note_arrival(number, envelope, NOWHERE, (perf_counter() - begun) * 1000)
         return number
-
-    async def _taken(
-        self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
-    ) -> str:
-        """Take a mail, or say why not, and log it; the SMTP reply."""
-        begun = perf_counter()
-        try:
-            outcome = await self._take(envelope, source, reply_address)
-        except TryLater as error:
-            outcome = Outcome(TRY_LATER, "put-off", str(error))
-        except Exception:
-            log.exception("a mail could not be kept")
-            outcome = Outcome(TRY_LATER, "put-off", "our fault")
-        return self._noted(envelope, outcome, source, begun)
 
     async def _take(
         self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
@@ -183,7 +182,7 @@ class Door:
             if is_forged and not for_postmaster:
                 # An answer would go to somebody who has never written to us.
                 return Outcome(FORGED, "refused", FORGED, source=source)
-        player = _player(reply_address)
+        player = reply_address.player if reply_address else 0
         lane = _lane(source, player)
         if not self.shares.has_room(lane, octets):
             return Outcome(LANE_FULL, "put-off", "too many mails of one sender wait")
@@ -227,25 +226,10 @@ class Door:
         except (MailError, TryLater):
             pass  # it would have been refused; or it comes again, and is told then
 
-    def _noted(self, envelope: Envelope, outcome: Outcome, source: Source, begun: float) -> str:
-        """Log a mail and what became of it here; the reply."""
-        ms = (perf_counter() - begun) * 1000
-        if outcome.arrival:  # play says what becomes of it
-            # The client's 250 goes out first.
-            loop = asyncio.get_running_loop()
-            loop.call_soon(note_arrival, outcome.arrival, envelope, source, ms)
-        else:
-            note_mail(self._mail_domain, envelope, outcome, source, ms)
-        return outcome.reply
-
 
 def _no_crowd() -> bool:
     """Nobody has told of clients."""
     return False
-
-
-def _player(reply_address: ReplyAddress | None) -> int:
-    return reply_address.player if reply_address else 0
 
 
 def _lane(source: Source, player: int) -> str:
@@ -258,7 +242,7 @@ class Storing:
 
     All that comes while one group is being committed is the next group: one job of the writer,
     one commit, one wake-up of the loop, one ring. A mail that comes alone is committed by the loop
-    itself: to hand it to a thread and back takes longer than its row.
+    itself, at once: to hand it to a thread and back takes longer than its row.
 
     Args:
         ring: called after a commit that stored something, by the loop or the writer's thread.
@@ -288,20 +272,13 @@ class Storing:
         # In this order, and the other one in `_gather`: nothing is left lying.
         if not self._is_asked:
             self._is_asked = True
-            if self._is_crowded():
-                self._submit(_Group(self._gather))
-            else:
-                self.loop.call_soon(self._store_alone)
+            writer, crowded = self._writer, self._is_crowded()
+            self._submit(_Group(self._gather), writer.submit if crowded else writer.submit_at_once)
         return await stored
 
-    def _store_alone(self) -> None:
-        """Commit in the loop, unless others have come by now."""
-        if len(self._waiting) > 1:
-            self._submit(_Group(self._gather))
-            return
-        group = _Group(self._gather)
+    def _submit(self, group: _Group, submit: Callable[[_Group], Future[None]]) -> None:
         try:
-            future = self._writer.submit_at_once(group)
+            future = submit(group)
         except Closed as closed:
             self._deliver(group, closed)
             return
@@ -313,14 +290,6 @@ class Storing:
         if error is None and group.members:
             self.loop.call_soon(self._ring)  # behind the client's 250
 
-    def _submit(self, group: _Group) -> None:
-        try:
-            future = self._writer.submit(group)
-        except Closed as error:
-            self._deliver(group, error)
-        else:
-            future.add_done_callback(partial(self._is_done, group))
-
     def _gather(self) -> list[_Waiting]:
         """All that waits, for the group that begins; those who have gone are left out."""
         self._is_asked = False
@@ -331,7 +300,7 @@ class Storing:
                 gathered.append(one)
         return gathered
 
-    def _is_done(self, group: _Group, future: Future[Any]) -> None:
+    def _is_done(self, group: _Group, future: Future[None]) -> None:
         """Called by the writer's thread: the clients come first, then play."""
         error = future.exception()
         with contextlib.suppress(RuntimeError):  # the loop is closed, and nobody waits
@@ -342,37 +311,36 @@ class Storing:
     def _deliver(self, group: _Group, error: BaseException | None) -> None:
         if error is not None and not group.members:
             group.members += group.waiting()  # its transaction could not even begin
-        members = [one for one in group.members if not one[1].done()]
         is_fault = error is not None and not isinstance(error, (*UNAVAILABLE, Closed))
         if is_fault and len(group.members) > 1:  # of one of them; the others need not suffer
-            for one in members:
-                self._submit(_Group(partial(list, (one,))))
-        elif error is not None:
-            for _, stored in members:
+            for one in group.members:
+                if not one[1].done():
+                    self._submit(_Group(partial(list, (one,))), self._writer.submit)
+            return
+        for at, (_, stored) in enumerate(group.members):
+            if stored.done():
+                continue
+            if error is not None:
                 stored.set_exception(error)
-        else:
-            for (_, stored), number in zip(group.members, group.numbers, strict=True):
-                if not stored.done():
-                    stored.set_result(number)
+            else:
+                stored.set_result(group.numbers[at])
 
 
 _Waiting: TypeAlias = tuple[NewArrival, "asyncio.Future[int]"]
 
 
+@dataclass(slots=True)
 class _Group:
     """The job that stores a group.
 
-    Args:
-        waiting: says who is in it; asked when the job begins.
-
     Attributes:
+        waiting: says who is in it; asked when the job begins.
         numbers: what was stored, in the order of *members*.
     """
 
-    def __init__(self, waiting: Callable[[], list[_Waiting]]) -> None:
-        self.waiting = waiting
-        self.members: list[_Waiting] = []
-        self.numbers: list[int] = []
+    waiting: Callable[[], list[_Waiting]]
+    members: list[_Waiting] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
 
     def __call__(self, connection: Connection) -> None:
         self.members += self.waiting()  # when it is tried again, more may be in it
