@@ -23,6 +23,8 @@ more of them, see `store.core.postgresql`."""
 _FEW = 4
 """Connections in use, of which there are thrice as many (`_sqlite`)."""
 
+BEGIN_WRITING = "BEGIN IMMEDIATE"
+"""How SQLite begins what writes: it never finds out half-way that another process writes."""
 SYNC = {True: "FULL", False: "NORMAL"}
 """What SQLite is told (``PRAGMA synchronous``) where a commit waits for the disk, and where not."""
 
@@ -57,7 +59,7 @@ class Database:
             path = file_of(url)
             if path is not None:
                 make_file(path)
-            self.writing = _sqlite(url, "BEGIN IMMEDIATE", 2, cache_kb=4_000)
+            self.writing = _sqlite(url, BEGIN_WRITING, 2, cache_kb=4_000)
             self.reading = _sqlite(url, "BEGIN", pool_size, cache_kb=1_000)
         else:
             from pbmserv.store.core.postgresql import open_engine  # with SQLite no driver is loaded
@@ -113,13 +115,17 @@ def _sqlite(url: str, begin: str, pool_size: int, cache_kb: int) -> Engine:
 
     @event.listens_for(engine, "begin")
     def start(connection: Connection) -> None:
-        driver: Any = connection.connection.dbapi_connection
-        try:
-            driver.execute(begin)
-        except sqlite3.Error as error:
-            raise wrapped(begin, error) from error
+        at_driver(connection.connection.dbapi_connection, begin)
 
     return engine
+
+
+def at_driver(driver: Any, statement: str) -> None:
+    """Have SQLite's driver begin or end a transaction; its errors are SQLAlchemy's."""
+    try:
+        driver.execute(statement)
+    except sqlite3.Error as error:
+        raise wrapped(statement, error) from error
 
 
 def wrapped(statement: str, error: sqlite3.Error) -> BaseException:

@@ -9,25 +9,24 @@ itself: two that take the interpreter from each other cost a fifth more (docs/de
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from functools import partial
-from operator import attrgetter
 from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import Connection, RootTransaction
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from pbmserv.errors import StoreAway
 from pbmserv.monitoring.metrics import Pulse, Vital
-from pbmserv.store.core.database import SYNC, Database, cause_of, gave_way, handed_on
+from pbmserv.store.core import database as stores
+from pbmserv.store.core.database import Database
 from pbmserv.store.core.statements import Savepoint
 
 UNAVAILABLE = (OperationalError, InterfaceError, PoolTimeout)
@@ -114,9 +113,6 @@ class _Order:
         self.queued_at = monotonic()
         self.future: Future[Any] = Future()
         self.result: Any = None
-
-
-_IS_SYNCED = attrgetter("is_synced")
 
 
 class _QueueWriter:
@@ -217,27 +213,22 @@ class GroupWriter(_QueueWriter):
         order = _Order(job, is_synced=True)
         if order.queued_at >= self._slow_until and self._turn.acquire(blocking=False):
             try:
-                begun = None if self._closed else self._begun()
-                if begun is not None:
+                if not self._closed:
+                    begun = self._begin(is_synced=True, is_patient=False)
                     self._commit(self._gather([order]), begun)
                     ended = monotonic()
                     if ended > order.queued_at + QUICK_S:
                         self._slow_until = ended + SLOW_FOR_S
                     return order.future
+            except (*UNAVAILABLE, DBAPIError):  # the thread waits, or says what is wrong
+                self._let_go()
             finally:
                 self._turn.release()
         return self._enqueue([order])[0]
 
-    def _begun(self) -> RootTransaction | None:
-        """A transaction, if it waits for nobody."""
-        try:
-            return self._open(is_synced=True, is_patient=False).begin()
-        except (*UNAVAILABLE, DBAPIError):  # the thread waits, or says what is wrong
-            self._let_go()
-            return None
-
-    def _open(self, *, is_synced: bool, is_patient: bool) -> Connection:
-        """The one connection that writes, kept from group to group.
+    def _begin(self, *, is_synced: bool, is_patient: bool) -> Connection:
+        """A transaction on the one connection that writes, which is kept from group to group. To
+        SQLAlchemy all of them are one: what it does about each takes as long as a mail's row.
 
         Args:
             is_synced: commits wait for the disk; between transactions this can be changed.
@@ -248,12 +239,16 @@ class GroupWriter(_QueueWriter):
             self._is_synced = self._is_patient = None
         driver: Any = self._connection.connection.dbapi_connection
         if is_synced != self._is_synced:
-            driver.execute(f"PRAGMA synchronous={SYNC[is_synced]}")
+            driver.execute(f"PRAGMA synchronous={stores.SYNC[is_synced]}")
             self._is_synced = is_synced
         if is_patient != self._is_patient:
             driver.execute(f"PRAGMA busy_timeout={self._database.patience_ms if is_patient else 0}")
             driver.execute(f"PRAGMA wal_autocheckpoint={LOG_PAGES if is_patient else MOST_PAGES}")
             self._is_patient = is_patient
+        if self._connection.in_transaction():
+            stores.at_driver(driver, stores.BEGIN_WRITING)
+        else:
+            self._connection.begin()
         return self._connection
 
     def _let_go(self) -> None:
@@ -264,39 +259,43 @@ class GroupWriter(_QueueWriter):
     def _gather(self, orders: Sequence[_Order]) -> list[_Order]:
         """These, and whatever else is there."""
         orders = list(orders)
-        with contextlib.suppress(Empty):
-            while len(orders) < BATCH:
+        while len(orders) < BATCH and not self._queue.empty():
+            try:
                 order = self._queue.get_nowait()
-                if order is None:  # the end, which is the thread's to find
-                    self._queue.put(order)
-                    break
-                orders.append(order)
+            except Empty:  # the thread was faster
+                break
+            if order is None:  # the end, which is the thread's to find
+                self._queue.put(order)
+                break
+            orders.append(order)
         return [one for one in orders if one.future.set_running_or_notify_cancel()]
 
-    def _commit(self, batch: list[_Order], begun: RootTransaction | None = None) -> None:
-        failed: dict[_Order, Exception] = {}
+    def _commit(self, batch: list[_Order], begun: Connection | None = None) -> None:
         if not batch:
             return
+        failed: dict[_Order, Exception] = {}
         try:
-            is_synced = any(map(_IS_SYNCED, batch))
-            with begun or self._open(is_synced=is_synced, is_patient=True).begin() as whole:
-                connection = whole.connection
-                if len(batch) == 1:
-                    _carry_out(batch[0], connection, failed, whole.rollback)
-                for order in batch if len(batch) > 1 else ():
-                    _JOB.begin(connection)
-                    _carry_out(order, connection, failed, partial(_JOB.undo, connection))
-                    _JOB.end(connection)
+            is_synced = True in [one.is_synced for one in batch]
+            connection = begun or self._begin(is_synced=is_synced, is_patient=True)
+            driver: Any = connection.connection.dbapi_connection
+            if len(batch) == 1:
+                _carry_out(batch[0], connection, failed, driver.rollback)
+            for order in batch if len(batch) > 1 else ():
+                _JOB.begin(connection)
+                _carry_out(order, connection, failed, partial(_JOB.undo, connection))
+                _JOB.end(connection)
+            if len(batch) > 1 or not failed:
+                stores.at_driver(driver, "COMMIT")
         except Exception as fault:  # nobody of this group may hear 250
-            cause = cause_of(fault)
+            cause = stores.cause_of(fault)
             log.error("a group of jobs was rolled back", exc_info=cause, extra={"jobs": len(batch)})
             self._let_go()  # closing it takes back whatever is half done
             for order in batch:
                 order.future.set_exception(failed.get(order, cause))
             return
         for order in batch:
-            if order in failed:
-                order.future.set_exception(failed[order])
+            if error := failed.get(order):
+                order.future.set_exception(error)
             else:
                 order.future.set_result(order.result)
 
@@ -311,7 +310,7 @@ def _carry_out(
     try:
         order.result = order.job(connection)
     except BaseException as error:  # noqa: BLE001 - the submitter gets it
-        failed[order] = handed_on(error)
+        failed[order] = stores.handed_on(error)
         undo()
 
 
@@ -329,7 +328,7 @@ class PoolWriter(_QueueWriter):
             try:
                 result = self._attempt(order)
             except BaseException as error:  # noqa: BLE001 - the submitter gets it
-                order.future.set_exception(handed_on(error))
+                order.future.set_exception(stores.handed_on(error))
             else:
                 order.future.set_result(result)
 
@@ -341,7 +340,7 @@ class PoolWriter(_QueueWriter):
             try:
                 return self._transaction(order)
             except DBAPIError as error:
-                if not gave_way(error) or monotonic() > begun + AGAIN_S:
+                if not stores.gave_way(error) or monotonic() > begun + AGAIN_S:
                     raise
         return self._transaction(order)
 
