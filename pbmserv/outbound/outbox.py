@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -25,6 +25,7 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Claiming, Writer
 from pbmserv.store.delivery import kept_letters, outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.tables.columns import pack
 
 
 @value(frozen=True, slots=True)
@@ -151,6 +152,11 @@ def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
     return sorted(rows, key=lambda row: row.recipient in answered)
 
 
+def _noted(row: QueuedLetter, letter: OutgoingLetter | None) -> ClaimedLetter:
+    about = row.letter, row.mail_id, row.board_id, row.ply
+    return ClaimedLetter(row.id, row.attempts, row.created_at, letter, *about)
+
+
 class OutboxRows(Protocol):
     """What changes the outbox: the writer itself, or on SQLite play, who has it."""
 
@@ -162,6 +168,10 @@ class OutboxRows(Protocol):
 
     def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
         """Keep letters as they were made, packed."""
+        ...
+
+    def take(self, known: QueuedLetter, packed: bytes, now: datetime, until: datetime) -> bool:
+        """Claim a letter that was made, and keep it; whether it is still what is *known* of it."""
         ...
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
@@ -186,6 +196,7 @@ class WrittenRows:
 
     Attributes:
         held: letters that senders of this server have in hand.
+        is_waited_for: whether who claimed last found nothing.
     """
 
     def __init__(
@@ -195,17 +206,29 @@ class WrittenRows:
         self._refused = refused
         self._claiming = Claiming(writer, outbox.let_go)
         self.held: Callable[[], Collection[int]] = tuple
+        self.is_waited_for = False
 
     def claim(
         self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
     ) -> list[QueuedLetter]:
         job = partial(outbox.claim, now=now, until=until, most=most, avoiding=avoiding)
-        return self._claiming.claimed(job, until)
+        found = self._claiming.claimed(job, until)
+        self.is_waited_for = not found
+        return found
 
     def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
         self._writer.submit_unsynced(
             partial(kept_letters.keep_bytes, made=packed, now=now)
         ).result()
+
+    def take(self, known: QueuedLetter, packed: bytes, now: datetime, until: datetime) -> bool:
+        def job(connection: Connection) -> list[int]:
+            if not outbox.take(connection, known, now, until):
+                return []
+            kept_letters.keep_bytes(connection, {known.id: packed}, now)
+            return [known.id]
+
+        return bool(self._claiming.claimed(job, until))
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
         self._writer.submit_unsynced(partial(outbox.renew, ids=ids, until=until)).result()
@@ -238,25 +261,12 @@ class AskedRows:
     """Has play change the outbox. *ask*: asks it."""
 
     def __init__(self, ask: Callable[..., Any]) -> None:
-        self._ask = ask
-
-    def claim(
-        self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
-    ) -> list[QueuedLetter]:
-        found: list[QueuedLetter] = self._ask("claim", now, until, most, avoiding)
-        return found
-
-    def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
-        self._ask("keep", packed, now)
-
-    def renew(self, ids: Sequence[int], until: datetime) -> None:
-        self._ask("renew", ids, until)
-
-    def settle(self, results: Sequence[Result], now: datetime) -> None:
-        self._ask("settle", results, now)
-
-    def reclaim(self, now: datetime) -> None:
-        self._ask("reclaim", now)
+        self.claim = partial(ask, "claim")
+        self.keep = partial(ask, "keep")
+        self.take = partial(ask, "take")
+        self.renew = partial(ask, "renew")
+        self.settle = partial(ask, "settle")
+        self.reclaim = partial(ask, "reclaim")
 
 
 class Outbox:
@@ -299,17 +309,7 @@ class Outbox:
             if row.raw is None:
                 self._claimed[row.id] = row
         return [
-            ClaimedLetter(
-                row.id,
-                row.attempts,
-                row.created_at,
-                None if row.raw is None else self._outgoing(row, row.raw),
-                row.letter,
-                row.mail_id,
-                row.board_id,
-                row.ply,
-            )
-            for row in rows
+            _noted(row, None if row.raw is None else self._outgoing(row, row.raw)) for row in rows
         ]
 
     def give_back(self, ids: Sequence[int]) -> None:
@@ -317,6 +317,27 @@ class Outbox:
         if ids:
             now = self._clock.now()
             self._rows.renew(ids, now)
+
+    def taken(
+        self, queued: Sequence[QueuedLetter]
+    ) -> Iterator[tuple[ClaimedLetter, OutgoingLetter]]:
+        """Letters that were just queued, each made and then claimed and kept in one go.
+
+        Those that another has, or that are not what they were any more, are left out. What cannot
+        be made ends it: `prepare` finds it again, and says why.
+        """
+        for row in _others_first(queued):
+            try:
+                self._must_end(row)
+                with self._database.reading.connect() as connection, self._watch.of(row.id):
+                    raw = self._composer.bytes_of(self._composer.looking(connection), row)
+                    raw = self._signer.signed(raw)
+            except Exception:  # noqa: BLE001 - who claims it the usual way finds out what ails it
+                return
+            now = self._clock.now()
+            if self._rows.take(row, pack(raw), now, now + LEASE):
+                letter = self._outgoing(row, raw)
+                yield _noted(row, letter), letter
 
     def prepare(self, ids: Sequence[int]) -> Sequence[OutgoingLetter]:
         """Render claimed letters and keep their bytes, so that every attempt sends the same.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from collections import Counter
@@ -12,7 +13,9 @@ from typing import Literal, Protocol
 from urllib.parse import unquote, urlsplit
 
 from pbmserv.engine.types import value
-from pbmserv.errors import ConfigError
+from pbmserv.errors import ConfigError, RelayDown, RelayRefusesUs
+
+_log = logging.getLogger("pbmserv.send")
 
 _SCHEMES: dict[str, Literal["smtp", "smtps", "lmtp"]] = {
     "smtp": "smtp",
@@ -222,6 +225,7 @@ class Breaker:
         self._lock = threading.Lock()
         self._failures = 0
         self._trials = 0
+        self._refused_us = False
         self._until: datetime | None = None
 
     def allowance(self, now: datetime, most: int) -> int:
@@ -263,7 +267,24 @@ class Breaker:
             was_open = self._until is not None
             self._failures = self._trials = 0
             self._until = None
-            return was_open
+            self._refused_us = False
+        if was_open:
+            _log.info("the relay answers again")
+        return was_open
+
+    def broke(self, error: RelayDown, now: datetime) -> None:
+        """As `failed`, with a word to the operator when that is news."""
+        began, knew = self.failed(now), self._refused_us
+        if isinstance(error, RelayRefusesUs):
+            self._refused_us = True
+            if not knew:
+                _log.error(
+                    "the relay refuses us, letters wait; it may want another login or sender"
+                    " (PBMSERV_RELAY, PBMSERV_ADDRESS) or has to be told to relay for us",
+                    extra={"why": str(error)},
+                )
+        elif began:
+            _log.error("the relay is down, letters wait", extra={"why": str(error)})
 
     def failed(self, now: datetime) -> bool:
         """The relay could not be reached; whether that began a pause."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic
@@ -14,7 +15,6 @@ from pbmserv.errors import (
     RelayBusy,
     RelayDown,
     RelayPermanent,
-    RelayRefusesUs,
     RelayTemporary,
     ServerFault,
     StoreAway,
@@ -40,6 +40,7 @@ from pbmserv.outbound.relay import (
     delay,
     domain_of,
 )
+from pbmserv.store.delivery.outbox import QueuedLetter
 
 #: Claiming pays in batches of 20 to 100.
 BATCH = 50
@@ -103,7 +104,6 @@ class Sender:
         self._trouble_s = min(poll_s, _TROUBLE_PAUSE_S)
         self._breaker = Breaker()
         self._domains = Domains(domain_letters)
-        self._refused_us = False
         self._renewal_s = renewal_s
         self._holding = threading.Lock()
         self._held: set[int] = set()
@@ -112,17 +112,15 @@ class Sender:
         self._stopping = threading.Event()
         self._woken = False
         self._bell = threading.Condition()
-        self._pulses = [Pulse(LONGEST_S) for _ in range(threads)]
+        self._resting = 0
+        self._queued: Sequence[QueuedLetter] = ()
+        self._pulses = [Pulse(LONGEST_S) for _ in range(threads + 1)]
+        works = [(self._work, f"sender-{n}") for n in range(1, threads + 1)]
+        works.append((self._renew, "sender-lease"))
         self._threads = [
-            threading.Thread(target=self._work, args=(pulse,), name=f"sender-{n}", daemon=True)
-            for n, pulse in enumerate(self._pulses, 1)
+            threading.Thread(target=work, args=(pulse,), name=name, daemon=True)
+            for (work, name), pulse in zip(works, self._pulses, strict=True)
         ]
-        self._pulses.append(Pulse(LONGEST_S))
-        self._threads.append(
-            threading.Thread(
-                target=self._renew, args=self._pulses[-1:], name="sender-lease", daemon=True
-            )
-        )
 
     def start(self) -> None:
         """Begin to send."""
@@ -149,12 +147,15 @@ class Sender:
             self._woken = True
             self._bell.notify()
 
-    def stop(self, timeout: float) -> bool:
-        """Finish the letters in hand and end; at once when idle.
+    def begin_on(self, queued: Sequence[QueuedLetter]) -> None:
+        """As `wake`; if a thread has nothing to do, it makes these before it claims them."""
+        with self._bell:
+            self._queued = queued if self._resting else ()
+            self._woken = True
+            self._bell.notify()
 
-        Returns:
-            Whether all threads ended within *timeout* seconds.
-        """
+    def stop(self, timeout: float) -> bool:
+        """Finish the letters in hand and end; whether all threads did within so many seconds."""
         with self._bell:
             self._stopping.set()
             self._bell.notify_all()
@@ -192,48 +193,73 @@ class Sender:
         """Wait for `wake`, the next due letter, or the poll interval."""
         now = self._clock.now()
         closed = self._domains.closed(now)
-        due = self._outbox.next_due(closed)
         opening = self._domains.next_opening(now) if closed else None
-        if opening is not None:
-            due = opening if due is None else min(due, opening)
+        due = min(filter(None, (self._outbox.next_due(closed), opening)), default=None)
         trial = self._breaker.next_trial()
         if due is not None and trial is not None:
             due = max(due, trial)
         pause = self._poll_s
-        if due is not None:
-            # What is due and cannot be claimed is in another's hands: no spinning.
-            wait = (due - now).total_seconds()
-            pause = min(pause, max(_SHORTEST_PAUSE_S, wait))
+        if due is not None:  # and cannot be claimed: it is in another's hands, so no spinning
+            pause = min(pause, max(_SHORTEST_PAUSE_S, (due - now).total_seconds()))
         with self._bell:
             if not self._woken and not self._stopping.is_set():
+                self._resting += 1
                 self._bell.wait(pause)
+                self._resting -= 1
             self._woken = False
 
     def _send_batch(self) -> bool:
         """Claim, send and settle one batch; whether there was any letter."""
         now = self._clock.now()
+        with self._bell:
+            queued, self._queued = self._queued, ()
         allowed = self._breaker.allowance(now, BATCH)
         if not allowed:
             return False
         is_trial = allowed < BATCH
-        claimed = self._outbox.claim(allowed, self._domains.closed(now))
+        closed = self._domains.closed(now)
+        if queued and not closed and not is_trial:
+            self._send_queued(queued)
+            return True
+        claimed = self._outbox.claim(allowed, closed)
         if not claimed:
             if is_trial:
                 self._breaker.untried(now)
             return False
-        ids = [row.id for row in claimed]
+        with self._holds([row.id for row in claimed]):
+            self._settle(self._results(claimed, now, is_trial=is_trial))
+        return True
+
+    def _send_queued(self, queued: Sequence[QueuedLetter]) -> None:
+        """Make, claim, send and settle letters that were just queued."""
+        results: list[Result] = []
+        letters = self._outbox.taken(queued)
+        with self._holds([row.id for row in queued]):
+            try:
+                while True:
+                    with self._making:
+                        made = next(letters, None)
+                    if made is None:
+                        break
+                    results.append(self._attempt(*made, self._clock.now(), is_trial=False))
+            finally:
+                if results:
+                    self._settle(results)
+
+    @contextmanager
+    def _holds(self, ids: Sequence[int]) -> Iterator[None]:
+        """These letters are in hand."""
         with self._holding:
             self._held.update(ids)
         if self._noted is not None:
             self._noted.add(ids)
         try:
-            self._settle(self._results(claimed, now, is_trial=is_trial))
+            yield
         finally:
             with self._holding:
                 self._held.difference_update(ids)
             if self._noted is not None:
                 self._noted.remove(ids)
-        return True
 
     def _results(
         self, claimed: Sequence[ClaimedLetter], now: datetime, *, is_trial: bool
@@ -267,42 +293,38 @@ class Sender:
         # Making letters is work for a processor: more threads at it would only take turns away.
         with self._making:
             if self._stopping.is_set():  # whoever starts next has them at once
-                now = self._clock.now()
-                results += [Untried(row.id, now) for row in unmade]
+                results += [Untried(row.id, self._clock.now()) for row in unmade]
                 return letters
-            return letters | self._made(unmade, results)
-
-    def _made(
-        self, unmade: Sequence[ClaimedLetter], results: list[Result]
-    ) -> dict[int, OutgoingLetter]:
-        letters: dict[int, OutgoingLetter] = {}
-        try:
-            return {one.id: one for one in self._outbox.prepare([row.id for row in unmade])}
-        except StoreAway as away:
-            results += self._untried(unmade, away)
-            return {}
-        except Exception:  # noqa: BLE001 - which letter it was shows below
-            facts = {"letters": len(unmade)}
-            _log.warning("a letter of several could not be made; trying each alone", extra=facts)
-        for row in unmade:
-            try:
-                letters |= {letter.id: letter for letter in self._outbox.prepare([row.id])}
-            except StoreAway as away:
-                results += self._untried([row], away)
-            except ServerFault as fault:
-                _log.exception("a letter cannot be made", extra={"letter": row.id})
-                note_letter(row, "", "refused", "our fault")
-                results.append(Failed(row.id, f"our fault: {fault}"))
-            except Exception as error:  # noqa: BLE001 - one letter must not stop the others
-                # A bug that the next version mends, or no database: no reason to lose the letter.
-                _log.exception("a letter could not be made", extra={"letter": row.id})
-                results.append(self._again(row, "", f"not made: {type(error).__name__}"))
+            if self._make(unmade, letters, results):
+                for row in unmade:
+                    self._make([row], letters, results)
         return letters
 
-    def _untried(self, rows: Sequence[ClaimedLetter], away: StoreAway) -> list[Untried]:
-        """Letters that could not be made, which is not their fault."""
-        _log.warning("letters could not be kept", extra={"because": str(away)})
-        return [Untried(row.id, self._clock.now()) for row in rows]
+    def _make(
+        self,
+        unmade: Sequence[ClaimedLetter],
+        letters: dict[int, OutgoingLetter],
+        results: list[Result],
+    ) -> bool:
+        """Make letters; whether each of them has to be tried alone."""
+        row, count = unmade[0], len(unmade)
+        try:
+            letters |= {one.id: one for one in self._outbox.prepare([row.id for row in unmade])}
+        except StoreAway as away:
+            _log.warning("letters could not be kept", extra={"because": str(away)})
+            results += [Untried(row.id, self._clock.now()) for row in unmade]
+        except Exception as error:  # noqa: BLE001 - one letter must not stop the others
+            if count > 1:
+                told = "a letter of several could not be made; trying each alone"
+                _log.warning(told, extra={"letters": count})
+                return True
+            _log.exception("a letter could not be made", extra={"letter": row.id})
+            if isinstance(error, ServerFault):
+                note_letter(row, "", "refused", "our fault")
+                results.append(Failed(row.id, f"our fault: {error}"))
+            else:  # a bug that the next version mends, or no database: no reason to lose it
+                results.append(self._again(row, "", f"not made: {type(error).__name__}"))
+        return False
 
     def _attempt(
         self, row: ClaimedLetter, letter: OutgoingLetter, begun: datetime, *, is_trial: bool
@@ -320,55 +342,33 @@ class Sender:
             why = f"{domain} wants fewer letters" if again_at > now else ""
             return Untried(row.id, again_at, why)
         try:
-            return self._deliver(row, letter, domain)
-        finally:
-            if self._domains.leave(domain):
-                self.wake()
-
-    def _deliver(self, row: ClaimedLetter, letter: OutgoingLetter, domain: str) -> Result:
-        """Hand over one letter; what became of it."""
-        now = self._clock.now()
-        try:
             self._relay.deliver(letter)
-        except RelayRefusesUs as refusal:
-            self._breaker.failed(now)
-            if not self._refused_us:
-                self._refused_us = True
-                _log.error(
-                    "the relay refuses us, letters wait; it may want another login or sender"
-                    " (PBMSERV_RELAY, PBMSERV_ADDRESS) or has to be told to relay for us",
-                    extra={"why": str(refusal)},
-                )
-            return self._again(row, domain, str(refusal))
         except RelayDown as down:
-            if self._breaker.failed(now):
-                _log.error("the relay is down, letters wait", extra={"why": str(down)})
+            self._breaker.broke(down, now)
             return self._again(row, domain, str(down))
         except RelayBusy as refusal:
-            self._answered()
+            self._breaker.answered()
             until = self._domains.rest(domain, now)
             _log.info("a domain wants fewer letters", extra={"domain": domain, "until": until})
             again = self._again(row, domain, str(refusal))
             return replace(again, at=max(again.at, until)) if isinstance(again, Later) else again
         except RelayTemporary as refusal:
-            self._answered()
+            self._breaker.answered()
             return self._again(row, domain, str(refusal))
         except RelayPermanent as refusal:
-            self._answered()
+            self._breaker.answered()
             note_letter(row, domain, "refused", str(refusal))
             return Failed(row.id, str(refusal))
         except Exception as error:  # noqa: BLE001 - one letter must not stop the others
             _log.exception("the relay broke down in an unknown way", extra={"letter": row.id})
             return self._again(row, domain, type(error).__name__)
-        self._answered()
+        finally:
+            if self._domains.leave(domain):
+                self.wake()
+        self._breaker.answered()
         self._domains.took(domain)
         note_letter(row, domain, "sent", "")
         return Sent(row.id)
-
-    def _answered(self) -> None:
-        self._refused_us = False
-        if self._breaker.answered():
-            _log.info("the relay answers again")
 
     def _again(self, row: ClaimedLetter, domain: str, error: str) -> Later | Failed:
         """Later, or never if the letter is too old."""
@@ -387,14 +387,12 @@ class Sender:
         """
         while True:
             try:
-                self._outbox.settle(results)
+                return self._outbox.settle(results)
             except StoreAway as away:
                 _log.warning("letters could not be settled", extra={"because": str(away)})
-                if self._stopping.wait(AWAY_S):
-                    return
+                pause = AWAY_S
             except Exception:  # noqa: BLE001 - whatever ails the database, the results are kept
                 _log.exception("letters could not be settled", extra={"letters": len(results)})
-                if self._stopping.wait(self._trouble_s):
-                    return
-            else:
-                return
+                pause = self._trouble_s
+            if self._stopping.wait(pause):
+                return None
