@@ -109,7 +109,10 @@ def _ports(board: Geometry, marks: tuple[str, ...]) -> tuple[Spot, ...]:
         ends.setdefault(marks[port], []).append(board.ports[port])
     ports = list(unused)
     for port in used:
-        ports[port] = _port(unused[port], marks[port], ends[marks[port]])
+        label, mark = board.ports[port], marks[port]
+        kind = RESULTS.get(mark, "detour")
+        more = "".join([end for end in ends[mark] if end != label]) if kind == "detour" else ""
+        ports[port] = Spot(kind, label, mark, more)
     return tuple(ports)
 
 
@@ -139,13 +142,6 @@ def _spots_in(empty: tuple[Spot, ...], texts: Sequence[str]) -> tuple[Spot, ...]
             for spot, text in zip(empty, texts, strict=True)
         ]
     )
-
-
-def _port(unused: Spot, mark: str, ends: Sequence[str]) -> Spot:
-    label = unused.name
-    if mark in RESULTS:
-        return Spot(RESULTS[mark], label, mark, "")
-    return Spot("detour", label, mark, "".join([end for end in ends if end != label]))
 
 
 class ToldSide(NamedTuple):

@@ -280,7 +280,7 @@ def trace(board: Geometry, atoms: Iterable[int], port: int) -> int:
         reflection, any other a detour.
     """
     field = field_of(board)
-    return trace_in(field, field.filled(atoms), port)
+    return walk(field.filled(atoms), field.exits, *field.doors[port], port)
 
 
 def trace_all(board: Geometry, atoms: Iterable[int]) -> list[int]:

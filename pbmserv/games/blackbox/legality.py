@@ -88,14 +88,8 @@ def _check_play(view: View, own: BoxView, elements: Sequence[Element]) -> None:
         raise Illegal("blackbox.already-hidden", part=cells[0].part)
     for cell in cells:
         raise Illegal("blackbox.unsigned-cell", part=cell.part, cell=cell.text)
-    _check_probe(own, [element for element in elements if element.kind == Kind.PROBE])
-    if len(guesses) > 1:
-        raise Illegal("blackbox.two-guesses", part=guesses[1].part)
-    if guesses:
-        _check_guess(view, own, elements, guesses[0].part)
 
-
-def _check_probe(own: BoxView, probes: Sequence[Element]) -> None:
+    probes = [element for element in elements if element.kind == Kind.PROBE]
     if len(probes) > 1:
         raise Illegal("blackbox.two-probes", part=probes[1].part, first=probes[0].part)
     for probe in probes:
@@ -107,6 +101,11 @@ def _check_probe(own: BoxView, probes: Sequence[Element]) -> None:
                 mark=mark,
                 later=mark == FIRED,
             )
+
+    if len(guesses) > 1:
+        raise Illegal("blackbox.two-guesses", part=guesses[1].part)
+    if guesses:
+        _check_guess(view, own, elements, guesses[0].part)
 
 
 def _check_guess(view: View, own: BoxView, elements: Sequence[Element], part: str) -> None:

@@ -17,7 +17,7 @@ from operator import attrgetter
 from typing import NoReturn
 
 from pbmserv.engine.types import value
-from pbmserv.errors import Illegal, MoveError, NotUnderstood
+from pbmserv.errors import Illegal, NotUnderstood
 from pbmserv.games.blackbox.geometry import Geometry
 
 TEXT_LIMIT = 1000
@@ -89,22 +89,14 @@ def read_elements(board: Geometry, text: str, limit: int = TEXT_LIMIT) -> tuple[
         NotUnderstood: some part is no element at all, so this is a sentence.
         Illegal: an element is malformed, or names what this board has not.
     """
-    known = _right(board, text) if len(text) <= _SHORT else None
-    return _read(board, text, limit) if known is None else known
-
-
-@lru_cache(maxsize=8_192)
-def _right(board: Geometry, text: str) -> tuple[Element, ...] | None:
-    """The elements of a move as most are: right, short, and read twice, when it comes and when it
-    is applied; ``None`` where somebody must be told what is wrong."""
-    try:
-        return _read(board, text, TEXT_LIMIT)
-    except MoveError:
-        return None
+    if len(text) <= _SHORT:
+        return _remembered(board, text, limit)
+    return _read(board, text, limit)
 
 
 def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
-    text = _as_signs(board, text)
+    if len(text) <= _SHORT and not text.isalnum():
+        text = _as_signs(board, text)
     parts = [part.strip() for part in _SEPARATOR.split(text[:limit])]
     if len(text) > limit and len(parts) > 1:
         parts.pop()  # it may be cut in the middle
@@ -115,13 +107,24 @@ def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
             raise NotUnderstood("blackbox.not-a-move", part=part)
     if len(text) > limit:
         raise Illegal("blackbox.too-long", length=len(text), limit=limit)
-    return tuple(map(_Reader(board).element, parts))
+    left = 2 * len(board.cells) + _SPARE_CELLS
+    found = []
+    for part in parts:
+        element = _element(board, part)
+        # Of single cells there is only room for so many in a text.
+        left -= len(element.cells) if len(element.cells) > 1 else 0
+        if left < 0:
+            raise Illegal("blackbox.too-many-cells", part=part)
+        found.append(element)
+    return tuple(found)
+
+
+_remembered = lru_cache(maxsize=8_192)(_read)
+"""Moves as most are: right, short, and read twice, when they come and when they are applied."""
 
 
 def _as_signs(board: Geometry, text: str) -> str:
     """A short move that was said in words, or with a full stop behind it, as a move is written."""
-    if len(text) > _SHORT or text.isalnum():
-        return text
     spoken = said(board, text)
     if spoken:
         return spoken
@@ -170,108 +173,91 @@ def _is_spaced(upper: str) -> bool:
     return bool(_SPACED_CELL.fullmatch(upper) or _SPACED_SIGN.fullmatch(upper))
 
 
-class _Reader:
-    """Reads shaped parts one by one, and refuses by name what this board has not."""
-
-    def __init__(self, board: Geometry) -> None:
-        self._board = board
-        self._left = 2 * len(board.cells) + _SPARE_CELLS
-
-    def element(self, part: str) -> Element:
-        found = self._element(part)
-        # Of single cells there is only room for so many in a text.
-        self._left -= len(found.cells) if len(found.cells) > 1 else 0
-        if self._left < 0:
-            raise Illegal("blackbox.too-many-cells", part=part)
-        return found
-
-    def _element(self, part: str) -> Element:
-        if not part:
-            raise Illegal("blackbox.empty-element")
-        upper = part.upper()
-        body = "".join(upper.split())
-        if body != upper and not _is_spaced(upper):
-            raise Illegal("blackbox.commas", part=part)
-        if body == "?":
-            return Element(Kind.GUESS, "?", part=part)
-        if body.startswith("+"):
-            cell = self._cell(part, body[1:])
-            return Element(Kind.MARK, "+" + self._board.name(cell), (cell,), part=part)
-        if body[0] in "/-":
-            cell = self._cell(part, body[1:])
-            return Element(Kind.UNMARK, "/" + self._board.name(cell), (cell,), part=part)
-        if body.startswith("!"):
-            return self._seal(part, body[1:])
-        if body.isalpha() or body.isdigit():
-            port = self._board.port(_plain(body))
-            if port is None:
-                self._refuse("port-unknown", part, label=body)
-            return Element(Kind.PROBE, self._board.ports[port], port=port, part=part)
-        cell = self._cell(part, body)
-        return Element(Kind.CELL, self._board.name(cell), (cell,), part=part)
-
-    def _cell(self, part: str, body: str) -> int:
-        if (cell := self._board.named(body)) is not None:
-            return cell
-        runs = _RUN.findall(body)
-        rows = [run for run in runs if run.isdigit()]
-        columns = [run for run in runs if run.isalpha()]
-        if not runs:
-            self._refuse("cell-missing", part)
-        if len(rows) > 1:
-            self._refuse("two-rows", part, first=rows[0], second=rows[1])
-        if len(columns) > 1:
-            self._refuse("two-columns", part, first=columns[0], second=columns[1])
-        known = bool(columns) and self._board.column(columns[0]) is not None
-        if columns and not known and len(columns[0]) > 1 and columns[0][0] != columns[0][1]:
-            self._refuse("two-columns", part, first=columns[0][0], second=columns[0][1])
-        if not rows:
-            self._refuse("no-row", part, column=columns[0])
-        if not columns:
-            self._refuse("no-column", part, row=rows[0])
-        column = self._board.column(columns[0])
-        if column is None:
-            self._refuse("column-unknown", part, label=columns[0])
-        row = self._board.row(_plain(rows[0]))
-        if row is None:
-            self._refuse("row-unknown", part, label=rows[0])
-        return row * self._board.width + column
-
-    def _seal(self, part: str, body: str) -> Element:
-        first, dash, last = body.partition("-")
-        if dash:
-            return self._seal_range(part, first, last)
-        if not body.isalpha() and not body.isdigit():
-            cell = self._cell(part, body)
-            return Element(Kind.SEAL, "!" + self._board.name(cell), (cell,), part=part)
-        board = self._board
-        row, column = board.row(_plain(body)), board.column(body)
-        if row is not None:
-            start = row * board.width
-            line = tuple(range(start, start + board.width))
-            return Element(Kind.SEAL, "!" + board.left[row], line, part=part)
-        if column is not None:
-            line = tuple(board.cells)[column :: board.width]
-            return Element(Kind.SEAL, "!" + board.top[column], line, part=part)
-        return self._refuse("line-unknown", part, label=body)
-
-    def _seal_range(self, part: str, first: str, last: str) -> Element:
-        board = self._board
-        start = self._cell(part, first)
-        end = self._cell(part, last)
-        cells = board.area(start, end)
-        if not cells:
-            raise Illegal("blackbox.range-backwards", part=part)
-        text = f"!{board.name(start)}-{board.name(end)}"
-        return Element(Kind.SEAL, text, cells, part=part)
-
-    def _refuse(self, code: str, part: str, **values: str | int) -> NoReturn:
-        raise Illegal(f"blackbox.{code}", part=part, example="", **values)
+def _element(board: Geometry, part: str) -> Element:
+    """Read a shaped part; refuse by name what this board has not."""
+    if not part:
+        raise Illegal("blackbox.empty-element")
+    upper = part.upper()
+    body = "".join(upper.split())
+    if body != upper and not _is_spaced(upper):
+        raise Illegal("blackbox.commas", part=part)
+    if body == "?":
+        return Element(Kind.GUESS, "?", part=part)
+    if body.startswith("+"):
+        cell = _cell(board, part, body[1:])
+        return Element(Kind.MARK, "+" + board.name(cell), (cell,), part=part)
+    if body[0] in "/-":
+        cell = _cell(board, part, body[1:])
+        return Element(Kind.UNMARK, "/" + board.name(cell), (cell,), part=part)
+    if body.startswith("!"):
+        return _seal(board, part, body[1:])
+    if body.isalpha() or body.isdigit():
+        port = board.port(body.lstrip("0"))
+        if port is None:
+            _refuse("port-unknown", part, label=body)
+        return Element(Kind.PROBE, board.ports[port], port=port, part=part)
+    cell = _cell(board, part, body)
+    return Element(Kind.CELL, board.name(cell), (cell,), part=part)
 
 
-def _plain(label: str) -> str:
-    """A row number without leading zeros; letters stay as they are."""
-    return str(int(label)) if label.isdigit() else label
+def _cell(board: Geometry, part: str, body: str) -> int:
+    if (cell := board.named(body)) is not None:
+        return cell
+    runs = _RUN.findall(body)
+    rows = [run for run in runs if run.isdigit()]
+    columns = [run for run in runs if run.isalpha()]
+    if not runs:
+        _refuse("cell-missing", part)
+    if len(rows) > 1:
+        _refuse("two-rows", part, first=rows[0], second=rows[1])
+    if len(columns) > 1:
+        _refuse("two-columns", part, first=columns[0], second=columns[1])
+    known = bool(columns) and board.column(columns[0]) is not None
+    if columns and not known and len(columns[0]) > 1 and columns[0][0] != columns[0][1]:
+        _refuse("two-columns", part, first=columns[0][0], second=columns[0][1])
+    if not rows:
+        _refuse("no-row", part, column=columns[0])
+    if not columns:
+        _refuse("no-column", part, row=rows[0])
+    column = board.column(columns[0])
+    if column is None:
+        _refuse("column-unknown", part, label=columns[0])
+    row = board.row(rows[0].lstrip("0"))
+    if row is None:
+        _refuse("row-unknown", part, label=rows[0])
+    return row * board.width + column
+
+
+def _seal(board: Geometry, part: str, body: str) -> Element:
+    first, dash, last = body.partition("-")
+    if dash:
+        return _seal_range(board, part, first, last)
+    if not body.isalpha() and not body.isdigit():
+        cell = _cell(board, part, body)
+        return Element(Kind.SEAL, "!" + board.name(cell), (cell,), part=part)
+    row, column = board.row(body.lstrip("0")), board.column(body)
+    if row is not None:
+        start = row * board.width
+        line = tuple(range(start, start + board.width))
+        return Element(Kind.SEAL, "!" + board.left[row], line, part=part)
+    if column is not None:
+        line = tuple(board.cells)[column :: board.width]
+        return Element(Kind.SEAL, "!" + board.top[column], line, part=part)
+    return _refuse("line-unknown", part, label=body)
+
+
+def _seal_range(board: Geometry, part: str, first: str, last: str) -> Element:
+    start = _cell(board, part, first)
+    end = _cell(board, part, last)
+    cells = board.area(start, end)
+    if not cells:
+        raise Illegal("blackbox.range-backwards", part=part)
+    text = f"!{board.name(start)}-{board.name(end)}"
+    return Element(Kind.SEAL, text, cells, part=part)
+
+
+def _refuse(code: str, part: str, **values: str | int) -> NoReturn:
+    raise Illegal(f"blackbox.{code}", part=part, example="", **values)
 
 
 _FIRED = re.compile(

@@ -25,7 +25,7 @@ from pbmserv.games.blackbox.state import (
 
 _USING = frozenset({Kind.PROBE, Kind.GUESS})
 """What of a move uses a turn, once the atoms are hidden."""
-
+_AIDS = frozenset({Kind.MARK, Kind.UNMARK, Kind.SEAL})
 
 _LASERS = {HIT_MARK: 0x2000, REFLECTION_MARK: 0x1000}
 _BALL, _LOCK = 3, 4
@@ -56,8 +56,10 @@ def play(
     they stand after the whole move; then probe and guess in their order. The
     rest of a move after a guess that ends the game has no effect.
     """
+    kinds = [element.kind for element in elements]
     turn = _Turn(state, seat, rng)
-    turn.use_aids(elements)
+    if not _AIDS.isdisjoint(kinds):
+        turn.use_aids(elements)
     for element in elements:
         if turn.ended:
             break
@@ -65,10 +67,10 @@ def play(
             turn.probe(element.port)
         elif element.kind == Kind.GUESS:
             turn.guess()
-    used = not _USING.isdisjoint([element.kind for element in elements])
+    used = not _USING.isdisjoint(kinds)
     told = print_elements([element for element in elements if element.kind != Kind.SEAL])
     if state.options.race:
-        return _raced(state, seat, elements, turn, seconds)
+        return _raced(state, seat, elements, turn, seconds, used=used)
     boxes = state.with_box(seat, turn.box()).boxes
     outcome = _ended(len(boxes), seat, turn.ended) if turn.ended else None
     after = State(state.options, boxes, state.turns + used, outcome)
@@ -77,10 +79,15 @@ def play(
 
 
 def _raced(
-    state: State, seat: Seat, elements: Sequence[Element], turn: _Turn, seconds: int | None
+    state: State,
+    seat: Seat,
+    elements: Sequence[Element],
+    turn: _Turn,
+    seconds: int | None,
+    *,
+    used: bool,
 ) -> Step[State]:
     """The same in a race, where nobody else is told of it before the end."""
-    used = not _USING.isdisjoint([element.kind for element in elements])
     after = (
         racing.after_turn(state, seat, turn.box(), turn.ended, seconds)
         if used
@@ -166,7 +173,8 @@ class _Turn:
         self._rng = rng
         self._before: Box = state.boxes[seat]
         self._atoms = self._before.atoms or frozenset()
-        self._aids = Markers(self._before.markers, self._before.sealed)
+        self._markers = self._before.markers
+        self._sealed = self._before.sealed
         self._marks = list(self._before.marks)
         self._detours = self._before.detours
         self._guesses_left = self._before.guesses_left
@@ -179,15 +187,13 @@ class _Turn:
 
     def box(self) -> Box:
         """The box after what was applied so far."""
-        before, aids = self._before, self._aids
         return Box(
-            hider=before.hider,
+            hider=self._before.hider,
             guesses_left=self._guesses_left,
             marks=tuple(self._marks),
-            atoms=before.atoms,
-            # thousands of boxes are remembered, and most moves leave these as they were
-            markers=before.markers if aids.markers == before.markers else frozenset(aids.markers),
-            sealed=before.sealed if aids.sealed == before.sealed else frozenset(aids.sealed),
+            atoms=self._before.atoms,
+            markers=self._markers,
+            sealed=self._sealed,
             detours=self._detours,
             fired=self._fired,
             order=self._order,
@@ -197,13 +203,15 @@ class _Turn:
 
     def use_aids(self, elements: Sequence[Element]) -> None:
         """Apply markers and seals; neighbours of one kind share a note."""
-        for kind, cells in self._aids.use_all(elements, self._board):
-            private = kind not in ("marked", "unmarked")
-            self.notes.append(
-                Note(
-                    kind, self._seat, frozenset({self._seat}) if private else None, {"cells": cells}
-                )
-            )
+        aids = Markers(self._markers, self._sealed)
+        for kind, cells in aids.use_all(elements, self._board):
+            readers = None if kind in {"marked", "unmarked"} else frozenset({self._seat})
+            self.notes.append(Note(kind, self._seat, readers, {"cells": cells}))
+        # thousands of boxes are remembered: what stays as it was is kept once
+        if aids.markers != self._markers:
+            self._markers = frozenset(aids.markers)
+        if aids.sealed != self._sealed:
+            self._sealed = frozenset(aids.sealed)
 
     def probe(self, port: int) -> None:
         """Fire a ray; a port that a clue has marked in this very move stays as it is."""
@@ -211,11 +219,11 @@ class _Turn:
         if self._marks[port]:
             self._tell("probe-known", port=self._board.ports[port], mark=self._marks[port])
         else:
-            self._tell("probe", **self._fire(port))
+            self.notes.append(Note("probe", self._seat, None, self._fire(port)))
 
     def guess(self) -> None:
         """Judge the markers."""
-        markers = frozenset(self._aids.markers)
+        markers = self._markers
         if markers == self._atoms:
             self._win("guess-right")
         elif self._options.fair and trace_all(self._board, markers) == trace_all(
@@ -247,8 +255,8 @@ class _Turn:
         marked = [port for port in differing if self._marks[port]]
         if marked:
             port = self._one_of(marked)
-            seen = self._values(port, real[port], self._marks[port])
-            self._tell("clue-mark", **seen, **self._guessed(port, guessed[port]))
+            values = _distinguishing(self._board, port, real, guessed)
+            self._tell("clue-mark", mark=self._marks[port], **values)
         elif differing:
             port = self._one_of(differing)
             self._tell("clue-port", **self._fire(port))
@@ -264,35 +272,22 @@ class _Turn:
         same, and the same markers get the same clue again."""
         if not self._options.race:
             return self._rng.choice(ports)
-        return beam_shown(self._board, self._marks, self._aids.markers, self._aids.sealed, ports)
+        return beam_shown(self._board, self._marks, self._markers, self._sealed, ports)
 
     def _fire(self, port: int) -> dict[str, Value]:
+        """Trace a ray, mark where it went in and came out, and tell of it."""
         self._order = (*self._order, port)
-        found = trace(self._board, self._atoms, port)
+        ports, found = self._board.ports, trace(self._board, self._atoms, port)
         if found == HIT:
-            mark = HIT_MARK
+            result, mark, end = "hit", HIT_MARK, ""
         elif found == port:
-            mark = REFLECTION_MARK
+            result, mark, end = "reflection", REFLECTION_MARK, ""
         else:
-            mark = ascii_letters[self._detours]
+            result, mark, end = "detour", ascii_letters[self._detours], ports[found]
             self._detours += 1
             self._marks[found] = mark
         self._marks[port] = mark
-        return self._values(port, found, mark)
-
-    def _values(self, port: int, found: int, mark: str) -> dict[str, Value]:
-        return {
-            "port": self._board.ports[port],
-            "result": kind_of(port, found),
-            "exit": exit_of(self._board, port, found),
-            "mark": mark,
-        }
-
-    def _guessed(self, port: int, found: int) -> dict[str, Value]:
-        return {
-            "guessed_result": kind_of(port, found),
-            "guessed_exit": exit_of(self._board, port, found),
-        }
+        return {"port": ports[port], "result": result, "exit": end, "mark": mark}
 
     def _tell(self, kind: str, **values: Value) -> None:
         self.notes.append(Note(kind, self._seat, None, values))

@@ -15,7 +15,7 @@ from pbmserv.games.blackbox.display import Spots, Told, spots_of, tell, texts_of
 from pbmserv.games.blackbox.geometry import HIT, Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import ScoreLine, score_lines
-from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding, to_act
+from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, to_act
 
 FIRED = "its result"
 """Stands in an expected view where a mark will be that nobody can know yet."""
@@ -72,6 +72,8 @@ class BoxView:
         order: the ports into which rays went, one after the other, if the reader solves this box.
         path: cells on the way of a test ray, where one is drawn.
         guessed: the markers of its solver's wrong guesses.
+        endless: its solver may guess as often as it takes.
+        top_marks, bottom_marks: what the ports above and below the columns show, left to right.
     """
 
     seat: Seat
@@ -88,22 +90,17 @@ class BoxView:
     order: tuple[int, ...] = ()
     path: frozenset[int] = frozenset()
     guessed: tuple[frozenset[int], ...] = ()
+    endless: bool = field(init=False, repr=False, compare=False)
+    top_marks: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    bottom_marks: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
-    @property
-    def endless(self) -> bool:
-        """Whether its solver may guess as often as it takes."""
-        return self.guesses_left > MOST_GUESSES
-
-    @property
-    def top_marks(self) -> tuple[str, ...]:
-        """What the ports above the columns show, from left to right."""
-        return self.marks[: self.board.width]
-
-    @property
-    def bottom_marks(self) -> tuple[str, ...]:
-        """What the ports below the columns show, from left to right."""
-        first = self.board.width + self.board.height
-        return self.marks[first : first + self.board.width]
+    def __post_init__(self) -> None:
+        width, below = self.board.width, self.board.width + self.board.height
+        self.__dict__.update(
+            endless=self.guesses_left > MOST_GUESSES,
+            top_marks=self.marks[:width],
+            bottom_marks=self.marks[below : below + width],
+        )
 
     @lazy
     def rows(self) -> tuple[Row, ...]:
@@ -163,62 +160,20 @@ class Examples:
     """What a reader could write now; made only from what the reader sees.
 
     Attributes:
-        options: the rules of the board.
-        may_act: whether a turn may be used now.
-        has_hidden: whether the reader's own atoms are hidden.
-        markers: on the reader's own box.
-        unused_ports: labels of the ports of that box without a mark.
+        placement: as many cells as atoms have to be hidden.
+        probe: a port without a mark; where none is left, the guess.
+        mark: a marker on a cell without one; where all have one, the removal.
+        unmark: the removal of a marker.
+        seal: a sealed cell, preferably one without a marker.
+        guess: a guess, with the markers that it needs put on or taken off first.
     """
 
-    options: Options
-    may_act: bool
-    has_hidden: bool
-    markers: frozenset[int]
-    unused_ports: tuple[str, ...]
-
-    @property
-    def placement(self) -> str:
-        """As many cells as atoms have to be hidden."""
-        board = self.options.board
-        return ",".join([board.names[cell] for cell in _spread(board)[: self.options.least]])
-
-    @property
-    def probe(self) -> str:
-        """A port without a mark; where none is left, the guess."""
-        return self.unused_ports[0] if self.unused_ports else self.guess
-
-    @property
-    def mark(self) -> str:
-        """A marker on a cell without one; where all have one, the removal."""
-        free = self._free
-        return "+" + self.options.board.names[free[0]] if free else self.unmark
-
-    @property
-    def unmark(self) -> str:
-        """The removal of a marker."""
-        board = self.options.board
-        return "/" + board.names[min(self.markers, default=_spread(board)[0])]
-
-    @property
-    def seal(self) -> str:
-        """A sealed cell, preferably one without a marker."""
-        board = self.options.board
-        return "!" + board.names[(self._free or _spread(board))[0]]
-
-    @property
-    def guess(self) -> str:
-        """A guess, with the markers that it needs put on or taken off first."""
-        names = self.options.board.names
-        missing = self.options.least - len(self.markers)
-        if missing > 0:
-            return "".join([f"+{names[cell]}," for cell in self._free[:missing]]) + "?"
-        extra = max(0, len(self.markers) - self.options.most)
-        return "".join([f"/{names[cell]}," for cell in sorted(self.markers)[:extra]]) + "?"
-
-    @lazy
-    def _free(self) -> list[int]:
-        """The cells without a marker."""
-        return [cell for cell in _spread(self.options.board) if cell not in self.markers]
+    placement: str
+    probe: str
+    mark: str
+    unmark: str
+    seal: str
+    guess: str
 
 
 @cache
@@ -244,6 +199,17 @@ class View:
         to_act: the seats that may use a turn now, in order.
         outcome: how it ended, or ``None``.
         scores: what each one's rays did and what it cost; nothing before the end.
+        own: the box that the reader solves; ``None`` for a spectator.
+        hides_in: the box that the reader hides atoms in, if there is one.
+        shown: the boxes in the order to show them: the reader's own first, in a race only that one.
+        has_hidden: the reader has no atoms left to hide.
+        may_act: the reader may use a turn now.
+        may_mark: the reader may set markers and seals now.
+        unused_ports: the ports of the reader's own box that show no mark yet.
+        guesses_left, endless: of the reader; 0 and not for a spectator.
+        marker_count: how many markers stand on the reader's own box.
+        atoms_wanted: how many atoms a box holds, as players read it: ``4`` or ``3-5``.
+        width: cells across.
     """
 
     seat: Seat | None
@@ -254,84 +220,64 @@ class View:
     outcome: Outcome | None
     scores: tuple[ScoreLine, ...] = ()
 
-    @lazy
-    def shown(self) -> tuple[BoxView, ...]:
-        """The boxes in the order to show them: the reader's own first, in a race only that one."""
-        if self.options.race and self.phase != "over":
-            return self.boxes[self.seat : self.seat + 1] if self.seat is not None else ()
-        first = self.seat or 0
-        return self.boxes[first:] + self.boxes[:first]
+    own: BoxView | None = field(init=False, repr=False, compare=False)
+    hides_in: BoxView | None = field(init=False, repr=False, compare=False)
+    shown: tuple[BoxView, ...] = field(init=False, repr=False, compare=False)
+    has_hidden: bool = field(init=False, repr=False, compare=False)
+    may_act: bool = field(init=False, repr=False, compare=False)
+    may_mark: bool = field(init=False, repr=False, compare=False)
+    unused_ports: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    guesses_left: int = field(init=False, repr=False, compare=False)
+    endless: bool = field(init=False, repr=False, compare=False)
+    marker_count: int = field(init=False, repr=False, compare=False)
+    atoms_wanted: str = field(init=False, repr=False, compare=False)
+    width: int = field(init=False, repr=False, compare=False)
 
-    @lazy
-    def own(self) -> BoxView | None:
-        """The box that the reader solves."""
-        return None if self.seat is None else self.boxes[self.seat]
-
-    @lazy
-    def hides_in(self) -> BoxView | None:
-        """The box that the reader hides atoms in; ``None`` for a spectator."""
-        if self.seat is not None:
-            for box in self.boxes:
-                if box.hider == self.seat:
-                    return box
-        return None
-
-    @lazy
-    def has_hidden(self) -> bool:
-        """Whether the reader has no atoms left to hide."""
-        box = self.hides_in
-        return box is None or box.filled
-
-    @lazy
-    def may_act(self) -> bool:
-        """Whether the reader may use a turn now."""
-        return self.seat in self.to_act
-
-    @property
-    def may_mark(self) -> bool:
-        """Whether the reader may set markers and seals now."""
-        return self.own is not None and self.has_hidden and self.outcome is None
-
-    @lazy
-    def unused_ports(self) -> tuple[str, ...]:
-        """The ports of the reader's own box that show no mark yet."""
-        return self.own.unused_ports if self.own else ()
-
-    @lazy
-    def guesses_left(self) -> int:
-        """The reader's own guesses; 0 for a spectator."""
-        return self.own.guesses_left if self.own else 0
-
-    @property
-    def endless(self) -> bool:
-        """Whether the reader may guess as often as it takes."""
-        return self.own is not None and self.own.endless
-
-    @lazy
-    def marker_count(self) -> int:
-        """How many markers stand on the reader's own box."""
-        return len(self.own.markers) if self.own else 0
-
-    @lazy
-    def atoms_wanted(self) -> str:
-        """How many atoms a box holds, as players read it: ``4`` or ``3-5``."""
-        return self.options.atoms
-
-    @lazy
-    def width(self) -> int:
-        """Cells across."""
-        return self.options.width
+    def __post_init__(self) -> None:
+        seat, options = self.seat, self.options
+        own = None if seat is None else self.boxes[seat]
+        filled_by_me = [box for box in self.boxes if seat is not None and box.hider == seat]
+        hides_in = filled_by_me[0] if filled_by_me else None
+        has_hidden = hides_in is None or hides_in.filled
+        first = seat or 0
+        shown = self.boxes[first:] + self.boxes[:first]
+        if options.race and self.phase != "over":
+            shown = () if own is None else (own,)
+        self.__dict__.update(
+            own=own,
+            hides_in=hides_in,
+            shown=shown,
+            has_hidden=has_hidden,
+            may_act=seat in self.to_act,
+            may_mark=own is not None and has_hidden and self.outcome is None,
+            unused_ports=own.unused_ports if own else (),
+            guesses_left=own.guesses_left if own else 0,
+            endless=own is not None and own.endless,
+            marker_count=len(own.markers) if own else 0,
+            atoms_wanted=options.atoms,
+            width=options.width,
+        )
 
     @lazy
     def examples(self) -> Examples:
         """Texts that work in this position, for advice."""
-        own = self.own
+        board, least = self.options.board, self.options.least
+        names, cells = board.names, _spread(board)
+        markers = self.own.markers if self.own else frozenset[int]()
+        free = [cell for cell in cells if cell not in markers]
+
+        unmark = "/" + names[min(markers, default=cells[0])]
+        missing = [f"+{names[cell]}," for cell in free[: max(0, least - len(markers))]]
+        extra = max(0, len(markers) - self.options.most)
+        surplus = [f"/{names[cell]}," for cell in sorted(markers)[:extra]]
+        guess = "".join([*missing, *surplus, "?"])
         return Examples(
-            self.options,
-            may_act=self.may_act,
-            has_hidden=self.has_hidden,
-            markers=own.markers if own else frozenset(),
-            unused_ports=self.unused_ports,
+            placement=",".join([names[cell] for cell in cells[:least]]),
+            probe=self.unused_ports[0] if self.unused_ports else guess,
+            mark="+" + names[free[0]] if free else unmark,
+            unmark=unmark,
+            seal="!" + names[(free or cells)[0]],
+            guess=guess,
         )
 
 
@@ -344,57 +290,43 @@ def view_of(state: State, seat: Seat | None) -> View:
     for of, reader, view in _newest:
         if of is state and reader == seat:
             return view
-    made = _view(state, seat)
+
+    options, over = state.options, state.outcome is not None
+    is_hiding = state.turns < len(state.boxes) and not options.race
+    phase = "over" if over else "hiding" if is_hiding else "playing"
+    if seat is not None and not over and state.boxes[seat].result.reason:
+        phase = "done"
+
+    boxes = []
+    for solver, kept in enumerate(state.boxes):
+        is_own = solver == seat
+        box = kept if is_own or over or not options.race else _untouched(options, kept)
+        knows_atoms = over or (seat is not None and seat == box.hider)
+        boxes.append(
+            BoxView(
+                seat=Seat(solver),
+                hider=box.hider,
+                board=options.board,
+                filled=box.atoms is not None,
+                guesses_left=box.guesses_left,
+                marks=box.marks,
+                markers=box.markers,
+                sealed=box.sealed if is_own else frozenset(),
+                atoms=box.atoms if knows_atoms else None,
+                opened=over,
+                fired=box.fired,
+                order=box.order if is_own else (),
+                guessed=box.guessed,
+            )
+        )
+
+    scores = score_lines(state) if over else ()
+    acting = tuple(sorted(to_act(state)))
+    made = View(seat, options, phase, tuple(boxes), acting, state.outcome, scores)
     _newest[:] = [(state, seat, made)]
     return made
 
 
-def _view(state: State, seat: Seat | None) -> View:
-    over = state.outcome is not None
-    phase = "over" if over else "hiding" if hiding(state) else "playing"
-    if seat is not None and not over and state.boxes[seat].result.reason:
-        phase = "done"
-    private = state.options.race and not over
-    boxes = [
-        _box_view(
-            state.options.board,
-            Seat(solver),
-            _untouched(state, box) if private and solver != seat else box,
-            seat,
-            over,
-        )
-        for solver, box in enumerate(state.boxes)
-    ]
-    return View(
-        seat,
-        state.options,
-        phase,
-        tuple(boxes),
-        tuple(sorted(to_act(state))),
-        state.outcome,
-        score_lines(state),
-    )
-
-
-def _untouched(state: State, box: Box) -> Box:
+def _untouched(options: Options, box: Box) -> Box:
     """Another one's box in a race: as it was at the beginning, for it is the reader's own, too."""
-    return Box(box.hider, state.options.guesses, ("",) * len(box.marks), box.atoms)
-
-
-def _box_view(board: Geometry, solver: Seat, box: Box, reader: Seat | None, over: bool) -> BoxView:
-    knows_atoms = over or (reader is not None and reader == box.hider)
-    return BoxView(
-        seat=solver,
-        hider=box.hider,
-        board=board,
-        filled=box.atoms is not None,
-        guesses_left=box.guesses_left,
-        marks=box.marks,
-        markers=box.markers,
-        sealed=box.sealed if reader == solver else frozenset(),
-        atoms=box.atoms if knows_atoms else None,
-        opened=over,
-        fired=box.fired,
-        order=box.order if reader == solver else (),
-        guessed=box.guessed,
-    )
+    return Box(box.hider, options.guesses, ("",) * len(box.marks), box.atoms)
