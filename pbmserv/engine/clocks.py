@@ -262,15 +262,18 @@ def reminded(
     return replace(clock, reminded=(*clock.reminded, now), covered=covered)
 
 
-def earliest(clock: SeatClock, terms: Terms, person: Person) -> datetime | None:
+def earliest(clock: SeatClock, terms: Terms, before: Sequence[timedelta]) -> datetime | None:
     """No later than anything can become due for a wait without a reminder yet.
 
     Absences, outages and nights only put off, so they need not be known.
+
+    Args:
+        before: how long before a forfeit its player wants extra reminders.
     """
     if clock.since is None:
         return None
     limit = terms.limit(clock.used)
-    marks = [*_marks(terms, limit, person), *([] if limit is None else [limit])]
+    marks = [*_marks(terms, limit, before), *([] if limit is None else [limit])]
     return clock.since + min(marks) if marks else None
 
 
@@ -347,13 +350,13 @@ def from_json(kept: Sequence[Mapping[str, Any]] | None) -> tuple[SeatClock, ...]
 # -- inside ----------------------------------------------------------------------------------
 
 
-def _marks(terms: Terms, limit: timedelta | None, person: Person) -> list[timedelta]:
+def _marks(terms: Terms, limit: timedelta | None, before: Sequence[timedelta]) -> list[timedelta]:
     """Counted times at which a reminder is due, all of them before the limit."""
     if terms.alone:
         return []
     marks = [timedelta(days=terms.nag)] if terms.nag else []
     if limit is not None:
-        marks += [limit - before for before in (NOTICE, *person.before)]
+        marks += [limit - ahead for ahead in (NOTICE, *before)]
         return [mark for mark in marks if _NO_TIME < mark < limit]
     return marks
 
@@ -361,7 +364,7 @@ def _marks(terms: Terms, limit: timedelta | None, person: Person) -> list[timede
 def _open_marks(clock: SeatClock, terms: Terms, person: Person) -> list[timedelta]:
     """Those of the marks that no reminder has covered yet."""
     limit = terms.limit(clock.used)
-    marks = [mark for mark in _marks(terms, limit, person) if mark > clock.covered]
+    marks = [mark for mark in _marks(terms, limit, person.before) if mark > clock.covered]
     if not clock.reminded and limit is not None:
         marks.append(limit)  # nobody loses without a reminder, whatever the terms say
     return marks

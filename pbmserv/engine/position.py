@@ -50,6 +50,8 @@ class Position:
             plies: free moves may be private (seals), and so is how many there were.
         state: the game's own; only its `view` may leave the server.
         number: how many plies have been played.
+        outcome: how the board ended, ``None`` while it runs; a game itself knows of no clock.
+        apart: each seat plays by itself, unseen by the others until the end.
         weight: what all plies together weigh (`record.weight`), also those that were taken back.
     """
 
@@ -64,30 +66,25 @@ class Position:
     stands: Position | None = field(default=None, repr=False)
     state: Any = field(init=False, repr=False, compare=False)
     number: int = field(init=False, repr=False, compare=False)
+    outcome: Outcome | None = field(init=False, repr=False, compare=False)
+    apart: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "state", self.step.state)
-        object.__setattr__(self, "number", self.ply.number if self.ply else 0)
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """How the board ended; a game itself knows of no clock."""
-        outcome: Outcome | None = self.game.outcome(self.state)
-        ply = self.ply
-        if outcome is None or ply is None or ply.text != FORFEIT or outcome.seat != ply.seat:
-            return outcome
-        return replace(outcome, reason=FORFEIT)
+        game, state, ply, before = self.game, self.step.state, self.ply, self.before
+        outcome = game.outcome(state)
+        if outcome is not None and ply and ply.text == FORFEIT and outcome.seat == ply.seat:
+            outcome = replace(outcome, reason=FORFEIT)
+        apart = before.apart if before is not None else races(game) and game.apart(state)
+        object.__setattr__(self, "state", state)
+        object.__setattr__(self, "number", ply.number if ply else 0)
+        object.__setattr__(self, "outcome", outcome)
+        object.__setattr__(self, "apart", apart)
 
     def turns_of(self, seat: Seat | None) -> int:
         """How many turns this reader may know of: where each seat plays by itself, its own."""
         if not self.apart or self.outcome is not None:
             return self.turns
         return 0 if seat is None else int(self.game.turn(self.state, seat)) - 1
-
-    @property
-    def apart(self) -> bool:
-        """Whether each seat plays by itself, unseen by the others until the end."""
-        return races(self.game) and self.game.apart(self.state)
 
     def is_news_for(self, seat: Seat | None) -> bool:
         """Whether this seat (``None`` = spectators) could learn anything from the last ply."""
@@ -180,7 +177,7 @@ class Position:
         """The position after a ply that leads to one that was there before, its turns too."""
         notes: tuple[Note, ...] = (Note(kind, ply.seat, frozenset({ply.seat})),)
         newest = target.newest
-        if newest is not None and (kind == "redone" or self.game.outcome(target.state)):
+        if newest is not None and (kind == "redone" or target.outcome is not None):
             notes += newest.step.notes
         step = Step(target.state, {None: ""}, notes)
         return Position(

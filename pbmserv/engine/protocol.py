@@ -238,7 +238,8 @@ class Racing(Protocol):
         ...
 
     def apart(self, state: Any) -> bool:
-        """Whether each seat plays by itself, and no other sees what it does before the end."""
+        """Whether each seat plays by itself, and no other sees what it does before the end; the
+        same for every state of a board."""
         ...
 
     def practice(self, state: Any) -> bool:

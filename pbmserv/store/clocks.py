@@ -9,7 +9,16 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
-from pbmserv.engine.clocks import Person, SeatClock, Server, Span, Terms, earliest, to_json, turned
+from pbmserv.engine.clocks import (
+    SeatClock,
+    Server,
+    Span,
+    Terms,
+    earliest,
+    read_remind,
+    to_json,
+    turned,
+)
 from pbmserv.engine.types import Seat, value
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import boards
@@ -59,10 +68,10 @@ def opening(
     started = turned((SeatClock(),) * len(sitting), waiting, (), now, {})
     terms = replace(terms, alone=False)  # perhaps those of another board; early is no harm
     looks = [
-        earliest(clock, terms, Person.of("UTC", wishes.get(player, "")))
+        earliest(clock, terms, read_remind(wishes.get(player, ""))[0])
         for clock, player in zip(started, sitting, strict=True)
     ]
-    return Times(started, min((at for at in looks if at is not None), default=None))
+    return Times(started, min([at for at in looks if at is not None], default=None))
 
 
 # -- boards ------------------------------------------------------------------------------------

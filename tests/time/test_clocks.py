@@ -63,7 +63,7 @@ def test_the_usual_terms_remind_after_a_week_and_forfeit_after_three() -> None:
 
 def test_where_no_other_person_waits_a_board_ends_without_a_word() -> None:
     terms = Terms(alone=True)
-    assert earliest(SeatClock(NOON), terms, Person()) == at(21)
+    assert earliest(SeatClock(NOON), terms, ()) == at(21)
     assert decide(SeatClock(NOON), terms, Person.of("UTC", "2d"), UP, at(20)) == Wait(at(21))
     assert decide(SeatClock(NOON), terms, Person(), UP, at(21)) == Forfeit(total=False)
     gone = Person(away=((at(5), at(15)),))
@@ -105,14 +105,14 @@ def test_a_digest_is_the_reminder_of_its_reader() -> None:
 def test_nobody_waits_for_a_stopped_clock() -> None:
     assert decide(SeatClock(), Terms(), Person(), UP, at(400)) == Wait(None)
     assert forfeit_at(SeatClock(), Terms(), Person(), UP, at(400)) is None
-    assert earliest(SeatClock(), Terms(), Person()) is None
+    assert earliest(SeatClock(), Terms(), ()) is None
 
 
 def test_zero_means_never() -> None:
     assert decide(SeatClock(NOON), Terms(0, 0), Person(), UP, at(900)) == Wait(None)
     assert decide(SeatClock(NOON), Terms(0, 5), Person(), UP, at(0)) == Wait(at(4))
     assert decide(reminded(7), Terms(7, 0), Person(), UP, at(900)) == Wait(None)
-    assert earliest(SeatClock(NOON), Terms(0, 0), Person()) is None
+    assert earliest(SeatClock(NOON), Terms(0, 0), ()) is None
 
 
 def test_without_a_reminder_one_comes_in_place_of_the_forfeit_and_a_day_is_left() -> None:
@@ -290,7 +290,7 @@ def test_no_look_is_promised_before_its_time_and_the_first_one_is_early_enough(
     clock, person = SeatClock(NOON), Person.of(tz, wish, away, digest=digest)
     server = Server(tuple(down), NOON - DAY)
     decision = decide(clock, Terms(*terms), person, server, now)
-    first = earliest(clock, Terms(*terms), person)
+    first = earliest(clock, Terms(*terms), person.before)
     if isinstance(decision, Remind):
         assert first is not None
         assert first <= now

@@ -54,8 +54,6 @@ def reader(context: CommandContext) -> tuple[str, int | None]:
 
 def as_known(context: CommandContext, line: Line) -> Line | None:
     """The line without what the mail itself shows: a password, or also who writes."""
-    if line.unsaid is None and line.unnamed is None:
-        return None  # as nearly all replies: it can be read in one way only
     found = _without_password(context, line)
     if found is not None:
         return found

@@ -112,7 +112,8 @@ def accept(context: CommandContext, command: Accept) -> Answer:
         raise Refused("already-accepted", part=str(board.id), example="show")
     undecided = join(context, board, sitter)
     clocks.accepted(context, board, undecided)
-    bot_moves.take_note(context, board, context.position(board), runs=not undecided)
+    if not undecided:
+        bot_moves.take_note(context, board, context.position(board))
     common = {"by": sitter.userid, "undecided": list(undecided)}
     told = tuple(
         Notification.sitter(

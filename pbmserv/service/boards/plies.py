@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
@@ -50,13 +50,9 @@ def play_move(
     to_act = position.game.to_act(position.state)
     if not move.free and sitter.seat not in to_act:
         return _meanwhile(context, board, sitter, position, move, words)
-    return log_ply(
-        context,
-        board,
-        sitter,
-        position.move(sitter.seat, recorded(context, sitter, position, move)),
-        words,
-    )
+    if position.apart and not move.free:
+        move = recorded(context, sitter, position, move)
+    return log_ply(context, board, sitter, position.move(sitter.seat, move), words)
 
 
 def _meanwhile(
@@ -85,9 +81,9 @@ def _meanwhile(
 
 
 def recorded(context: CommandContext, sitter: Sitter, position: Position, move: Move) -> Move:
-    """The move as the record has it: where time counts, with the moment it was made at."""
+    """A turn of a race as it is recorded: where time counts, with the moment it was made at."""
     game = position.game
-    if move.free or not races(game) or not game.timed(position.state):
+    if not races(game) or not game.timed(position.state):
         return move
     begun = sitter.accepted_at or context.now
     return game.stamped(move, int((context.now - begun).total_seconds()))
@@ -100,48 +96,39 @@ def log_ply(
     ply = after.ply
     assert ply is not None
     must_have_room(board, sitter, after)
-    undecided = join(context, board, sitter)
-    times = clocks.after_turn(context, board, after, undecided)
+    undecided: tuple[str, ...] = ()
+    if board.status == BoardStatus.PROPOSED:
+        undecided = join(context, board, sitter)
+    times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
     context.played[board.id] = after
     context.moved[board.id] = board.plans
     context.tally.plies.append((board.id, ply.number))
     outcome = after.outcome
     letter = "board"
-    rated: list[dict[str, Any]] = []
-    opening = 0
-    of_the_day: dict[str, Any] = {}
     runs = outcome is None and not undecided
-    bot_moves.take_note(context, board, after, runs=runs)
+    if runs and board.bots:
+        bot_moves.take_note(context, board, after)
     if board.status == BoardStatus.FINISHED and outcome is None:
         boards.reopen(context.connection, board.id)
+    end = _End()
     if outcome is not None:
-        early = board.rated and board.seats > 1 and after.given_up_early
-        if early or (board.rated and not _everybody_played(board, after)):
-            operating.set_rated(context.connection, board.id, rated=False)
-            board = replace(board, rated=False)
-        ended = rating.board_ended(
-            context.connection, board, outcome, undecided, context.now, after.game
-        )
-        boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
-        keep_scores(context, board, after, ended.at)
-        reports.promise(context, board, after)
-        of_the_day = daily_box.ended(context, board, after)
-        letter, rated = "result", ended.words
-        opening = after.game.info.opening if early else 0
-    said_to = words if len(bot_moves.people_of(board)) > 1 else ""
+        end = _ended(context, board, after, outcome, undecided)
+        letter = "result"
+    said_to = words if board.seats - len(board.bots) > 1 else ""
     own = Part(
         letter,
-        {"event": "moved", "undecided": list(undecided), "said_to": said_to, "ratings": rated}
-        | ({"daily": of_the_day} if of_the_day else {})
-        | ({"opening": opening} if opening else {}),
+        {"event": "moved", "undecided": list(undecided), "said_to": said_to}
+        | {"ratings": end.ratings}
+        | ({"daily": end.of_the_day} if end.of_the_day else {})
+        | ({"opening": end.opening} if end.opening else {}),
         board.id,
         after.number,
         sitter.seat,
     )
     news: dict[str, Any] = {"event": "news", "by": sitter.userid, "said": words}
-    news |= {"undecided": list(undecided), "ratings": rated}
-    news |= {"opening": opening} if opening else {}
+    news |= {"undecided": list(undecided), "ratings": end.ratings}
+    news |= {"opening": end.opening} if end.opening else {}
     told = []
     for other in board.sitters:
         if other.player_id == sitter.player_id or other.userid in undecided:
@@ -159,6 +146,43 @@ def log_ply(
         unseen, is_over = ply.free or not after.is_news_for(None), outcome is not None
         told += news_to_followers(context, board, after.number, free=unseen, ended=is_over)
     return Answer((own,), tuple(told))
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """What the end of a board leads to that its letters tell of.
+
+    Attributes:
+        ratings: as `rating.board_ended` words them.
+        opening: turns that nobody had used yet who gave up; 0 where the game was played.
+        of_the_day: what the player learns of the day's box, if it was that.
+    """
+
+    ratings: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    opening: int = 0
+    of_the_day: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _ended(
+    context: CommandContext,
+    board: BoardRow,
+    after: Position,
+    outcome: Outcome,
+    undecided: Sequence[str],
+) -> _End:
+    """Write down that a board is over."""
+    early = board.rated and board.seats > 1 and after.given_up_early
+    if early or (board.rated and not _everybody_played(board, after)):
+        operating.set_rated(context.connection, board.id, rated=False)
+        board = replace(board, rated=False)
+    ended = rating.board_ended(
+        context.connection, board, outcome, undecided, context.now, after.game
+    )
+    boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
+    keep_scores(context, board, after, ended.at)
+    reports.promise(context, board, after)
+    opening = after.game.info.opening if early else 0
+    return _End(ended.words, opening, daily_box.ended(context, board, after))
 
 
 def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:

@@ -111,7 +111,8 @@ def make_board(
     )
     board = boards.load(context.connection, board_id)
     assert board is not None
-    bot_moves.take_note(context, board, first, runs=board.status == BoardStatus.ACTIVE)
+    if board.status == BoardStatus.ACTIVE:
+        bot_moves.take_note(context, board, first)
     return board
 
 

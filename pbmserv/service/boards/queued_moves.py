@@ -67,18 +67,11 @@ def go_on(context: CommandContext, answer: Answer) -> Answer:
     for board_id, plans in known.items():
         if plans:
             answer = _Run(context, board_id, plans).into(answer)
-    return _naming_plans(context, answer, known)
 
-
-def _naming_plans(
-    context: CommandContext, answer: Answer, known: dict[int, dict[Seat, str]]
-) -> Answer:
-    """The same letters, those to a player whose plan waits naming it."""
-
-    shown = {part.board for part in answer.parts if _names_plan(part)}
-    shown |= {one.part.board for one in answer.told if _names_plan(one.part)}
-    for number in shown:
-        if number is not None and number not in known:
+    # Letters to players whose plans wait name them.
+    for part in [*answer.parts, *[one.part for one in answer.told]]:
+        number = part.board
+        if number is not None and number not in known and _names_plan(part):
             known[number] = moves.plans(context.connection, number)
     if not any(known.values()):
         return answer

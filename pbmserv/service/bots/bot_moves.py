@@ -95,20 +95,12 @@ def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
 
 def to_move(board: BoardRow, position: Position) -> Seat | None:
     """The first seat of a bot that may use a turn."""
-    bots = [sitter.seat for sitter in board.sitters if sitter.state == PlayerState.BOT]
-    if not bots:
-        return None
-    acting = position.game.to_act(position.state)
-    return min((seat for seat in bots if seat in acting), default=None)
+    return min(board.bots & position.game.to_act(position.state), default=None)
 
 
-def take_note(context: CommandContext, board: BoardRow, position: Position, *, runs: bool) -> None:
-    """After a ply, or when a board begins: is it a bot's turn?
-
-    Args:
-        runs: everybody has agreed to play, and the board is not over.
-    """
-    if not runs or to_move(board, position) is None:
+def take_note(context: CommandContext, board: BoardRow, position: Position) -> None:
+    """After a ply of a board that all have agreed to play, or when it begins: do bots wait?"""
+    if to_move(board, position) is None:
         return
     if rows.wait(context.connection, board.id, context.now):
         context.bot_turns.append((board.id, not position.apart))
@@ -213,8 +205,3 @@ def _merged(old: Part, news: Part) -> Part:
     for kept in ("said", "by", "said_to"):
         words[kept] = old.words.get(kept, "")
     return Part(news.letter, words, news.board, news.ply, news.seat)
-
-
-def people_of(board: BoardRow) -> list[str]:
-    """Userids of those at a board who read what is said there."""
-    return [sitter.userid for sitter in board.sitters if not is_bot(sitter)]

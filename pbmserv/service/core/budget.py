@@ -66,6 +66,7 @@ class Budget:
 
     Attributes:
         spent: in all, by the prices of `Work`.
+        is_over: more was asked for than there is; it stays so.
         counts: how much of each kind of work.
         drawn: boards that the answer draws, each with the seat that it is drawn for.
     """
@@ -74,22 +75,28 @@ class Budget:
         self._allowed = allowed
         self._begun = 0
         self.spent = 0
+        self.is_over = False
         self.counts: dict[Work, int] = defaultdict(int)
         self.drawn: set[tuple[int | None, int | None]] = set()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether more was asked for than there is; it stays so."""
-        return self.spent > self._allowed
 
     def charge(self, work: Work, amount: int) -> None:
         """Count what is done already, as the reading of a mail is; never refuses."""
         self.spent += work.price * amount
         self.counts[work] += amount
+        self.is_over = self.spent > self._allowed
 
-    def begin(self) -> None:
-        """A command begins; what was spent before was others'."""
+    def begin(self, line: Line) -> None:
+        """A command is about to be carried out; what was spent before was others'. Raises as
+        `spend`."""
         self._begun = self.spent
+        asked = line.asked
+        text = len(line.echo)
+        if isinstance(asked, TrayReply):
+            text = max(text, len(asked.text))
+        elif isinstance(asked, ReplyMove):
+            text = sum(map(len, asked.lines))
+        self.spend(Work.COMMAND)
+        self.spend(Work.TEXT, weight(text))
 
     def spend(self, work: Work, amount: int = 1) -> None:
         """Count work that is about to be done.
@@ -100,6 +107,7 @@ class Budget:
         self.spent += work.price * amount
         self.counts[work] += amount
         if self.spent > self._allowed:
+            self.is_over = True
             self.check()
 
     def replay(self, plies: Iterable[Ply]) -> None:
@@ -121,23 +129,6 @@ class Unbounded(Budget):
 
 
 _SQUARES = 64
-
-
-def count_command(context: CommandContext, line: Line) -> None:
-    """Count a command that is about to be carried out.
-
-    Raises:
-        TooMuch: the mail has spent what it may.
-    """
-    context.budget.begin()
-    context.budget.spend(Work.COMMAND)
-    asked = line.asked
-    text = len(line.echo)
-    if isinstance(asked, TrayReply):
-        text = max(text, len(asked.text))
-    elif isinstance(asked, ReplyMove):
-        text = sum(map(len, asked.lines))
-    context.budget.spend(Work.TEXT, weight(text))
 
 
 def count_refusal(context: CommandContext, part: Part) -> Part:
@@ -170,8 +161,10 @@ def count_letters(
             many += 1
         elif one.recipient:
             _draw(context, one.part, Work.LETTER)
-    context.budget.check()
-    context.budget.charge(Work.LETTER, many)  # nobody's followers keep them from moving
+    if context.budget.is_over:
+        context.budget.check()
+    if many:
+        context.budget.charge(Work.LETTER, many)  # nobody's followers keep them from moving
 
 
 def _draw(context: CommandContext, part: Part, work: Work) -> None:

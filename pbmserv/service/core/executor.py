@@ -194,12 +194,14 @@ def _readdressed(letters: list[NewLetter], homes: Mapping[int, bounces.Home]) ->
 
 def _try(context: CommandContext, line: Line) -> tuple[Answer, str, str]:
     """What became of one command: the answer, how it was read, and done or refused."""
-    unsaid = verified_sender.as_known(context, line)
-    read = unsaid or verified_sender.with_password(context, line) or line
+    unsaid, read = None, line  # nearly all lines can be read in one way only
+    if line.unsaid is not None or line.unnamed is not None or line.proving is not None:
+        unsaid = verified_sender.as_known(context, line)
+        read = unsaid or verified_sender.with_password(context, line) or line
     waiting, plies, known = len(context.bot_turns), len(context.tally.plies), dict(context.played)
     _COMMAND.begin(context.connection)
     try:
-        budget.count_command(context, read)
+        context.budget.begin(read)
         asked = _ask(context, read)
         answer_limits.must_not_reach_too_many(context, asked)
         answer = queued_moves.go_on(context, asked)
@@ -234,7 +236,8 @@ def _ask(context: CommandContext, line: Line) -> Answer:
     reply_address = context.reply_address
     if context.incoming.mail.unread and isinstance(line.asked, PlayerError):
         raise line.asked  # whatever letter it answers
-    if reply_address is not None:
+    # At a board's address a line is what it says.
+    if reply_address is not None and reply_address.purpose is not Purpose.BOARD:
         special = _by_purpose(context, line, reply_address)
         if special is not None:
             return special

@@ -51,7 +51,7 @@ class MailService:
         mail_id = inbox.add(
             connection,
             digest=incoming.mail.digest,
-            recipient=_key(envelope.recipient),
+            recipient=envelope.recipient.lower(),  # copies may come in different letter case
             sender=envelope.sender,
             peer=envelope.peer,
             raw=envelope.raw,
@@ -238,7 +238,7 @@ class _Row:
         return inbox.add(
             connection,
             digest=self.digest,
-            recipient=_key(self.envelope.recipient),
+            recipient=self.envelope.recipient.lower(),
             sender=self.envelope.sender,
             peer=self.envelope.peer,
             raw=self.envelope.raw,
@@ -251,7 +251,7 @@ class _Row:
 
 def _copy(connection: Connection, digest: str, recipient: str) -> Done:
     """What is said of a mail that has been here before."""
-    number = inbox.number_of(connection, digest, _key(recipient))
+    number = inbox.number_of(connection, digest, recipient.lower())
     return Done({}, 0, receipt=Receipt(number or 0, "copy"))
 
 
@@ -266,8 +266,3 @@ def _storable(error: str) -> str:
     """The text of a fault without what a database cannot keep: it may quote any mail."""
     plain = error.encode("utf-8", "backslashreplace").decode("utf-8")
     return plain.replace("\0", "\\x00")[-LONGEST_FAULT:]
-
-
-def _key(recipient: str) -> str:
-    """Copies of one mail may come to one address in different letter case."""
-    return recipient.lower()

@@ -189,14 +189,15 @@ def _answer(
 ) -> NewLetter:
     """The part itself when there is just one, else a summary over all lines."""
     part = parts[0]
-    many = len(parts) > 1 or context.incoming.reading.multiple or any(one.stopped for one in lines)
+    stopped = [one for one in lines if one.stopped]
+    many = len(parts) > 1 or context.incoming.reading.multiple or stopped
     if many and part.letter != "stranger":  # which is about none of the lines
         part = Part("summary", {"lines": [line.as_json() for line in lines]})
     words = part.words
-    answers = kept_address(context, to[1])
-    refused = any(line.status == "refused" for line in lines)
-    if answers is not None and (refused or part.letter == "help"):
-        words = {**words, "answers": [answers.purpose, answers.about, answers.number]}
+    if part.letter == "help" or "refused" in [line.status for line in lines]:
+        answers = kept_address(context, to[1])
+        if answers is not None:
+            words = {**words, "answers": [answers.purpose, answers.about, answers.number]}
     return NewLetter(
         letter=part.letter,
         recipient=to[0],

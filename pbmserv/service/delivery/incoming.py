@@ -109,7 +109,9 @@ class MailReader:
         found = read_new_text(mail.text, mail.sender if reply_address is not None else "")
         text, left_out = found.text, found.left_out or mail.left_out
         source = source_of(envelope, self._ours)
-        if _is_unread(mail, reply=reply_address is not None):
+        # A reply without any text says yes, so one that could not be read must not look like that;
+        # to a mail with a picture and a command in its subject nothing is missing.
+        if mail.unread and (reply_address is not None or mail.unread != "no-text"):
             reading = unread(mail.unread)
             return IncomingMail(
                 envelope, mail, text, reading, reply_address, verdict, source=source
@@ -185,15 +187,6 @@ def reading_of(
 def is_set_aside(incoming: IncomingMail) -> bool:
     """Whether a mail is a machine's, to be neither carried out nor answered."""
     return bool(incoming.mail.automatic) and not _robot_may_play(incoming, incoming.mail)
-
-
-def _is_unread(mail: Mail, *, reply: bool) -> bool:
-    """Whether what was asked for may stand where we could not read it.
-
-    A reply without any text says yes, so one that could not be read must not look like that.
-    To a mail with a picture and a command in its subject nothing is missing.
-    """
-    return bool(mail.unread) and (reply or mail.unread != "no-text")
 
 
 def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:

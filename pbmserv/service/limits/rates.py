@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -132,7 +132,7 @@ class Traffic:
         with self._guard:
             for kind, who in _counted(source if direct else NOWHERE, player, direct=direct):
                 limits = self._limits[kind]
-                if not all(self._limiter.test(limit, kind, who) for limit in limits):
+                if False in [self._limiter.test(limit, kind, who) for limit in limits]:
                     return not self._limiter.test(_TRIES, kind, who)
         return False
 
@@ -267,14 +267,16 @@ class Traffic:
         return None
 
 
-def _counted(source: Source, player: int, *, direct: bool) -> Iterator[tuple[Kind, str]]:
+def _counted(source: Source, player: int, *, direct: bool) -> list[tuple[Kind, str]]:
     """The windows in which a mail is counted."""
+    windows: list[tuple[Kind, str]] = []
     if direct and source.network:
-        yield "network", source.network
+        windows.append(("network", source.network))
     if source.sender:
-        yield "address", f"{source.sender} {source.network}"
+        windows.append(("address", f"{source.sender} {source.network}"))
     if player:
-        yield "player", str(player)
+        windows.append(("player", str(player)))
+    return windows
 
 
 def _usual(address: str, source: Source) -> str:

@@ -123,10 +123,14 @@ class Windows(Storage):
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         """Note *amount* hits unless the window would overflow."""
+        now = self._now()
         with self._guard:
-            if self.get_moving_window(key, limit, expiry)[1] + amount > limit:
+            hits = self._hits.get(name(key), deque())
+            while hits and hits[0] <= now - expiry:
+                hits.popleft()
+            if len(hits) + amount > limit:
                 return False
-            self.incr(key, expiry, amount)
+            self._happens(Event(Kind.HIT, name(key), now, now + expiry, amount))
             return True
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002 - the library's form

@@ -7,7 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from pbmserv.commands.grammar.words import MOST_DAYS
-from pbmserv.engine.clocks import USUAL, SeatClock, Terms, counted, earliest, merged, turned
+from pbmserv.engine.clocks import (
+    USUAL,
+    SeatClock,
+    Terms,
+    counted,
+    earliest,
+    merged,
+    read_remind,
+    turned,
+)
 from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
@@ -15,7 +24,6 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.store import clocks
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.clocks import Times
-from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
 _NAMES = {"nagtime": "nag", "forfeittime": "forfeit", "totaltime": "total"}
@@ -69,33 +77,18 @@ def _nag_before(forfeit: int) -> int:
     return max(1, forfeit * USUAL.nag // USUAL.forfeit) if forfeit > 1 else 0
 
 
-def after_turn(
-    context: CommandContext, board: BoardRow, position: Position, undecided: Collection[str]
-) -> Times:
-    """The times after the ply that led to *position*.
-
-    Args:
-        board: as it was before that ply.
-        undecided: userids of those who have not accepted even now.
-    """
-    ply = position.ply
-    assert ply is not None
-    ended = {ply.seat} if not ply.free else set()
-    return _times(context, board, position, undecided, ended)
-
-
 def accepted(context: CommandContext, board: BoardRow, undecided: Collection[str]) -> None:
     """Somebody has accepted without a move; *board* is as it was before."""
     if board.status != BoardStatus.PROPOSED:
         return
     position = context.position(board)
-    times = _times(context, board, position, undecided, set())
+    times = times_at(context, board, position, undecided, ())
     clocks.set_times(context.connection, board.id, times)
 
 
 def started(context: CommandContext, board: BoardRow) -> Times:
     """The times of a board whose clocks nobody has started."""
-    return _times(context, board, context.position(board), board.undecided, set())
+    return times_at(context, board, context.position(board), board.undecided, ())
 
 
 def terms_now(board: BoardRow, undecided: Collection[str]) -> Terms:
@@ -103,19 +96,25 @@ def terms_now(board: BoardRow, undecided: Collection[str]) -> Terms:
     return board.terms.for_answer() if undecided else board.terms
 
 
-def _times(
+def times_at(
     context: CommandContext,
     board: BoardRow,
     position: Position,
     undecided: Collection[str],
     ended: Collection[Seat],
 ) -> Times:
+    """The times of a board at *position*.
+
+    Args:
+        board: as it was before the ply that led there, or before somebody accepted.
+        undecided: userids of those who have not accepted even now.
+        ended: seats whose wait that ply has ended.
+    """
     before = board.clocks or (SeatClock(),) * board.seats
-    bots = {s.seat for s in board.sitters if s.state == PlayerState.BOT}  # no clock runs for a bot
     if undecided:  # a challenge that nobody has taken up cannot be lost: only answers are due
         waiting = {s.seat for s in board.sitters if s.userid in undecided}
     else:
-        waiting = set(position.game.to_act(position.state)) - bots
+        waiting = set(position.game.to_act(position.state)) - board.bots  # no clock runs for a bot
     if board.status == "proposed" and not undecided:
         ended = {s.seat for s in board.sitters}  # the answers are in, and play begins
     spent = {}
@@ -131,8 +130,8 @@ def _times(
     terms = terms_now(board, undecided)
     looks = [
         # What else could become due for a clock that runs on, the worker knows already.
-        board.due_at if clock is old else earliest(clock, terms, sitter.person)
+        board.due_at if clock is old else earliest(clock, terms, read_remind(sitter.remind)[0])
         for clock, old, sitter in zip(after, before, board.sitters, strict=True)
         if clock.since is not None
     ]
-    return Times(after, min((at for at in looks if at is not None), default=None))
+    return Times(after, min([at for at in looks if at is not None], default=None))

@@ -91,9 +91,14 @@ class Quota:
 
     def takes(self, state: str, octets: int) -> bool:
         """Whether a mail's text is kept, and counted from now on."""
-        if state not in UNUSED:
-            return self._add(state, octets)
-        return self._keeps_unused and self.excess + octets <= 0 and self._add(state, octets)
+        if state in UNUSED and not (self._keeps_unused and self.excess + octets <= 0):
+            return False
+        with self._guard:
+            must_stay = sum([size for became, size in self._taken.items() if became not in UNUSED])
+            if must_stay + octets > self.most:  # others than these make room for it soon
+                return False
+            self._taken[state] = self._taken.get(state, 0) + octets
+        return True
 
     def keeps(self, octets: int) -> None:
         """A mail is kept for the operator."""
@@ -122,15 +127,6 @@ class Quota:
         """Texts of mails of that state were emptied."""
         with self._guard:
             self._taken[state] = max(0, self._taken.get(state, 0) - octets)
-
-    def _add(self, state: str, octets: int) -> bool:
-        """Count a text, if it fits beside those that must stay: others make room for it soon."""
-        with self._guard:
-            must_stay = sum(size for became, size in self._taken.items() if became not in UNUSED)
-            fits = must_stay + octets <= self.most
-            if fits:
-                self._taken[state] = self._taken.get(state, 0) + octets
-        return fits
 
     def tell(self) -> None:
         """Tell the operator, once, that there is no room any more, and once that there is."""

@@ -43,13 +43,8 @@ class Sitter:
     unreachable_since: datetime | None
     plan: str | None = field(repr=False)
 
-    @property
-    def person(self) -> Person:
-        """What their clock must know, but for absences."""
-        return self.person_away(())
-
     def person_away(self, away: Iterable[Span]) -> Person:
-        """The same with their absences. A digest that cannot arrive reminds nobody."""
+        """What their clock must know. A digest that cannot arrive reminds nobody."""
         digest = self.digest and self.unreachable_since is None
         return Person.of(self.tz, self.remind, away, digest=digest)
 
@@ -68,6 +63,7 @@ class BoardRow:
         sitters: by seat.
         followed: somebody watches it.
         origin: the board whose box was drawn for it first, where this is a copy.
+        bots: the seats of bots.
     """
 
     id: int
@@ -88,6 +84,7 @@ class BoardRow:
     sitters: tuple[Sitter, ...]
     followed: bool
     origin: int | None
+    bots: frozenset[Seat]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -168,13 +165,14 @@ def _board(rows: Sequence[Any]) -> BoardRow | None:
     found["options"] = tuple(found["options"])
     found["clocks"] = from_json(found["clocks"])
     sitters = tuple([Sitter(*row[len(_NAMES) :]) for row in rows])
+    bots = frozenset([sitter.seat for sitter in sitters if sitter.state == PlayerState.BOT])
     terms = Terms(
         found.pop("nag_days"),
         found.pop("forfeit_days"),
         found.pop("total_days"),
-        alone=sum([sitter.state != PlayerState.BOT for sitter in sitters]) == 1,
+        alone=len(sitters) - len(bots) == 1,
     )
-    return BoardRow(**found, terms=terms, sitters=sitters)
+    return BoardRow(**found, terms=terms, sitters=sitters, bots=bots)
 
 
 def load(connection: Connection, board_id: int) -> BoardRow | None:
