@@ -319,8 +319,11 @@ def read_remind(text: str) -> tuple[tuple[timedelta, ...], bool]:
 # -- as rows keep them -----------------------------------------------------------------------
 
 
-def to_json(clocks: Sequence[SeatClock]) -> list[dict[str, Any]]:
-    """Clocks by seat, ready for JSON: moments in ISO 8601, time used in seconds."""
+def to_json(clocks: Sequence[SeatClock]) -> list[dict[str, Any]] | None:
+    """Clocks by seat, ready for JSON: moments in ISO 8601, time used in seconds; ``None`` where
+    nobody has started them."""
+    if not clocks:
+        return None
     return [
         {
             "since": clock.since.isoformat() if clock.since else None,

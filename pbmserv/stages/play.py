@@ -99,7 +99,7 @@ class Play:
         self._suspects = suspects or {}
         self._is_alone = False
         self._keeps_order = keeps_order
-        self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._events: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lanes = Lanes()
         self._read: list[tuple[Lane, Task, Timed]] = []
         self._in_flight = 0
@@ -115,7 +115,7 @@ class Play:
         """Something has arrived."""
         if not self._is_rung:
             self._is_rung = True
-            self._events.put(_nothing)
+            self._events.put(None)
 
     def start(self) -> None:
         """Begin, in a thread of its own."""
@@ -124,7 +124,7 @@ class Play:
     def stop(self, timeout: float) -> None:
         """Finish what is in hand and end; the rest waits for the next start."""
         self._stopping.set()
-        self._events.put(_nothing)
+        self._events.put(None)
         if self._thread.is_alive():
             self._thread.join(timeout)
 
@@ -154,7 +154,7 @@ class Play:
             self._look_at = 0.0
             self._begin_some()
             self._hand_in()
-            if not self.is_idle():
+            if self._in_flight or self._checked:
                 self._wait(None)
             elif next(self._lanes.in_turn(), None) is None and not self._is_rung:
                 return
@@ -171,7 +171,8 @@ class Play:
             return
         self._has_rung = False
         for left in range(self._events.qsize(), -1, -1):
-            event()
+            if event is not None:  # else it only woke us: what has happened is in the database
+                event()
             if left:
                 event = self._events.get_nowait()
 
@@ -238,7 +239,7 @@ class Play:
             digest, why = incoming.mail.digest, "for the postmaster"
             kept = ToKeep(arrival.envelope, digest, why, "", arrival.verdict)
             return partial(self._mails.keep, kept, now)
-        if not incoming.comes_back and is_set_aside(incoming):
+        if is_set_aside(incoming):
             return partial(self._mails.set_aside, incoming, now)
         known = self._checks.known(incoming)
         if known is not None:
@@ -384,10 +385,6 @@ class Play:
     def _put_back(self, task: Task) -> None:
         self._lanes.put_back(task)
         self._again_at = perf_counter() + AGAIN_S
-
-
-def _nothing() -> None:
-    """What has happened is in the database."""
 
 
 def _nothing_done(_connection: Connection) -> Done:

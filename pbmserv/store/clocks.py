@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
@@ -36,11 +35,6 @@ class Times:
 
     clocks: tuple[SeatClock, ...]
     due_at: datetime | None
-
-    @property
-    def kept(self) -> list[dict[str, Any]] | None:
-        """The clocks as the row keeps them."""
-        return to_json(self.clocks) if self.clocks else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +113,8 @@ def hold(connection: Connection, board_id: int) -> bool:
 
 def set_times(connection: Connection, board_id: int, times: Times) -> None:
     """Write the clocks of a board."""
-    connection.execute(_SET, {"board": board_id, "clocks": times.kept, "due": times.due_at})
+    kept = {"clocks": to_json(times.clocks), "due": times.due_at}
+    connection.execute(_SET, {"board": board_id, **kept})
 
 
 def put_off(connection: Connection, board_id: int, until: datetime) -> None:

@@ -153,12 +153,13 @@ class Blackbox:
         text, seconds = move.text, None
         if "@" in text:
             text, seconds = racing.unstamped(text)
-        elements = readings.elements_of(views.view_of(state, seat), text)
+        view = views.view_of(state, seat)
+        elements = readings.elements_of(view, text)
         placement = elements[0].kind == Kind.CELL
         uses_turn = not is_free(elements)
         if text != print_elements(elements) or move.free == uses_turn:
             raise Illegal("blackbox.not-canonical")  # without its text: it may hold atoms
-        if uses_turn and seat not in truth.to_act(state):
+        if uses_turn and not view.may_act:
             raise Illegal("blackbox.not-your-turn")
         if placement:
             return place(state, seat, elements)

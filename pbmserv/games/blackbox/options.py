@@ -117,7 +117,7 @@ class Options:
         """The geometry of this size."""
         return geometry(self.width, self.height)
 
-    @property
+    @cached_property
     def atoms(self) -> str:
         """The count of atoms as players read it: ``4`` or ``3-5``."""
         return str(self.least) if self.least == self.most else f"{self.least}-{self.most}"

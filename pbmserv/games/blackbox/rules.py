@@ -68,14 +68,16 @@ def play(
         elif element.kind == Kind.GUESS:
             turn.guess()
     used = not _USING.isdisjoint(kinds)
-    told = print_elements([element for element in elements if element.kind != Kind.SEAL])
+    own = told = print_elements(elements)
+    if Kind.SEAL in kinds:
+        told = print_elements([element for element in elements if element.kind != Kind.SEAL])
     if state.options.race:
         return _raced(state, seat, elements, turn, seconds, used=used)
     boxes = state.with_box(seat, turn.box()).boxes
     outcome = _ended(len(boxes), seat, turn.ended) if turn.ended else None
     after = State(state.options, boxes, state.turns + used, outcome)
     notes = (*turn.notes, *(revealed(after) if after.outcome else ()))
-    return Step(after, {None: told, seat: print_elements(elements)}, notes, reveals=used)
+    return Step(after, {None: told, seat: own}, notes, reveals=used)
 
 
 def _raced(

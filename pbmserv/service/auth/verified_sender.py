@@ -41,17 +41,6 @@ def is_proven(context: CommandContext, sender: Player) -> bool:
     return sender.id in context.counted or context.verified_as(sender.userid) is not None
 
 
-def reader(context: CommandContext) -> tuple[str, int | None]:
-    """Address and player id for an answer. Whom the mail shows to write gets it as a player, also
-    where nobody had to ask who that is, so that a reply to it says so again."""
-    address, player_id = context.answer_to
-    here = context.known() if player_id is None else []
-    if len(here) != 1:
-        return address, player_id
-    by_reply = context.reply_address is not None and context.reply_address.player
-    return (here[0].address if by_reply else address), here[0].id
-
-
 def as_known(context: CommandContext, line: Line) -> Line | None:
     """The line without what the mail itself shows: a password, or also who writes."""
     found = _without_password(context, line)

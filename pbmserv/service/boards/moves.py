@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from pbmserv.commands.reading.replies import greets
@@ -11,7 +12,7 @@ from pbmserv.commands.table.playing import Chat, Check, MakeMove, Preview, Resig
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Previewing, only_meaning
-from pbmserv.engine.types import Move, Seat, value
+from pbmserv.engine.types import Move, Seat
 from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.mail.reply_address import Purpose
@@ -35,7 +36,7 @@ def make_move(context: CommandContext, command: MakeMove) -> Answer:
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
     position = context.position(board)
-    not_late(position, sitter.seat, meant_turn(context, board, command.number), [command.text])
+    not_late(context, board, sitter.seat, command.number, [command.text])
     move = read_move(position, sitter.seat, command.text)
     answer = play_move(context, board, sitter, position, move, context.words)
     return saying_how(answer, command.text, move)
@@ -51,7 +52,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     must_run(context, board)
     position = context.position(board)
     lines, number = _numbered(command.lines)
-    not_late(position, sitter.seat, meant_turn(context, board, number), lines)
+    not_late(context, board, sitter.seat, number, lines)
     view = position.game.view(position.state, sitter.seat)
     try:
         first, move = _first_move(position, view, lines)
@@ -170,22 +171,6 @@ def bound_turn(context: CommandContext, board: BoardRow) -> int | None:
     return None
 
 
-@value(frozen=True, slots=True)
-class MeantTurn:
-    """The turn that a move was meant for; `said` = what said so (``#7``), "" = a reply address."""
-
-    number: int
-    said: str
-
-
-def meant_turn(context: CommandContext, board: BoardRow, number: int | None) -> MeantTurn | None:
-    """The turn that a move was meant for: by the *number* behind it, else by the letter."""
-    if number is not None:
-        return MeantTurn(number, f"#{number}")
-    bound = bound_turn(context, board)
-    return None if bound is None else MeantTurn(bound, "")
-
-
 def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
     """The lines without the ``#n`` behind the first one, and n."""
     found = _NUMBER.search(lines[0])
@@ -195,11 +180,18 @@ def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
 
 
 def not_late(
-    position: Position, seat: Seat, meant: MeantTurn | None, lines: list[str] | tuple[str, ...]
+    context: CommandContext, board: BoardRow, seat: Seat, number: int | None, lines: Sequence[str]
 ) -> None:
-    """Refuse a turn that was meant for another moment; free moves are never late."""
+    """Refuse a turn that was meant for another moment; free moves are never late.
+
+    Args:
+        number: the turn that stands behind the move (``#7``); else the letter says which it is.
+        lines: what may be the move.
+    """
+    position = context.position(board)
     turn = position.game.turn(position.state, seat)
-    if meant is None or meant.number == turn:
+    meant = bound_turn(context, board) if number is None else number
+    if meant is None or meant == turn:
         return
     for line in lines:
         move = None
@@ -212,8 +204,8 @@ def not_late(
         if move is not None and move.free:
             return
         example = move.text if move is not None else ""
-        part = meant.said or line
-        raise Refused("stale", part=part, meant=meant.number, turn=turn, example=example)
+        part = line if number is None else f"#{number}"
+        raise Refused("stale", part=part, meant=meant, turn=turn, example=example)
 
 
 def _first_move(position: Position, view: Any, lines: tuple[str, ...]) -> tuple[int, Move | None]:

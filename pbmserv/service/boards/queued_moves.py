@@ -14,7 +14,7 @@ from pbmserv.engine.protocol import Conditional, Previewing
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.service.boards.moves import bound_turn, meant_turn, not_late, read_move
+from pbmserv.service.boards.moves import bound_turn, not_late, read_move
 from pbmserv.service.boards.plies import must_run, play_move
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
@@ -269,7 +269,7 @@ def submit(context: CommandContext, command: Submit) -> Answer:
     must_run(context, board)
     position = context.position(board)
     game, seat = position.game, sitter.seat
-    not_late(position, seat, meant_turn(context, board, command.number), [command.text])
+    not_late(context, board, seat, command.number, [command.text])
     try:
         move = read_move(position, seat, command.text)
     except MoveError as error:

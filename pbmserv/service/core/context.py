@@ -322,7 +322,8 @@ class CommandContext:
         sitter = board.sitter_of(player_id or self._seated_here(board).id)
         if sitter is None:
             raise not_seated(board)
-        _must_be_valid(board, sitter, epoch)
+        if epoch is not None and epoch != sitter.reply_epoch:
+            raise _revoked(board, sitter)
         self.heard(sitter.player_id, sitter.unreachable_since)
         self.sitter = sitter
         self.focus = Focus(board, sitter.seat)
@@ -371,6 +372,16 @@ class CommandContext:
             return self.player.address, self.player.id
         return self.incoming.mail.sender, None
 
+    def reader(self) -> tuple[str, int | None]:
+        """The same. Whom the mail shows to write gets the answer as a player, also where nobody
+        had to ask who that is, so that a reply to it says so again."""
+        address, player_id = self.answer_to
+        here = self.known() if player_id is None else []
+        if len(here) != 1:
+            return address, player_id
+        by_reply = self.reply_address is not None and self.reply_address.player
+        return (here[0].address if by_reply else address), here[0].id
+
     # -- boards -------------------------------------------------------------------------
 
     def position(self, board: BoardRow) -> Position:
@@ -391,10 +402,8 @@ class CommandContext:
         self.played = self.replayed | dict(before)
 
 
-def _must_be_valid(board: BoardRow, sitter: Sitter, epoch: int | None) -> None:
-    """Refuse a reply address that was revoked; without one there is no *epoch*."""
-    if epoch is None or epoch == sitter.reply_epoch:
-        return
+def _revoked(board: BoardRow, sitter: Sitter) -> Refused:
+    """Why a reply address that was revoked does nothing."""
     if sitter.state == PlayerState.BARRED:
-        raise suspended(sitter.userid)
-    raise Refused("revoked-address", example=f"{board.game} showas {sitter.userid} PASSWORD")
+        return suspended(sitter.userid)
+    return Refused("revoked-address", example=f"{board.game} showas {sitter.userid} PASSWORD")

@@ -144,7 +144,7 @@ def _each(
         if stopped is None and context.budget.is_over:
             stopped = NotTried("budget")
         if stopped is not None:
-            reader = verified_sender.reader(context)
+            reader = context.reader()
             said.append(CommandResult(reader, line.echo, "not tried", (), stopped))
             continue
         answer, echo, status = _try(context, line)
@@ -154,7 +154,7 @@ def _each(
             context.led_on |= answer_limits.leads_on(context, line, answer)
         # Whoever has left has no address any more.
         letters += [told_letter(context, told) for told in answer.told if told.recipient]
-        said.append(CommandResult(verified_sender.reader(context), echo, status, answer.parts))
+        said.append(CommandResult(context.reader(), echo, status, answer.parts))
         if context.left_out:
             said += _left_out(context, told_before)
     return letters, said
@@ -166,7 +166,7 @@ def _left_out(context: CommandContext, told_before: set[Line]) -> list[CommandRe
     told_before.update(new)
     return [
         CommandResult(
-            verified_sender.reader(context),
+            context.reader(),
             one.echo,
             "left out" if one.echo == WORDS else "not tried",
             (),

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 
-from pbmserv.engine.clocks import USUAL, Person, SeatClock, Span, Terms, from_json
+from pbmserv.engine.clocks import USUAL, Person, SeatClock, Span, Terms, from_json, to_json
 from pbmserv.engine.types import Seat, value
 from pbmserv.store import clocks
 from pbmserv.store.core.statements import Prepared, columns_of, insert_into
@@ -229,7 +229,7 @@ def create(
             nag_days=terms.nag,
             forfeit_days=terms.forfeit,
             total_days=terms.total,
-            clocks=times.kept,
+            clocks=to_json(times.clocks),
             due_at=times.due_at,
         )
         .returning(boards.c.id)

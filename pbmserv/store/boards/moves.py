@@ -9,6 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
+from pbmserv.engine.clocks import to_json
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import Registry
@@ -75,7 +76,7 @@ def append(
         {
             "board": board_id,
             "number": ply.number,
-            "clocks": times.kept,
+            "clocks": to_json(times.clocks),
             "due": times.due_at,
         },
     )
@@ -166,8 +167,11 @@ class Positions:
                 before(plies)
             for ply in plies:
                 position = position.play(ply)
-        # A reader's row may be older than what others have committed since.
-        return position.at(board.plies)
+        if (
+            position.number > board.plies
+        ):  # a reader's row may be older than what was committed since
+            return position.at(board.plies)
+        return position
 
     def remember(self, board_id: int, position: Position) -> None:
         """Keep a position; call this only once it is committed."""
