@@ -89,6 +89,9 @@ def test_a_seed_is_written_only_where_chance_had_a_part() -> None:
         def apply(self, state: tuple[bool, int], seat: Seat, move: object, rng: Rng) -> Step:
             return Step((state[0], state[1] + (rng.below(10**9) if state[0] else 1)), {None: "x"})
 
+        def outcome(self, state: tuple[bool, int]) -> None:
+            """It never ends."""
+
     record = GameRecord("dice", 1, 1, (), b"a very secret seed", (Ply(1, Seat(0), "x", False),))
     assert without_seed(Dice(), record).seed == NO_SEED
     thrown = replace(record, options=("-dice",))
