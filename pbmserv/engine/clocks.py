@@ -265,10 +265,8 @@ def reminded(
 def earliest(clock: SeatClock, terms: Terms, before: Sequence[timedelta]) -> datetime | None:
     """No later than anything can become due for a wait without a reminder yet.
 
-    Absences, outages and nights only put off, so they need not be known.
-
-    Args:
-        before: how long before a forfeit its player wants extra reminders.
+    Absences, outages and nights only put off, so they need not be known. *before*: how long before
+    a forfeit its player wants extra reminders.
     """
     if clock.since is None:
         return None
@@ -322,8 +320,6 @@ def read_remind(text: str) -> tuple[tuple[timedelta, ...], bool]:
 def to_json(clocks: Sequence[SeatClock]) -> list[dict[str, Any]] | None:
     """Clocks by seat, ready for JSON: moments in ISO 8601, time used in seconds; ``None`` where
     nobody has started them."""
-    if not clocks:
-        return None
     return [
         {
             "since": clock.since.isoformat() if clock.since else None,
@@ -332,7 +328,7 @@ def to_json(clocks: Sequence[SeatClock]) -> list[dict[str, Any]] | None:
             "covered": clock.covered.total_seconds(),
         }
         for clock in clocks
-    ]
+    ] or None
 
 
 def from_json(kept: Sequence[Mapping[str, Any]] | None) -> tuple[SeatClock, ...]:

@@ -345,16 +345,6 @@ class CommandContext:
         self._has_spoken(self.player)
         return self.player
 
-    def answered_board(self) -> Focus | None:
-        """The board of the letter that this mail replies to; ``None`` where it is not one."""
-        if self.reply_address is None or self.reply_address.purpose is not Purpose.BOARD:
-            return None
-        try:
-            self.seat_at(None, None, None)
-        except Refused:
-            return None
-        return self.focus
-
     def heard(self, player_id: int, unreachable_since: datetime | None) -> None:
         """Remember that somebody has proved to speak, and who, if letters to them came back."""
         self.proven.add(player_id)

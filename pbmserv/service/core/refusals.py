@@ -74,7 +74,7 @@ def _unread_about(context: CommandContext, line: Line) -> Focus | None:
     """The board of a line that could not be read: of the letter, or by the number in front."""
     numbered = _OF_A_DIGEST.match(line.echo)
     if numbered is None:
-        return context.answered_board()
+        return _answered_board(context)
     with suppress(Refused):
         context.seat_at(int(numbered[1]), None, None)
     return context.focus
@@ -170,6 +170,17 @@ def _example(
     return " ".join(sender.userid if word == "USERID" else word for word in words)
 
 
+def _answered_board(context: CommandContext) -> Focus | None:
+    """The board of the letter that this mail replies to; ``None`` where it is not one."""
+    if context.reply_address is None or context.reply_address.purpose is not Purpose.BOARD:
+        return None
+    try:
+        context.seat_at(None, None, None)
+    except Refused:
+        return None
+    return context.focus
+
+
 def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
     """Words that are no move as words for the others at the board: "good game!"."""
     asked = line.asked
@@ -177,7 +188,7 @@ def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
         return ""
     if len(asked.lines) > 1 or not refusal.code.endswith(_NO_MOVE):
         return ""
-    focus = context.answered_board()
+    focus = _answered_board(context)
     if focus is None or focus.board.terms.alone:
         return ""
     return f"chat {asked.lines[0]}" if _SAID.fullmatch(asked.lines[0]) else ""
