@@ -71,6 +71,7 @@ def cells_of(names: tuple[str, ...], board: Geometry) -> frozenset[int]:
     return frozenset(board.names.index(name) for name in names)
 
 
+@pytest.mark.slow
 @examples(30)
 @given(
     st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 8), st.sampled_from([0, 1, 3])

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
 from asking_pages import asked, site_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,8 @@ from pressing import page_of
 from sqlalchemy import func, select
 
 from pbmserv.store.tables import metadata
+
+pytestmark = pytest.mark.slow
 
 KNOWN = {"game": "blackbox", "board": 1, "userid": "alice"}
 """Half of all paths lead somewhere."""

@@ -1,7 +1,8 @@
 """The loops that look at all layouts of a board, compiled by numba (the extra ``solver``).
 
-Only numbers that are whole are compared, so every machine gets the same trees, bit for bit. Import
-it where numba is known to be there.
+Only whole numbers are compared, so every machine gets the same trees, bit for bit. Import it where
+numba is known to be there. It takes long over slices that are set from others, and compiles anew
+for each number that stands as such in a call: hence loops and `np.int64`.
 """
 
 from __future__ import annotations
@@ -30,20 +31,18 @@ LEAF = 255
 MEMORY = 1 << 22
 """Of how many sets of layouts the cost is remembered."""
 
-_SCALE = 1 << 24
-_MOST = 1 << 40
+_SCALE, _MOST = 1 << 24, 1 << 40
 _SIZE = np.array([(these).bit_count() for these in range(1 << EXACT)])
 _LOWEST = np.array([(these & -these).bit_length() - 1 for these in range(1 << EXACT)])
+_trace = njit(walk)
 
 
 def results_of(width: int, height: int, atoms: int) -> Any:
     """Where rays into all ports come out, in a row for each layout; layouts in the order of
     `itertools.combinations`, results as the port's number plus one, 0 = hit."""
     field = field_of(geometry(width, height))
-    doors = np.array(field.doors, dtype=np.int64)
-    exits = np.array(field.exits, dtype=np.int64)
-    squares = np.array(field.squares, dtype=np.int64)
-    return _results(doors, exits, squares, atoms, comb(width * height, atoms))
+    parts = [np.array(one, np.int64) for one in (field.doors, field.exits, field.squares)]
+    return _results(*parts, atoms, comb(width * height, atoms))
 
 
 @njit
@@ -66,17 +65,15 @@ def _results(doors, exits, squares, atoms, total):
         while last >= 0 and layout[last] == cells - atoms + last:
             last -= 1
         if last >= 0:
-            layout[last:] = layout[last] + np.arange(1, atoms - last + 1)
+            layout[last] += 1
+            for at in range(last + 1, atoms):
+                layout[at] = layout[at - 1] + 1
     return found
-
-
-_trace = njit(walk)
 
 
 def classes_of(results: Any) -> Any:
     """A number for each layout: the same where rays into all ports show the same."""
-    rows = results.view(f"V{results.shape[1]}").ravel()
-    return np.unique(rows, return_inverse=True)[1]
+    return np.unique(results.view(f"V{results.shape[1]}").ravel(), return_inverse=True)[1]
 
 
 def surprises(layouts: int) -> Any:
@@ -98,8 +95,7 @@ def worths(board, how, order, low, high, desk):
     for port in range(ports):
         for out in range(ports + 1):
             worth[port] -= surprise[counts[port, out]]
-    if how[1] == THRIFT:
-        for port in range(ports):
+        if how[1] == THRIFT:
             worth[port] /= 2 * size - counts[port, 0] - counts[port, port + 1]
     counts[:, :] = 0
     return worth
@@ -109,7 +105,7 @@ def worths(board, how, order, low, high, desk):
 def greedily(board, how, order, low, high, desk, _plan):
     """The greedy player's port, the first of equals; -1: none tells anything."""
     worth = worths(board, how, order, low, high, desk)
-    return np.argmax(worth) if worth.max() > 0 else -1
+    return np.argmax(worth) if worth[np.argmax(worth)] > 0 else -1
 
 
 @njit
@@ -122,8 +118,9 @@ def part(results, order, low, high, port, aside, starts):
     starts[0] = low
     for out in range(1, ports + 2):
         starts[out] += starts[out - 1]
-    aside[low:high] = order[low:high]
     nexts = starts.copy()
+    for at in range(low, high):
+        aside[at] = order[at]
     for at in range(low, high):
         out = results[aside[at], port]
         order[nexts[out]] = aside[at]
@@ -142,13 +139,12 @@ def exact_price(results, classes, order, low, high, goal, room):
     the first port; -1: none is needed."""
     together, single, kin, memo, choice, _least = room
     size, ports = high - low, results.shape[1]
+    kin[:], single[:] = 0, 0
     for at in range(size):
-        kin[at] = 0
         for other in range(size):
             if classes[order[low + other]] == classes[order[low + at]]:
                 kin[at] |= 1 << other
     for port in range(ports):
-        single[port] = 0
         for at in range(size):
             out = results[order[low + at], port]
             group = 0
@@ -160,8 +156,7 @@ def exact_price(results, classes, order, low, high, goal, room):
                 single[port] |= 1 << at
     memo[: 1 << size] = -1
     everybody = (1 << size) - 1
-    cost = _search(everybody, 0, goal, room)
-    return cost, choice[everybody]
+    return _search(everybody, np.int64(0), goal, room), choice[everybody]
 
 
 @njit
@@ -224,28 +219,30 @@ def _desk(classes, ports, memory):
     numbers ^= numbers >> np.uint64(31)
     known = numbers, np.zeros(memory, np.uint64), np.zeros(memory, np.int32)
     aside, counts = np.empty(len(classes), np.int64), np.zeros((ports, ports + 1), np.int32)
-    return room, aside, counts, known, np.bincount(classes).max()
+    alike = np.bincount(classes)
+    return room, aside, counts, known, alike[np.argmax(alike)]
 
 
 @njit
 def number_of(order, low, high, known):
     """A set's number, and its place among those whose cost is known, which the last one takes."""
-    numbers, names, _costs = known
     number = np.uint64(0)
     for at in range(low, high):
-        number += numbers[order[at]]
-    return number, np.int64(number & np.uint64(len(names) - 1))
+        number += known[0][order[at]]
+    return number, np.int64(number & np.uint64(len(known[1]) - 1))
 
 
 @njit
 def _by_lot(classes, order, low, high, fired, ports):
     """A port that is not fired yet; -1: there is none, or but one class."""
-    if fired == (1 << ports) - 1 or (classes[order[low:high]] == classes[order[low]]).all():
-        return -1
-    while True:
+    differs = False
+    for at in range(low + 1, high):
+        differs |= classes[order[at]] != classes[order[low]]
+    while differs and fired != (1 << ports) - 1:
         port = np.random.randint(ports)
         if not fired >> port & 1:
             return port
+    return -1
 
 
 @njit
@@ -285,8 +282,9 @@ def random_price(board, seed):
     """How many probes all layouts cost a player who fires at any port not known yet."""
     np.random.seed(seed)
     total, ports = board[0].shape
-    desk = _desk(board[1], ports, 1)
-    return greedy_price(board, (PROBES, ANY, 0), np.arange(total), 0, total, desk, 0)
+    desk = _desk(board[1], ports, np.int64(1))
+    how = np.int64(PROBES), np.int64(ANY), np.int64(0)
+    return greedy_price(board, how, np.arange(total), how[2], total, desk, how[2])
 
 
 @njit
@@ -305,13 +303,14 @@ def best_few(board, how, order, low, high, desk, few, first):
     """The ports after which a greedy player pays least, the best of them before others; among
     equals *first*, then the one with the lowest number. -1: no more tell anything."""
     results = board[0]
-    ports = results.shape[1]
+    ports, none = results.shape[1], np.int64(0)
     before = order[low:high].copy()
     starts = np.empty(ports + 2, dtype=np.int64)
     best, least = np.full(few, -1), np.full(few, _MOST)
     for number in range(-1, ports):
         port = first if number < 0 else number
-        order[low:high] = before
+        for at in range(low, high):
+            order[at] = before[at - low]
         part(results, order, low, high, port, desk[1], starts)
         if number == first or starts[results[order[low], port] + 1] == high:
             continue  # it had its turn, or all show the same
@@ -321,12 +320,15 @@ def best_few(board, how, order, low, high, desk, few, first):
                 break
             members = starts[out + 1] - starts[out]
             cost -= members if members > desk[4] else 0
-            cost += greedy_price(board, how, order, starts[out], starts[out + 1], desk, 0)
+            cost += greedy_price(board, how, order, starts[out], starts[out + 1], desk, none)
         if cost < least[-1]:
-            rank = (least <= cost).sum()
-            best[rank + 1 :], least[rank + 1 :] = best[rank:-1].copy(), least[rank:-1].copy()
+            rank = few - 1
+            while rank and least[rank - 1] > cost:
+                best[rank], least[rank] = best[rank - 1], least[rank - 1]
+                rank -= 1
             best[rank], least[rank] = port, cost
-    order[low:high] = before
+    for at in range(low, high):
+        order[at] = before[at - low]
     return best
 
 
@@ -345,8 +347,7 @@ def grow(board, how, choose, plan=None):
         board: results, classes and surprises of all layouts.
         how: what is to be little, what a greedy player looks for, and below how many layouts it
             plays perfectly (0: never).
-        choose: tells the port of a node from which on it does not play perfectly: `greedily`,
-            `by_rollouts` or another compiled function.
+        choose: `greedily`, `by_rollouts` or another: tells a port where play is not perfect yet.
         plan: what *choose* is told besides.
 
     Returns:
@@ -356,15 +357,16 @@ def grow(board, how, choose, plan=None):
     results, classes, _surprise = board
     total, ports = results.shape
     order = np.arange(total)
-    desk = _desk(classes, ports, MEMORY)
+    desk = _desk(classes, ports, np.int64(MEMORY))
     starts = np.empty(ports + 2, dtype=np.int64)
     spans = np.empty((2 * total + 1, 2), dtype=np.int64)
-    asked, branches, came = np.zeros((3, 2 * total + 1), dtype=np.uint8)
+    nodes = np.zeros((3, 2 * total + 1), dtype=np.uint8)
+    asked, branches, came = nodes[0], nodes[1], nodes[2]
     node_of = np.zeros(total, dtype=np.int64)
-    spans[0] = 0, total
+    spans[0, 0], spans[0, 1] = 0, total
     node, known = 0, 1
     while node < known:
-        low, high = spans[node]
+        low, high = spans[node, 0], spans[node, 1]
         port = -1
         if 1 < high - low < how[2]:
             port = exact_price(results, classes, order, low, high, how[0], desk[0])[1]
@@ -378,7 +380,7 @@ def grow(board, how, choose, plan=None):
             part(results, order, low, high, port, desk[1], starts)
             for out in range(ports + 1):
                 if starts[out + 1] > starts[out]:
-                    spans[known] = starts[out], starts[out + 1]
+                    spans[known, 0], spans[known, 1] = starts[out], starts[out + 1]
                     came[known] = out
                     branches[node] += 1
                     known += 1
