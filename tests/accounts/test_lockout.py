@@ -6,7 +6,6 @@ import pytest
 from running import MovableClock
 
 from pbmserv.mail.envelope import Source
-from pbmserv.service.auth import passwords as module
 from pbmserv.service.auth.passwords import Lockout
 from pbmserv.service.limits import windows
 
@@ -130,15 +129,3 @@ def test_a_network_that_nobody_knows_is_the_sender_s_domain(lockout: Lockout) ->
         lockout.wrong(f"u{number}", Source("", f"evil{number}@evil.example"))
     assert not lockout.may_try("alice", Source("", "evil99@evil.example"))
     assert lockout.may_try("alice", Source("", ALICE))
-
-
-def test_the_library_s_other_doors_work_too(lockout: Lockout) -> None:
-    windows = lockout._windows
-    assert windows.check()
-    guess(lockout, "alice", HOME, 2)
-    key = module.PAIR.key_for("alice", HOME.network, HOME.sender)
-    assert windows.get(key) == 2
-    assert windows.get_expiry(key) == windows.get_expiry("no such window")
-    assert not windows.acquire_entry(key, 2, 600)
-    assert windows.reset() == 3
-    assert windows.base_exceptions is RuntimeError

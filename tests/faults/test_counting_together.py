@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from limits import RateLimitItemPerHour
 from processes import Process, wait_until
 from running import MovableClock, Running, start
 from sqlalchemy import event, func, select
@@ -233,14 +234,17 @@ def test_no_address_stands_there_in_clear_and_all_of_it_has_an_end(
 def test_news_that_come_late_and_those_of_a_later_version(clock: MovableClock) -> None:
     found = windows.Windows(clock)
     now = clock.now().timestamp()
-    key = windows.name("LIMITS:LIMITER/x/3/1/hour")
+    limit = RateLimitItemPerHour(4)
+    key = windows.name(limit.key_for("x"))
 
     def hit(at: float, level: int = 1) -> windows.Event:
         return windows.Event(windows.Kind.HIT, key, at, at + 3600, level)
 
     found.learn([hit(now - 10, 2)])
     found.learn([hit(now - 30), hit(now - 4000)])
-    assert found.get_moving_window("LIMITS:LIMITER/x/3/1/hour", 3, 3600) == (now - 30, 3)
+    assert found.again_at(limit, "x").timestamp() == pytest.approx(now - 30 + 3600)
+    assert found.has_room(limit, "x")
+    assert not found.has_room(limit, "x", cost=2)
     newer = bytearray(windows.packed([hit(now)]))
     newer[0] = 99
     assert list(windows.unpacked(bytes(newer) + windows.packed([hit(now)]))) == [hit(now)]

@@ -73,6 +73,7 @@ class BoxView:
         path: cells on the way of a test ray, where one is drawn.
         guessed: the markers of its solver's wrong guesses.
         endless: its solver may guess as often as it takes.
+        unused_ports: the labels of the ports that show no mark, in port order.
         top_marks, bottom_marks: what the ports above and below the columns show, left to right.
     """
 
@@ -91,6 +92,7 @@ class BoxView:
     path: frozenset[int] = frozenset()
     guessed: tuple[frozenset[int], ...] = ()
     endless: bool = field(init=False, repr=False, compare=False)
+    unused_ports: tuple[str, ...] = field(init=False, repr=False, compare=False)
     top_marks: tuple[str, ...] = field(init=False, repr=False, compare=False)
     bottom_marks: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
@@ -98,6 +100,7 @@ class BoxView:
         width, below = self.board.width, self.board.width + self.board.height
         self.__dict__.update(
             endless=self.guesses_left > MOST_GUESSES,
+            unused_ports=tuple(compress(self.board.ports, map(not_, self.marks))),
             top_marks=self.marks[:width],
             bottom_marks=self.marks[below : below + width],
         )
@@ -121,11 +124,6 @@ class BoxView:
     def spots(self) -> Spots:
         """What is drawn, place by place, each with the name that moves call it."""
         return spots_of(self.board, self.marks, list(map(_CELLS, self.rows)))
-
-    @lazy
-    def unused_ports(self) -> tuple[str, ...]:
-        """The labels of the ports that show no mark, in port order."""
-        return tuple(compress(self.board.ports, map(not_, self.marks)))
 
     @lazy
     def results(self) -> tuple[tuple[int, int], ...]:

@@ -27,7 +27,6 @@ from datetime import timedelta
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
-from limits.strategies import MovingWindowRateLimiter
 
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
@@ -203,7 +202,6 @@ class Lockout:
     ) -> None:
         self._clock = clock
         self._windows = windows or Windows(clock)
-        self._limiter = MovingWindowRateLimiter(self._windows)
         self._exchange = exchange
         self._guard = threading.Lock()
 
@@ -242,7 +240,7 @@ class Lockout:
         )
         with self._guard:
             for limit, _, who in limits:
-                self._limiter.hit(limit, *who)
+                self._windows.hit(limit, *who)
         self._exchange()  # so that the last one of a full window locks it, whoever that is
         with self._guard:
             locked = [self._lock_if_full(*limit) for limit in limits]
@@ -265,7 +263,7 @@ class Lockout:
         return self._windows.is_usual(_usual(userid, source))
 
     def _lock_if_full(self, limit: RateLimitItem, longest: timedelta, who: Sequence[str]) -> bool:
-        if self._limiter.test(limit, *who):
+        if self._windows.has_room(limit, *who):
             return False
         key, now = limit.key_for(*who), self._clock.now()
         last = self._windows.lock(key)

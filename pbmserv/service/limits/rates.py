@@ -12,12 +12,11 @@ import hashlib
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import Enum
 from typing import Literal, TypeAlias
 
 from limits import RateLimitItem, RateLimitItemPerDay, parse_many
-from limits.strategies import MovingWindowRateLimiter
 
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
@@ -120,7 +119,6 @@ class Traffic:
             )
         }
         self._windows = windows or Windows(clock)
-        self._limiter = MovingWindowRateLimiter(self._windows)
         self._guard = threading.Lock()
 
     def is_over(self, source: Source, player: int, *, direct: bool) -> bool:
@@ -132,8 +130,8 @@ class Traffic:
         with self._guard:
             for kind, who in _counted(source if direct else NOWHERE, player, direct=direct):
                 limits = self._limits[kind]
-                if False in [self._limiter.test(limit, kind, who) for limit in limits]:
-                    return not self._limiter.test(_TRIES, kind, who)
+                if False in [self._windows.has_room(limit, kind, who) for limit in limits]:
+                    return not self._windows.has_room(_TRIES, kind, who)
         return False
 
     def arrives(self, source: Source, player: int, *, direct: bool) -> Over | None:
@@ -176,12 +174,12 @@ class Traffic:
     def may_look(self, over: Over) -> bool:
         """Whether a mail over the limit is to be read, to find out who is to be told."""
         with self._guard:
-            return self._limiter.hit(_TRIES, over.kind, over.who)
+            return self._windows.hit(_TRIES, over.kind, over.who)
 
     def may_tell(self, address: str) -> bool:
         """Whether *address* was not told yet today that it sends too much; it is now."""
         with self._guard:
-            return self._limiter.hit(_TOLD, address.lower())
+            return self._windows.hit(_TOLD, address.lower())
 
     def answers(self, who: str, words: str, outcome: Idle, stranger: str, source: Source) -> Reply:
         """Count a mail that moves no game on.
@@ -201,11 +199,11 @@ class Traffic:
         if stranger:
             limits += self._shares("stranger", stranger, source)
         with self._guard:
-            if not all(self._limiter.test(limit, *key) for limit, key in limits):
+            if not all(self._windows.has_room(limit, *key) for limit, key in limits):
                 return Reply.NONE
             for limit, key in limits:
-                self._limiter.hit(limit, *key)
-            is_last = not all(self._limiter.test(limit, *key) for limit, key in limits)
+                self._windows.hit(limit, *key)
+            is_last = not all(self._windows.has_room(limit, *key) for limit, key in limits)
         return Reply.LAST if is_last else Reply.SEND
 
     def asks(self, addresses: Sequence[str], source: Source) -> str:
@@ -216,11 +214,11 @@ class Traffic:
         with self._guard:
             shares = [(one, self._shares("asked", one, source)) for one in addresses]
             for address, limits in shares:
-                if not all(self._limiter.test(limit, *key) for limit, key in limits):
+                if not all(self._windows.has_room(limit, *key) for limit, key in limits):
                     return address
             for _, limits in shares:
                 for limit, key in limits:
-                    self._limiter.hit(limit, *key)
+                    self._windows.hit(limit, *key)
         return ""
 
     def _shares(
@@ -238,10 +236,10 @@ class Traffic:
         limits = self._limits["reached"]
         who = ("reached", str(player))
         with self._guard:
-            if not all(self._limiter.test(limit, *who, cost=count) for limit in limits):
+            if not all(self._windows.has_room(limit, *who, cost=count) for limit in limits):
                 return False
             for limit in limits:
-                self._limiter.hit(limit, *who, cost=count)
+                self._windows.hit(limit, *who, cost=count)
         return True
 
     def may_reset(self, player: int) -> bool:
@@ -260,9 +258,8 @@ class Traffic:
 
     def _hit(self, kind: Kind, who: str) -> Over | None:
         for limit in self._limits[kind]:
-            if not self._limiter.hit(limit, kind, who):
-                reset, _ = self._limiter.get_window_stats(limit, kind, who)
-                again = datetime.fromtimestamp(reset, UTC)
+            if not self._windows.hit(limit, kind, who):
+                again = self._windows.again_at(limit, kind, who)
                 return Over(kind, who, limit.amount, _span(limit), again)
         return None
 

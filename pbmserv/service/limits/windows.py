@@ -18,7 +18,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TypeVar
 
-from limits.storage import Storage
+from limits import RateLimitItem
 
 from pbmserv.clock import Clock
 
@@ -94,19 +94,14 @@ def name(key: str) -> bytes:
     return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-class Windows(Storage):
-    """Storage for `limits` on our own clock, bounded; the library's own knows only real time.
-
-    Thread-safe, and never slow.
+class Windows:
+    """Moving windows on our own clock, bounded. Thread-safe, and never slow.
 
     Args:
         tell: called with each change that is made here, quickly; ``None``: nobody else counts.
     """
 
-    STORAGE_SCHEME = None
-
     def __init__(self, clock: Clock, tell: Callable[[Event], None] | None = None) -> None:
-        super().__init__()
         self._clock = clock
         self._tell = tell
         self._hits: OrderedDict[bytes, deque[float]] = OrderedDict()
@@ -114,58 +109,36 @@ class Windows(Storage):
         self._usual: OrderedDict[bytes, float] = OrderedDict()
         self._guard = threading.RLock()
 
-    # -- what `limits` asks for ------------------------------------------------------------
+    # -- what is limited -------------------------------------------------------------------
 
-    @property
-    def base_exceptions(self) -> type[Exception]:
-        """Nothing here fails but by a mistake of ours."""
-        return RuntimeError
-
-    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        """Note *amount* hits unless the window would overflow."""
-        now = self._now()
+    def hit(self, limit: RateLimitItem, *who: str, cost: int = 1) -> bool:
+        """Count so many hits, unless the window would overflow."""
+        key, now, lasts = name(limit.key_for(*who)), self._now(), limit.get_expiry()
         with self._guard:
-            hits = self._hits.get(name(key), deque())
-            while hits and hits[0] <= now - expiry:
-                hits.popleft()
-            if len(hits) + amount > limit:
+            if len(self._counting(key, now - lasts)) + cost > limit.amount:
                 return False
-            self._happens(Event(Kind.HIT, name(key), now, now + expiry, amount))
+            self._happens(Event(Kind.HIT, key, now, now + lasts, cost))
             return True
 
-    def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002 - the library's form
-        """Since when, and how many."""
-        now = self._now()
+    def has_room(self, limit: RateLimitItem, *who: str, cost: int = 1) -> bool:
+        """Whether so many hits could be counted now."""
+        key, since = name(limit.key_for(*who)), self._now() - limit.get_expiry()
         with self._guard:
-            hits = self._hits.get(name(key), deque())
-            while hits and hits[0] <= now - expiry:
-                hits.popleft()
-            return (hits[0] if hits else now), len(hits)
+            return len(self._counting(key, since)) + cost <= limit.amount
 
-    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        """Note hits in any case."""
-        now = self._now()
-        return self._happens(Event(Kind.HIT, name(key), now, now + expiry, amount))
-
-    def get(self, key: str) -> int:
-        """How many hits are kept."""
-        return len(self._hits.get(name(key), ()))
-
-    def get_expiry(self, key: str) -> float:
-        """The newest hit; after it, *expiry* later, the window is empty."""
+    def again_at(self, limit: RateLimitItem, *who: str) -> datetime:
+        """When the oldest hit in the window counts no longer."""
+        key, now, lasts = name(limit.key_for(*who)), self._now(), limit.get_expiry()
         with self._guard:
-            hits = self._hits.get(name(key))
-            return hits[-1] if hits else self._now()
+            hits = self._counting(key, now - lasts)
+            return datetime.fromtimestamp((hits[0] if hits else now) + lasts, UTC)
 
-    def check(self) -> bool:
-        """Memory is always there."""
-        return True
-
-    def reset(self) -> int:
-        """Forget every window; nobody else is told."""
-        count = len(self._hits)
-        self._hits.clear()
-        return count
+    def _counting(self, key: bytes, since: float) -> deque[float]:
+        """The hits of a window that are later than *since*; others are forgotten."""
+        hits = self._hits.get(key, deque())
+        while hits and hits[0] <= since:
+            hits.popleft()
+        return hits
 
     def clear(self, key: str) -> None:
         """Forget one window."""
@@ -215,23 +188,19 @@ class Windows(Storage):
                 with self._guard:
                     self._apply(event)
 
-    def _happens(self, event: Event) -> int:
+    def _happens(self, event: Event) -> None:
         with self._guard:
             if self._tell is not None:
                 self._tell(event)
-            return self._apply(event)
+            self._apply(event)
 
-    def _apply(self, event: Event) -> int:
-        """Count an event; the hits in its window come back."""
+    def _apply(self, event: Event) -> None:
         if event.kind is Kind.LOCK:
             self._apply_lock(event)
         elif event.kind is Kind.USUAL:
             remember(self._usual, event.key, event.at)
         elif event.kind is Kind.CLEAR:
-            hits = self._hits.get(event.key, deque())
-            while hits and hits[0] <= event.at:
-                hits.popleft()
-            if not hits:
+            if not self._counting(event.key, event.at):
                 self._hits.pop(event.key, None)
         else:
             hits = self._hits.get(event.key, deque())
@@ -239,8 +208,6 @@ class Windows(Storage):
             if len(hits) > event.level and hits[-event.level - 1] > event.at:
                 hits = deque(sorted(hits))  # others' news come late
             remember(self._hits, event.key, hits)
-            return len(hits)
-        return 0
 
     def _apply_lock(self, event: Event) -> None:
         if not event.until:

@@ -72,7 +72,9 @@ def _moment_text(moment: datetime | None) -> str | None:
     """A moment as SQLAlchemy's DateTime keeps it in SQLite."""
     if moment is None:
         return None
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(" ", "microseconds")[: len("2026-11-23 01:07:55.668687")]
 
 
 class State(TypeDecorator[StrEnum]):
