@@ -83,25 +83,9 @@ def texts_of(
     return tuple([tuple(shown[at : at + width]) for at in range(0, len(shown), width)])
 
 
-def spots_of(board: Geometry, marks: Sequence[str], cells: Sequence[Sequence[str]]) -> Spots:
-    """The spots of a box.
-
-    Args:
-        marks: for each port what it shows.
-        cells: for each row each cell's two characters, as the board is drawn.
-    """
-    ports = _ports(board, tuple(marks))
-    width, height = board.width, board.height
-    left = 2 * width + height
-    rows = [
-        _spot_row(board, y, ports[left + y], tuple(texts), ports[width + y])
-        for y, texts in enumerate(cells)
-    ]
-    return Spots(ports[:width], tuple(rows), ports[width + height : left])
-
-
 @lru_cache(maxsize=1_024)  # markers and seals are set far more often than ports are marked
-def _ports(board: Geometry, marks: tuple[str, ...]) -> tuple[Spot, ...]:
+def port_spots(board: Geometry, marks: tuple[str, ...]) -> tuple[Spot, ...]:
+    """The ports of a box; *marks*: what each shows."""
     unused, _ = _blank(board)
     ends: dict[str, list[str]] = {}
     used = [port for port, mark in enumerate(marks) if mark]
@@ -118,7 +102,8 @@ def _ports(board: Geometry, marks: tuple[str, ...]) -> tuple[Spot, ...]:
 
 # A turn changes a row or two of a box, and each letter about it draws them all.
 @lru_cache(maxsize=4_096)
-def _spot_row(board: Geometry, y: int, left: Spot, texts: tuple[str, ...], right: Spot) -> SpotRow:
+def spot_row(board: Geometry, y: int, left: Spot, texts: tuple[str, ...], right: Spot) -> SpotRow:
+    """A row of a box; *texts*: each cell's two characters, as the board is drawn."""
     return SpotRow(left, _spots_in(_blank(board)[1][y], texts), right)
 
 

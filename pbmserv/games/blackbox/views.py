@@ -11,7 +11,7 @@ from operator import attrgetter, not_
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pbmserv.engine.types import Outcome, Seat, value
-from pbmserv.games.blackbox.display import Spots, Told, spots_of, tell, texts_of
+from pbmserv.games.blackbox.display import Spots, Told, port_spots, spot_row, tell, texts_of
 from pbmserv.games.blackbox.geometry import HIT, Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import ScoreLine, score_lines
@@ -123,7 +123,13 @@ class BoxView:
     @lazy
     def spots(self) -> Spots:
         """What is drawn, place by place, each with the name that moves call it."""
-        return spots_of(self.board, self.marks, list(map(_CELLS, self.rows)))
+        board, ports = self.board, port_spots(self.board, self.marks)
+        width, left = board.width, 2 * board.width + board.height
+        rows = [
+            spot_row(board, y, ports[left + y], row.cells, ports[width + y])
+            for y, row in enumerate(self.rows)
+        ]
+        return Spots(ports[:width], tuple(rows), ports[width + board.height : left])
 
     @lazy
     def results(self) -> tuple[tuple[int, int], ...]:
