@@ -338,8 +338,8 @@ def from_json(kept: Sequence[Mapping[str, Any]] | None) -> tuple[SeatClock, ...]
             SeatClock(
                 datetime.fromisoformat(one["since"]) if one["since"] else None,
                 tuple(map(datetime.fromisoformat, one["reminded"])),
-                timedelta(seconds=one["used"]),
-                timedelta(seconds=one.get("covered", 0)),
+                timedelta(seconds=one["used"]) if one["used"] else _NO_TIME,
+                timedelta(seconds=one["covered"]) if one.get("covered") else _NO_TIME,
             )
             for one in kept or ()
         ]

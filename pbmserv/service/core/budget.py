@@ -8,7 +8,6 @@ same boards always ends at the same place, between two statements and never in o
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -50,8 +49,6 @@ class Work(Enum):
     REPORT = "a player's game, worked through by the coach in the bots' process", 3_000
     SQUARES = "64 squares of a board that is drawn", 30
 
-    __hash__ = object.__hash__  # an enum's own is Python code, run at every count
-
     def __init__(self, meaning: str, price: int) -> None:
         self.meaning = meaning
         self.price = price
@@ -67,7 +64,6 @@ class Budget:
     Attributes:
         spent: in all, by the prices of `Work`.
         is_over: more was asked for than there is; it stays so.
-        counts: how much of each kind of work.
         drawn: boards that the answer draws, each with the seat that it is drawn for.
     """
 
@@ -76,13 +72,11 @@ class Budget:
         self._begun = 0
         self.spent = 0
         self.is_over = False
-        self.counts: dict[Work, int] = defaultdict(int)
         self.drawn: set[tuple[int | None, int | None]] = set()
 
     def charge(self, work: Work, amount: int) -> None:
         """Count what is done already, as the reading of a mail is; never refuses."""
         self.spent += work.price * amount
-        self.counts[work] += amount
         self.is_over = self.spent > self._allowed
 
     def begin(self, line: Line) -> None:
@@ -105,7 +99,6 @@ class Budget:
             TooMuch: there is not so much left. A command that has caught it fails all the same.
         """
         self.spent += work.price * amount
-        self.counts[work] += amount
         if self.spent > self._allowed:
             self.is_over = True
             self.check()

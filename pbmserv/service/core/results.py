@@ -98,7 +98,7 @@ class Tally:
     refused: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Receipt:
     """A stored mail.
 
@@ -120,7 +120,7 @@ class Receipt:
     letters: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Done:
     """What a committed job leaves to do in memory.
 
