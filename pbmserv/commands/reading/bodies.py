@@ -19,7 +19,14 @@ from pbmserv.commands.grammar.command_names import (
     has_credentials,
     is_number,
 )
-from pbmserv.commands.grammar.line import REST, not_a_command, read_line, without_its_word, words_of
+from pbmserv.commands.grammar.line import (
+    LONGEST_LINE,
+    REST,
+    not_a_command,
+    read_line,
+    without_its_word,
+    words_of,
+)
 from pbmserv.commands.grammar.words import BOARD, Word, fold, quotable
 from pbmserv.commands.table import playing, starting
 from pbmserv.commands.table.catalogue import BY_NAME, STOPS
@@ -29,6 +36,8 @@ from pbmserv.errors import Misread
 
 MOST_COMMANDS = 50
 MOST_PROSE = 5
+MOST_TOP = 5
+"""Lines of a reply that may be a command or a move."""
 _FOR_OTHERS = frozenset({playing.SECTION, starting.SECTION})
 """Sections whose commands may take words along."""
 
@@ -61,6 +70,20 @@ def clean_subject(subject: str) -> str:
 def text_lines(body: str) -> list[str]:
     """The lines of a body."""
     return body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """The first non-blank lines, folded, with their places; none from below a signature."""
+    found: list[tuple[int, str]] = []
+    for place, line in enumerate(lines):
+        text = fold(line).strip()
+        if text == "--" or text.startswith(">"):
+            break
+        if text:
+            found.append((place, text[:LONGEST_LINE]))
+            if len(found) == MOST_TOP:
+                break
+    return found
 
 
 def read_body(body: str, games: Collection[str], *, announced: bool = False) -> Reading | None:
@@ -325,11 +348,13 @@ class Below:
 
     def words(self, begin: int = 0) -> str:
         """The text for an opponent in the lines from *begin* on."""
-        text = "\n".join(line for at, line in self._kept if at >= begin)
+        text = "\n".join([line for at, line in self._kept if at >= begin])
         return text.strip()[:LONGEST_WORDS].rstrip()
 
     def not_tried(self, begin: int = 0) -> tuple[Line, ...]:
         """Commands in full among the lines from *begin* on, which are no words for anybody."""
+        if not self._commands:
+            return ()
         found = [line for at, line in sorted(self._commands, key=itemgetter(0)) if at >= begin]
         return tuple(_first_of(found, self._why))
 

@@ -28,8 +28,9 @@ from pbmserv.commands.reading.bodies import (
     is_stop,
     read_body,
     text_lines,
+    top_lines,
 )
-from pbmserv.commands.reading.replies import read_reply, top_lines
+from pbmserv.commands.reading.replies import read_lines, read_reply
 from pbmserv.commands.table.catalogue import MULTIPLE, STOPS
 from pbmserv.commands.table.looking import Games, Help, ListGames
 from pbmserv.commands.table.model import Line, NotTried, Reading, TrayReply
@@ -65,7 +66,14 @@ def read(
         plainly: that letter asks nothing; see `read_reply`.
     """
     if reply:
-        return read_tray(body, games, asked=tray) or read_reply(body, games, plainly=plainly)
+        lines = text_lines(body)
+        top = top_lines(lines)
+        # Behind a digest "412 5" has a board in front, and a greeting may stand above the first
+        # such line. Else only "412: 5" or "#412 5" does, in the first line.
+        for at, line in top if tray else top[:1]:
+            if (_LIKELY if tray else _SURE).fullmatch(line):
+                return Reading(tuple(_Tray(lines[at:], games).read()), multiple=True)
+        return read_lines(lines, top, games, plainly=plainly)
     text = clean_subject(subject)
     if text != fold(subject).strip():  # "Fwd: resign 12" is what somebody else has written
         return _all_named(_of_line(text, body, games, answers=True))
@@ -141,22 +149,6 @@ _SURE = re.compile(r"#?(\d{1,9})\s*:(?!\d)\s*(\S.*)|#(\d{1,9})\s+(\S.*)", re.ASC
 _LIKELY = re.compile(
     r"(?:board\s+)?#?(\d{1,9})(?:\s*[:.)]|\s)\s*(\S.*)()()", re.ASCII | re.IGNORECASE
 )
-
-
-def read_tray(body: str, games: Collection[str], *, asked: bool) -> Reading | None:
-    """The lines of a reply to a digest; ``None`` when its first line is not of that form.
-
-    Args:
-        asked: the letter that is answered is a digest, so ``412 5`` has a board in front, and
-            a greeting may stand above the first line. Else only ``412: 5`` or ``#412 5`` does,
-            in the first line.
-    """
-    lines = text_lines(body)
-    form = _LIKELY if asked else _SURE
-    for at, text in top_lines(lines) if asked else top_lines(lines)[:1]:
-        if form.fullmatch(text):
-            return Reading(tuple(_Tray(lines[at:], games).read()), multiple=True)
-    return None
 
 
 class _Tray:

@@ -15,7 +15,6 @@ from pbmserv.commands.grammar.command_names import (
     spoken_challenge,
 )
 from pbmserv.commands.grammar.line import (
-    LONGEST_LINE,
     REST,
     read_arguments,
     read_line,
@@ -23,7 +22,14 @@ from pbmserv.commands.grammar.line import (
     words_of,
 )
 from pbmserv.commands.grammar.words import Word, fold
-from pbmserv.commands.reading.bodies import Below, in_full, is_signature, read_body, text_lines
+from pbmserv.commands.reading.bodies import (
+    Below,
+    in_full,
+    is_signature,
+    read_body,
+    text_lines,
+    top_lines,
+)
 from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, IN_REPLY, MULTIPLE, WHICH
 from pbmserv.commands.table.looking import Games, ShowAs
 from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, TrayReply, Yes
@@ -33,7 +39,6 @@ from pbmserv.commands.table.starting import Accept
 from pbmserv.engine.types import value
 from pbmserv.errors import Misread, PlayerError
 
-MOST_LINES = 5
 LONGEST_ECHO = 200
 
 EMPTY = Line("(an empty reply)", Yes(unsaid=True))
@@ -52,6 +57,8 @@ _MOVES = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 """What moves look like at most games' boards: ``g``, ``14``, ``+b2,?``."""
+
+_NAMES = frozenset((*BY_NAME, *BY_SLIP, *IN_REPLY))
 
 _GREETING = re.compile(
     r"(?:hi|hello|hey|dear|hallo|hola|salut|bonjour|ciao|moin|good \w{3,9})\b.{0,40}",
@@ -72,14 +79,41 @@ def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> R
             in plain words: "I give up".
     """
     lines = text_lines(body)
-    top = top_lines(lines)
-    words = words_of(top[0][1]) if top else []
-    if not words:
+    return read_lines(lines, top_lines(lines), games, plainly=plainly)
+
+
+def read_lines(
+    lines: Sequence[str], top: Sequence[tuple[int, str]], games: Collection[str], *, plainly: bool
+) -> Reading:
+    """As `read_reply`. *top*: what `top_lines` finds in the lines."""
+    if not top:
         return Reading((EMPTY,))
-    read = read_body(body, games) if is_full_form(words, games) else None
-    if read is not None:
-        return read
-    below = Below(lines, top[0][0] + 1, games)
+    place, text = top[0]
+    # Most replies begin with a move, which is no word that could name a command or a game.
+    if " " in text or not _MOVES.fullmatch(text) or text.lower() in _NAMES.union(games):
+        words = words_of(text)
+        if not words:
+            return Reading((EMPTY,))
+        read = read_body("\n".join(lines), games) if is_full_form(words, games) else None
+        read = read or _in_words(words, lines, top, games, plainly=plainly)
+        if read is not None:
+            return read
+    below = Below(lines, place + 1, games)
+    move = _moves(top, below, lines, games)
+    return Reading((Line(move.lines[0][:LONGEST_ECHO], move), *below.not_tried()), below.words())
+
+
+def _in_words(
+    words: Sequence[Word],
+    lines: Sequence[str],
+    top: Sequence[tuple[int, str]],
+    games: Collection[str],
+    *,
+    plainly: bool,
+) -> Reading | None:
+    """What a reply asks for that begins with these words; ``None`` if a move may be below them."""
+    place, text = top[0]
+    below = Below(lines, place + 1, games)
     head = _head(words, games)
     if plainly and (head.row is None or (head.row.name == "help" and head.rest)):
         in_words = _in_plain_words(top, games)
@@ -87,22 +121,19 @@ def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> R
             return Reading((in_words, *below.not_tried()), below.words())
     spoken = spoken_challenge(words, games) if len(top) == 1 else None
     if spoken is not None:
-        return Reading((read_line(words, spoken, len(top[0][1]), games),))
+        return Reading((read_line(words, spoken, len(text), games),))
     if head.row is not None and head.row.name == "chat":
-        said = top[0][1].split(None, 2 if head.game else 1)[2 if head.game else 1 :]
-        all_of_it = Below([*said, *lines[top[0][0] + 1 :]], 0, games)
-        return Reading(
-            (Line("chat", Chat(None, None, None)), *all_of_it.not_tried()), all_of_it.words()
-        )
+        said = text.split(None, 2 if head.game else 1)[2 if head.game else 1 :]
+        below = Below([*said, *lines[place + 1 :]], 0, games)
+        line = Line("chat", Chat(None, None, None))
+        return Reading((line, *below.not_tried()), below.words())
     if head.row is not None and head.row.name != "move":
-        line = _command(head, games)
-        if line is not None:
-            return _with_what_follows(head.row, line, top[1:], below, lines, games)
-    if head.row is None and "passw" in top[0][1].lower():
-        refused = Misread("reply-password", example="password NEWPASSWORD")
-        return Reading((Line(REST, refused),))
-    move = _moves(top, below, lines, games)
-    return Reading((Line(move.lines[0][:LONGEST_ECHO], move), *below.not_tried()), below.words())
+        command = _command(head, games)
+        if command is not None:
+            return _with_what_follows(head.row, command, top[1:], below, lines, games)
+    if head.row is None and "passw" in text.lower():
+        return Reading((Line(REST, Misread("reply-password", example="password NEWPASSWORD")),))
+    return None
 
 
 def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> Line | None:
@@ -136,27 +167,25 @@ def _moves(
     What has the form of a move and stands apart from the first one, such as the letter "A" with
     which Alice signs, is neither played nor passed on.
     """
-    texts = [_without_move_word(text, games) for _, text in top]
+    texts = [_without_move_word(text, games) if " " in text else text for _, text in top]
     breaks = [
         place
         for place in range(1, len(top))
-        if not all(line.strip() for line in lines[top[place - 1][0] + 1 : top[place][0]])
+        if "" in [line.strip() for line in lines[top[place - 1][0] + 1 : top[place][0]]]
     ]
     forms = [place for place, text in enumerate(texts) if _MOVES.fullmatch(text)]
     apart: set[int] = set()
     if forms:
-        behind = next((place for place in breaks if place > forms[0]), len(top))
-        apart.update(place for place in forms if place >= behind)
+        behind = min([place for place in breaks if place > forms[0]], default=len(top))
+        apart.update([place for place in forms if place >= behind])
         if forms[0] in breaks and _may_be_initial(lines, top[forms[0]]) and not greets(texts[0]):
             apart.add(forms[0])
     for place in apart:
         below.leave_out(*top[place])
     kept = [place for place in range(len(top)) if place not in apart]
-    return ReplyMove(
-        tuple(texts[place] for place in kept),
-        tuple(below.words(top[place][0] + 1) for place in kept),
-        tuple(number for number, place in enumerate(kept) if place in breaks),
-    )
+    words = [below.words(top[place][0] + 1) for place in kept]
+    breaks = [number for number, place in enumerate(kept) if place in breaks]
+    return ReplyMove(tuple(map(texts.__getitem__, kept)), tuple(words), tuple(breaks))
 
 
 def _may_be_initial(lines: Sequence[str], line: tuple[int, str]) -> bool:
@@ -211,7 +240,7 @@ def _head(words: Sequence[Word], games: Collection[str]) -> _Head:
     game = first if first in games and len(words) > 1 else None
     words = words[1:] if game else words
     name, rest = words[0].plain, words[1:]
-    pair = " ".join(word.plain for word in words[:2])
+    pair = " ".join([word.plain for word in words[:2]])
     if pair in IN_REPLY:
         return _Head(game, pair, IN_REPLY[pair], words[2:])
     row = IN_REPLY.get(name) or _slip(name)
@@ -237,7 +266,7 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
             return Line(f"{name} {REST}", refused)
         return read_arguments(row.as_reply, name, game, (), games)
     if name in {"yes", "accept"}:
-        if not adds_nothing(" ".join(word.raw for word in rest)):
+        if not says_yes(" ".join(("yes", *(word.raw for word in rest)))):
             return None  # "yes, but not now"
         said = head.name if head.name in row.names else name
         return read_arguments(row.as_reply, said, game, (), games)
@@ -298,20 +327,6 @@ def _slip(name: str) -> Row | None:
     return row if known and name.isalpha() else None  # "?" is a move
 
 
-def top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
-    """The first non-blank lines, folded, with their places; none from below a signature."""
-    found: list[tuple[int, str]] = []
-    for place, line in enumerate(lines):
-        text = fold(line).strip()
-        if is_signature(text) or text.startswith(">"):
-            break
-        if text:
-            found.append((place, text[:LONGEST_LINE]))
-            if len(found) == MOST_LINES:
-                break
-    return found
-
-
 def _without_move_word(text: str, games: Collection[str]) -> str:
     """A line without ``move`` or ``GAME move`` in front, which a reply does not need."""
     first, _, rest = text.partition(" ")
@@ -370,11 +385,6 @@ def says_yes(text: str) -> bool:
     """Whether a text is a yes and nothing that might take it back."""
     words = _SIGNS.sub(" ", fold(text).lower().replace("why not", "")).split()
     return bool(words) and words[0] in _YES and _BESIDE.issuperset(words)
-
-
-def adds_nothing(text: str) -> bool:
-    """Whether the words behind a yes leave it a yes."""
-    return says_yes(f"yes {text}")
 
 
 def first_paragraph(text: str) -> str:
