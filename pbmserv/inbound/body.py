@@ -16,7 +16,6 @@ from pbmserv.inbound.headers import (
     Headers,
     content_type,
     disposition_of,
-    encoding_of,
     first,
     octets_of,
     read_headers,
@@ -138,18 +137,17 @@ class _Walk:
             return _Found(unread=ENCRYPTED)
         if kind.kind.startswith("multipart/"):
             return self._in_multipart(kind, body, depth)
-        encoding = encoding_of(headers)
         if kind.kind in SMIME:
-            return self._in_wrapper(kind, octets_of(body, encoding), depth)
+            return self._in_wrapper(kind, octets_of(headers, body), depth)
         if kind.kind == _REACTION:
             self.reaction = True
             return None
         if kind.kind not in ("text/plain", "text/html") or _is_file(headers, kind):
             if kind.kind == "text/plain" and self.shown is None and _is_shown(headers):
-                self.shown = self._text(kind, octets_of(body, encoding))
+                self.shown = self._text(kind, octets_of(headers, body))
             self.left_out = self.left_out or kind.kind not in _SIGNATURES
             return None
-        octets = octets_of(body, encoding)
+        octets = octets_of(headers, body)
         if kind.kind == "text/html":
             self.left_out = self.left_out or len(octets) > HTML_LIMIT
             return _Found(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
@@ -160,7 +158,7 @@ class _Walk:
         if len(text) > TEXT_LIMIT:
             self.left_out = True
             text = _cut(text)
-        if _has_armour(text):
+        if _ARMOUR in text and _has_armour(text):
             return _Found(unread=ENCRYPTED)
         if kind.param("format") == "flowed":
             text = unflow(text, delsp=kind.param("delsp") == "yes")
@@ -210,7 +208,7 @@ class _Walk:
                 kind = content_type(first(headers, "content-type"))
                 self.reaction |= kind.kind == _REACTION
                 if kind.kind not in _SIGNATURES and not more:
-                    octets = octets_of(inner, encoding_of(headers))
+                    octets = octets_of(headers, inner)
                     same = alternatives and kind.kind == "text/html"
                     more = not same or _PICTURE.search(octets) is not None
         except MailError:
@@ -340,5 +338,5 @@ def _named_text(headers: Headers, body: bytes) -> str:
     if not (kind.param("name") or disposition_of(headers).param("filename")):
         return ""
     # An encoded line has a good third more octets than what it says, quoted-printable thrice.
-    octets = octets_of(body[: 4 * LONGEST_FILE], encoding_of(headers))
+    octets = octets_of(headers, body[: 4 * LONGEST_FILE])
     return octets[:LONGEST_FILE].decode("utf-8", "replace")

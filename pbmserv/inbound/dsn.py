@@ -18,7 +18,6 @@ from pbmserv.inbound.headers import (
     ContentType,
     Headers,
     content_type,
-    encoding_of,
     first,
     octets_of,
     read_headers,
@@ -97,7 +96,7 @@ class _Leaf:
 
     @property
     def octets(self) -> bytes:
-        return octets_of(self.body[: 2 * STATUS_LIMIT], encoding_of(self.headers))[:STATUS_LIMIT]
+        return octets_of(self.headers, self.body[: 2 * STATUS_LIMIT])[:STATUS_LIMIT]
 
     @property
     def text(self) -> str:

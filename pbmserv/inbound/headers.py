@@ -248,14 +248,10 @@ def _next(body: bytes, mark: bytes, at: int) -> int:
     return found + 2 if found >= 0 else -1
 
 
-def encoding_of(headers: Headers) -> str:
-    """A part's transfer encoding in lower case, without comments and marks behind it."""
-    value = first(headers, "content-transfer-encoding")
-    return value.partition(";")[0].partition("(")[0].strip(" \t\"'").lower()
-
-
-def octets_of(body: bytes, encoding: str) -> bytes:
-    """`body` without its transfer encoding, as far as it can be read (RFC 2045 section 6)."""
+def octets_of(headers: Headers, body: bytes) -> bytes:
+    """A part's `body` without its transfer encoding, as far as it can be read (RFC 2045, 6)."""
+    value = first(headers, "content-transfer-encoding")  # comments and marks may stand behind it
+    encoding = value.partition(";")[0].partition("(")[0].strip(" \t\"'").lower()
     if encoding == "quoted-printable":
         return binascii.a2b_qp(_PADDED_SOFT_BREAK.sub(b"=\r\n", body))
     if encoding == "base64":
@@ -296,21 +292,17 @@ def source_of(envelope: Envelope, ours: Collection[Network]) -> Source:
     Args:
         ours: networks of our own mail servers.
     """
-    network = block_name(envelope.peer)
+    network, raw = block_name(envelope.peer), envelope.raw
     if envelope.handed_on or not network or is_among(envelope.peer, ours):
-        network = block_name(_client(envelope.raw, ours))
+        network = ""  # unless a field names the client of our outermost server
+        end = raw.find(b"\r\n\r\n", 0, HEADER_LIMIT)
+        fields = _RECEIVED.finditer(raw, 0, end if end >= 0 else min(len(raw), HEADER_LIMIT))
+        for received, _ in zip(fields, range(MOST_SERVERS), strict=False):
+            text = received[1].decode("latin-1")
+            found = _BESIDE_NAME.match(text) or _ALONE.match(text)
+            if found is None:
+                break
+            if not (is_among(found[1], LOOPBACK) or is_among(found[1], ours)):
+                network = block_name(found[1])
+                break
     return Source(network, envelope.sender.lower())
-
-
-def _client(raw: bytes, ours: Collection[Network]) -> str:
-    """The client of our outermost server; ``""`` if no field names it."""
-    end = raw.find(b"\r\n\r\n", 0, HEADER_LIMIT)
-    fields = _RECEIVED.finditer(raw, 0, end if end >= 0 else min(len(raw), HEADER_LIMIT))
-    for received, _ in zip(fields, range(MOST_SERVERS), strict=False):
-        text = received[1].decode("latin-1")
-        found = _BESIDE_NAME.match(text) or _ALONE.match(text)
-        if found is None:
-            return ""
-        if not (is_among(found[1], LOOPBACK) or is_among(found[1], ours)):
-            return found[1]
-    return ""

@@ -22,7 +22,8 @@ _REACTION_LIMIT = 1_000
 _REACTED = re.compile("|".join(map(re.escape, REACTED)))
 
 _MOST_ANSWERED = 20
-"""Message-IDs in References that are looked at, the newest ones, which stand last."""
+"""Message-IDs in In-Reply-To and in References (RFC 5322 section 3.6.4) that are looked at: the
+newest ones, which stand last."""
 
 _MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,900}>")
 
@@ -76,6 +77,8 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         # Files alone differ, too; blank lines at the end are the roads', not the writer's.
         said = text or hashlib.sha256(body.strip()).hexdigest()
         digest = _digest("text", one_line(first(headers, "date")), subject, said, sender)
+    answered = first(headers, "in-reply-to").split()[-_MOST_ANSWERED:]
+    answered += first(headers, "references").split()[-_MOST_ANSWERED:]
     return Mail(
         sender=sender,
         message_id=identity,
@@ -87,7 +90,7 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         digest=digest,
         unread=found.unread,
         left_out=found.left_out,
-        answers=_answers(headers),
+        answers=tuple(dict.fromkeys(filter(_MESSAGE_ID.fullmatch, answered))),
     )
 
 
@@ -120,13 +123,6 @@ def message_id(headers: Headers) -> str:
     return value if _MESSAGE_ID.fullmatch(value) else ""
 
 
-def _answers(headers: Headers) -> tuple[str, ...]:
-    """Whose Message-IDs In-Reply-To and References name (RFC 5322 section 3.6.4)."""
-    found = first(headers, "in-reply-to").split()[-_MOST_ANSWERED:]
-    found += first(headers, "references").split()[-_MOST_ANSWERED:]
-    return tuple(dict.fromkeys(filter(_MESSAGE_ID.fullmatch, found)))
-
-
 def _digest(*parts: str) -> str:
     """SHA-256 over the parts, each with its length, so that no two lists look alike."""
     digest = hashlib.sha256()
@@ -147,6 +143,10 @@ _ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _ASCII = re.compile(rf"{_ATEXT}(?:\.{_ATEXT})*@(?:{_LABEL}\.)*{_LABEL}")
 
+_USUAL = re.compile(
+    r"""(?P<open>(?:[^"(<,;:)>\\@]|"[^"\\]*")*<)?(?P<address>[^\s"(<,;:)>\\]+)(?(open)>)\s*"""
+)
+"""``Name <address>``, ``"Na, me" <address>`` or an address alone."""
 _ORDINARY = re.compile(r'[^"(<,;:)>\\]+')
 _QUOTED_END = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*"')
 _COMMENT_MARK = re.compile(r"[()\\]")
@@ -159,6 +159,9 @@ def one_mailbox(value: str) -> str:
         MailError: ``several-from`` for a list or a group, ``bad-from`` for anything
             that is no mailbox, or that another reader may take for another address.
     """
+    usual = _USUAL.fullmatch(value)
+    if usual is not None:
+        return plain_address(usual["address"])
     phrase, angle, after = _split(value)
     if after.strip():
         raise MailError("bad-from")
