@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from quoting import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
 from rows import rows
 
+from pbmserv.inbound.quotes import phrases
 from pbmserv.inbound.quotes.line_signs import MARKER, unadorned
-from pbmserv.inbound.quotes.reply import new_text, read_new_text
+from pbmserv.inbound.quotes.reply import WORDLESS, new_text, read_new_text
 
 LETTER = "> Reply above this line\n>\n> blackbox board 12\n> resign\n"
 
@@ -502,3 +503,14 @@ def test_nothing_of_a_quoted_letter_flows_out_of_its_marks(long, width):
     words = f"> Your move on board 12 -- {MARKER} --\n> {'resign undo g ' * 9}"[: long + 60]
     rows = [row for line in words.split("\n") for row in textwrap.wrap(line, max(width, 60))]
     assert new_text("\n".join(rows)) == ""
+
+
+def test_what_programs_write_never_looks_like_a_move() -> None:
+    """Lines of that form are not looked at as ends, announcements or advertisements."""
+    written = (*phrases.ENDINGS, *phrases.SENT_FROM, *phrases.QUOTING)
+    written = (*written, *(label for label in phrases.LABELS if len(label) > 1))
+    assert [words for words in written if WORDLESS.fullmatch(words.rstrip(" ,"))] == []
+    assert [
+        line for line in ("--", "*g*", "- g", "b2:", "> g", "a@b") if WORDLESS.fullmatch(line)
+    ] == []
+    assert all(map(WORDLESS.fullmatch, ("g", "14", "+b2,?", "g,+b2", "b2 -c3", "?")))

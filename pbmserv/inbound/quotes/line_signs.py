@@ -157,9 +157,9 @@ def _complete(text: str) -> bool:
     """Whether an attribution's words are all there: someone wrote, or an address at a date."""
     if "@" in text and _DIGIT.search(text):
         return True
-    return not WROTE.isdisjoint(_WORDS.findall(text)) or any(
-        verb in text for verb in WROTE_UNSPACED
-    )
+    if not WROTE.isdisjoint(_WORDS.findall(text)):
+        return True
+    return not text.isascii() and any(verb in text for verb in WROTE_UNSPACED)
 
 
 # -- single lines ------------------------------------------------------------------------------

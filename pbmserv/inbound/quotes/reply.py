@@ -8,6 +8,8 @@ quoted command that is carried out is a forged move.
 
 from __future__ import annotations
 
+import re
+
 from pbmserv.engine.types import value
 from pbmserv.inbound.quotes.line_signs import (
     BLANKS,
@@ -44,6 +46,11 @@ _LINES_LIMIT = 5_000
 _HEADER_BLOCK = 8  # kept lines that a header block, with blank lines in it, may take
 _MOST_GREETINGS = 2
 _TOP_LINES = 5  # that may be commands or a move, so what programs make of bold letters goes there
+
+_CELL = r"[+/!?-]?(?:[a-z]?\d{1,3}|[a-z]|\?)"
+WORDLESS = re.compile(rf"{_CELL}(?:[ ,]{{1,3}}{_CELL}){{0,30}}", re.ASCII)
+"""A move, as nearly all replies begin: letters and numbers without a word among them, so that it
+neither quotes, ends nor praises anything."""
 
 _SIGNED = "-----BEGIN PGP SIGNED MESSAGE-----"
 
@@ -127,7 +134,8 @@ class _Scan:
             if shown.startswith("- "):
                 line, shown = shown[2:], shown[2:].strip(BLANKS)
         if not shown:
-            self._blank()
+            self._kept.append("")
+            self._run = self._quoted = 0
             return True
         folded = shown.casefold()
         marked = has_marker(folded)
@@ -137,11 +145,6 @@ class _Scan:
         if marked:
             return self._end()
         return self._plain(line, shown, folded)
-
-    def _blank(self) -> None:
-        self._kept.append("")
-        self._run = 0
-        self._quoted = 0
 
     def _pass_over(self) -> bool:
         """Leave out a line that its writer could have meant, and read on."""
@@ -176,31 +179,37 @@ class _Scan:
         if shown == _SIGNED:
             self._armour = "head"
             return True
-        if is_end(folded):
+        speaks = WORDLESS.fullmatch(folded) is None
+        if speaks and is_end(folded):
             return False if shown == "--" else self._end()
-        if self._quoted:
-            if self._quoted + 1 + _first_word(shown) > _NARROWEST_WRAP:
-                self._quoted = _NARROWEST_WRAP  # so is all that follows without a blank line
-                return self._pass_over()
-            self._quoted = 0
-        if is_sent_from(folded):
+        if self._quoted and self._quoted + 1 + _first_word(shown) > _NARROWEST_WRAP:
+            self._quoted = _NARROWEST_WRAP  # so is all that follows without a blank line
             return self._pass_over()
-        if self._ends_in_headers(shown) or quotes_behind(shown):
-            return self._end()
-        above = lines_of_attribution(self._directly_above(), shown)
-        if above >= 0:
-            lines = (*self._kept[len(self._kept) - above :], shown)
-            self.left_out = self.left_out or not any(map(is_dated, lines))
-            self._drop(above)
-            self._announced = True
-            return self._nothing_above()
-        if self._is_in_block(shown, folded):
-            return self._end()
-        line = unadorned(line[:_LONGEST_LINE]) if self._written < _TOP_LINES else line
+        self._quoted = 0
+        if speaks:
+            if is_sent_from(folded):
+                return self._pass_over()
+            role = header_role(shown)
+            if (role and self._ends_in_headers(role)) or (": " in shown and quotes_behind(shown)):
+                return self._end()
+            above = lines_of_attribution(self._directly_above(), shown)
+            if above >= 0:
+                return self._attribution(above, shown)
+            if self._is_in_block(role, shown, folded):
+                return self._end()
+            line = unadorned(line[:_LONGEST_LINE]) if self._written < _TOP_LINES else line
         self._kept.append(line[:_LONGEST_LINE].rstrip())
         self._written += 1
         self._run += 1
         return True
+
+    def _attribution(self, above: int, shown: str) -> bool:
+        """Leave out what announces a quote: this line, and so many above it."""
+        lines = (*self._kept[len(self._kept) - above :], shown)
+        self.left_out = self.left_out or not any(map(is_dated, lines))
+        self._drop(above)
+        self._announced = True
+        return self._nothing_above()
 
     def _nothing_above(self) -> bool:
         """Whether only a greeting stands above the first quote; it is set aside then."""
@@ -226,14 +235,14 @@ class _Scan:
             del self._kept[at:]
             self._written -= 1
 
-    def _is_in_block(self, shown: str, folded: str) -> bool:
+    def _is_in_block(self, role: str, shown: str, folded: str) -> bool:
         """Whether a header block of an unknown form has been read; if so its lines are dropped.
 
         It has the writer's own address in it, or who wrote to whom, with an address or above a
         label that stands alone.
         """
         own = bool(self._own and self._written) and self._own in folded
-        if not own and not (header_role(shown) == "from" and "@" in shown):
+        if not own and not (role == "from" and "@" in shown):
             near = self._kept[-_HEADER_BLOCK:]
             if not is_label(shown) or not any(map(is_address, near)):
                 return False
@@ -243,11 +252,8 @@ class _Scan:
             del self._kept[-1]
         return True
 
-    def _ends_in_headers(self, shown: str) -> bool:
+    def _ends_in_headers(self, role: str) -> bool:
         """Whether a header block has been read; if so its lines are dropped."""
-        role = header_role(shown)
-        if not role:
-            return False
         here = len(self._kept)
         near = [(at, known) for at, known in self._roles if here - _HEADER_BLOCK < at < here]
         self._roles = [*near, (here, role)]
