@@ -52,6 +52,8 @@ class Game(Protocol[O, S, V]):
     by `view` alone; `parse` is handed a view, so that a refusal cannot leak.
     """
 
+    def __hash__(self) -> int: ...  # as every object's: what a game has answered is remembered
+
     @property
     def info(self) -> GameInfo: ...
 
@@ -90,9 +92,8 @@ class Game(Protocol[O, S, V]):
     def turn(self, state: S, seat: Seat) -> int:
         """Number (1-based) of the turn this seat would use next.
 
-        It is what ``#n`` and reply addresses carry. For a seat that has to
-        wait it is the number its next turn will have if everybody before it
-        uses one turn.
+        It is what ``#n`` and reply addresses carry. For a seat that has to wait it is the number
+        its next turn will have if everybody before it uses one turn.
         """
         ...
 
@@ -238,8 +239,7 @@ class Racing(Protocol):
         ...
 
     def apart(self, state: Any) -> bool:
-        """Whether each seat plays by itself, and no other sees what it does before the end; the
-        same for every state of a board."""
+        """Whether each seat plays alone, unseen till the end; the same in all states of a board."""
         ...
 
     def practice(self, state: Any) -> bool:

@@ -104,17 +104,12 @@ def announced() -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group=GROUP))
 
 
+@lru_cache(maxsize=1_000)  # every letter about a board names them
 def shown_options(game: AnyGame, words: tuple[str, ...], seats: int) -> tuple[str, ...]:
     """A board's option words as everybody may read them: without what tells a hidden box.
 
     Nobody writes ``-race`` to play alone, though it is one.
     """
-    hashable: object = game
-    return _shown(hashable, words, seats)
-
-
-@lru_cache(maxsize=1_000)  # every letter about a board names them
-def _shown(game: Any, words: tuple[str, ...], seats: int) -> tuple[str, ...]:
     shown = game.shown(game.options(words, seats)) if races(game) else words
     return tuple([word for word in shown if seats > 1 or word != "-race"])
 

@@ -73,7 +73,7 @@ def play(
         told = print_elements([element for element in elements if element.kind != Kind.SEAL])
     if state.options.race:
         return _raced(state, seat, elements, turn, seconds, used=used)
-    boxes = state.with_box(seat, turn.box()).boxes
+    boxes = (*state.boxes[:seat], turn.box(), *state.boxes[seat + 1 :])
     outcome = _ended(len(boxes), seat, turn.ended) if turn.ended else None
     after = State(state.options, boxes, state.turns + used, outcome)
     notes = (*turn.notes, *(revealed(after) if after.outcome else ()))
