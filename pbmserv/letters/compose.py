@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import TemplateError
@@ -35,14 +35,12 @@ from pbmserv.letters.scene import (
     excerpt,
     foreseen,
     page,
-    plan_dropped,
     why,
 )
 from pbmserv.letters.shortening import Reader, cut, numbers, told_once
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import OF_BOARDS, MailDomain, Purpose, ReplyAddress
-from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.accounts.players import Player, by_id
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.bots import found
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -144,7 +142,7 @@ class Composer:
         """The reader of a letter, what it shows, and where a reply goes."""
         if not row.message_id:
             raise ServerFault(f"letter {row.id} was over long ago; nothing is left to make it of")
-        player = None if row.player_id is None else looking.player(row.player_id)
+        player = None if row.player_id is None else by_id(looking.connection, row.player_id)
         seen = looking.seen(row.board_id, row.ply, row.seat, player)
         return player, seen, self._reply_to(looking, row, seen, player)
 
@@ -225,7 +223,7 @@ class Composer:
     def _part_values(
         self, letter: str, words: Mapping[str, Any], seen: Seen | None, reader: Reader
     ) -> dict[str, Any]:
-        userid = reader.userid
+        userid = reader.player.userid if reader.player else ""
         scene = foreseen(letter, words, seen.scene(words)) if seen else None
         sitters = seen.board.sitters if seen else ()
         values: dict[str, Any] = {
@@ -236,10 +234,11 @@ class Composer:
             "beginner": seen is not None and seen.is_beginner,
             "compact": letter == "tray-board",
             "drawn": True,
-            "spoken": reader.spoken,
+            "spoken": reader.player is not None and reader.player.spoken,
             "scene": scene,
             "others": [name for name in seen.board.names if name != userid] if seen else [],
-            "people": _people(seen.board, userid) if seen else [],
+            # the others who read what is said to them
+            "people": [s.userid for s in sitters if s.userid != userid and s.state != _BOT],
             "here": [s.userid for s in sitters if s.state in _HERE],
             "titles": {game.info.key: game.info.title for game in self.registry},
             "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
@@ -259,7 +258,8 @@ class Composer:
                 "you": scene.you,
                 "board": scene.number,
             }
-        values["why"] = plan_dropped(words)
+        dropped = (words.get("plan") or {}).get("dropped")
+        values["why"] = why(Refusal(**dropped["refusal"])) if dropped else ""
         if letter == "tray-board" and scene is not None:
             moves = scene.game.legal(scene.view) if scene.your_turn else None
             values["example"] = next(iter(moves or ()), "")
@@ -318,7 +318,8 @@ class Composer:
             return self.mail_domain.address if told is None else self.mail_domain.address_of(told)
         shown = seen or self._only_board(looking, row, player)
         if shown is not None and shown.seat is not None and told.purpose in OF_BOARDS:
-            told = replace(told, purpose=Purpose.BOARD, about=shown.board.id, number=shown.turn)
+            about = shown.board.id, shown.turn
+            told = ReplyAddress(Purpose.BOARD, told.player, *about, told.epoch)
         return self.mail_domain.address_of(told)
 
     def _own_board(self, seen: Seen | None, reader: Reader) -> str:
@@ -355,10 +356,6 @@ def _found(
     return {"hint": known.get(-1 if seat is None else seat)}
 
 
-def _people(board: BoardRow, userid: str) -> list[str]:
-    """The others at a board who read what is said to them."""
-    return [s.userid for s in board.sitters if s.userid != userid and s.state != PlayerState.BOT]
-
-
-_HERE = frozenset({PlayerState.ACTIVE, PlayerState.BOT})
+_BOT = PlayerState.BOT
+_HERE = frozenset({PlayerState.ACTIVE, _BOT})
 """States of players with whom another board can be begun."""

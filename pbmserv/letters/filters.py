@@ -197,11 +197,6 @@ def padded(values: Sequence[str], between: str) -> str:
 
     Grids are most of a letter; Jinja takes a hundred times as long for a loop over the cells.
     """
-    return _padded(tuple(values), between)
-
-
-@lru_cache(maxsize=4_096)  # most rows are empty, or were the same in the letter before
-def _padded(values: tuple[str, ...], between: str) -> str:
     return between.join([value.ljust(2) for value in values])
 
 
@@ -215,22 +210,21 @@ def beside(boxes: Sequence[Any], forms: Mapping[str, str]) -> str:
             `rule` next to them, `between` two rows; `row` is a ``%`` form of a row's fields.
     """
     grids = []
+    names, marks, rule, between = forms["names"], forms["marks"], forms["rule"], forms["between"]
     for box in boxes:
-        rows = [_line(row, forms["row"]) for row in box.rows]
-        lines = [forms["between"]] * (2 * len(rows) - 1)
-        lines[::2] = rows
-        grids.append(
-            [
-                forms["names"].replace("[spots]", padded(box.board.top, " ")),
-                forms["marks"].replace("[spots]", padded(box.top_marks, "|")),
-                forms["rule"],
-                *lines,
-                forms["rule"],
-                forms["marks"].replace("[spots]", padded(box.bottom_marks, "|")),
-                forms["names"].replace("[spots]", padded(box.board.bottom, " ")),
-            ]
-        )
+        lines = [between] * (2 * len(box.rows) - 1)
+        lines[::2] = [_line(row, forms["row"]) for row in box.rows]
+        top = _ports(tuple(box.board.top), names, " ")
+        above = _ports(tuple(box.top_marks), marks, "|")
+        below = _ports(tuple(box.bottom_marks), marks, "|")
+        bottom = _ports(tuple(box.board.bottom), names, " ")
+        grids.append([top, above, rule, *lines, rule, below, bottom])
     return "\n".join(map("".join, zip(*grids, strict=True)))
+
+
+@lru_cache(maxsize=4_096)  # most rows are empty, or were the same in the letter before
+def _ports(values: tuple[str, ...], form: str, between: str) -> str:
+    return form.replace("[spots]", padded(values, between))
 
 
 @lru_cache(maxsize=4_096)
@@ -288,7 +282,7 @@ def grid(found: Any, filled: Forms, link: str = "") -> Markup:
         pieces[-1] += row[0]
         pieces += row[1:]
     drawn = str(escape(link)).join(pieces)
-    return Markup(drawn[:-1])  # noqa: S704 - see `_spot`
+    return Markup(drawn[:-1])  # noqa: S704 - see `_line_of`
 
 
 # Most rows are like those of other letters, and a row is a hundred times dearer than a look-up.
@@ -306,15 +300,13 @@ def _ends(spots: tuple[Any, ...], filled: Forms) -> list[str]:
 
 
 def _line_of(spots: Sequence[Any], around: list[str], filled: Forms) -> list[str]:
-    drawn = "\n".join([_spot(spot, filled.spots) for spot in spots]).join(around)
-    return f"{drawn}\n".split(_LINK)
-
-
-def _spot(spot: Sequence[str], filled: Mapping[str, list[str]]) -> str:
-    """One cell; its form is a template's own, all else is escaped."""
-    kind, name, shown, more = spot
-    form = str(escape(name)).join(filled[kind])
-    return form.replace("[more]", escape(more)).replace("[shown]", escape(shown))
+    """Cells in a line; their forms are a template's own, all else is escaped."""
+    drawn = []
+    for kind, name, shown, more in spots:
+        form = str(escape(name)).join(filled.spots[kind])
+        drawn.append(form.replace("[more]", escape(more)).replace("[shown]", escape(shown)))
+    line = "\n".join(drawn).join(around)
+    return f"{line}\n".split(_LINK)
 
 
 _SPECIAL = re.compile("""[&<>"']""").search

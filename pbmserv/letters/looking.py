@@ -13,7 +13,6 @@ from pbmserv.engine.types import Seat, value
 from pbmserv.errors import ServerFault
 from pbmserv.letters.scene import BoardScene, board_scene
 from pbmserv.store import solo
-from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
@@ -40,10 +39,6 @@ class Looking:
         self._positions = positions
         self._boards: dict[int, tuple[BoardRow, Position]] = {}
 
-    def player(self, player_id: int) -> Player | None:
-        """The player with this row id."""
-        return players.by_id(self.connection, player_id)
-
     def seen(
         self, board_id: int | None, ply: int | None, seat: int | None, player: Player | None
     ) -> Seen | None:
@@ -54,25 +49,23 @@ class Looking:
         """
         if board_id is None:
             return None
-        found = self._boards.get(board_id)
-        if found is None:
-            found = self._boards[board_id] = self._board(board_id)
-        board, newest = found
+        if board_id not in self._boards:
+            known = boards.load(self.connection, board_id)
+            if known is None:
+                raise ServerFault(f"a letter speaks of board {board_id}, which is not there")
+            newest = self._positions.newest(self.connection, known)
+            self._positions.remember(board_id, newest)
+            self._boards[board_id] = known, newest
+        board, newest = self._boards[board_id]
         position = newest if ply is None else newest.at(ply)
         daily = solo.daily_of_board(self.connection, board_id) if board.seats == 1 else None
-        mine = _own_seat(board, seat, player)
+        mine = None  # who has lost the seat sees what all may see
+        if seat is not None and player is not None and board.sitters[seat].player_id == player.id:
+            mine = Seat(seat)
         most = _FIRST_TURNS * (1 if position.apart else board.seats)
         early = mine is not None and position.game.turn(position.state, mine) <= most
         new = early and player is not None and boards.is_first(self.connection, board, player.id)
         return Seen(board, position, mine, daily.number if daily else 0, new)
-
-    def _board(self, board_id: int) -> tuple[BoardRow, Position]:
-        board = boards.load(self.connection, board_id)
-        if board is None:
-            raise ServerFault(f"a letter speaks of board {board_id}, which is not there")
-        newest = self._positions.newest(self.connection, board)
-        self._positions.remember(board_id, newest)
-        return board, newest
 
 
 @value(frozen=True, slots=True)
@@ -113,9 +106,3 @@ class Seen:
             daily=self.daily,
             after=words.get("after"),
         )
-
-
-def _own_seat(board: BoardRow, seat: int | None, player: Player | None) -> Seat | None:
-    """The seat through which a letter shows a board; whoever has lost it sees what all may see."""
-    mine = seat is not None and player is not None and board.sitters[seat].player_id == player.id
-    return Seat(seat) if mine and seat is not None else None

@@ -244,11 +244,11 @@ def _address(address: str) -> str:
 
 @lru_cache(maxsize=16)  # nearly always the server's own
 def _mailbox(name: str, address: str) -> str:
-    shown = _one_line(name)
+    shown = _unstructured(name)
     if not shown:
         return _address(address)
-    if _needs_encoding(shown):
-        return f"{_encoded_words(shown)}\r\n <{_address(address)}>"
+    if "=?" in shown:
+        return f"{shown}\r\n <{_address(address)}>"
     if not _PHRASE.fullmatch(shown):
         escaped = shown.replace("\\", "\\\\").replace('"', '\\"')
         shown = f'"{escaped}"'
@@ -256,23 +256,15 @@ def _mailbox(name: str, address: str) -> str:
 
 
 def _unstructured(text: str) -> str:
-    shown = _one_line(text)
-    return _encoded_words(shown) if _needs_encoding(shown) else shown
-
-
-def _one_line(text: str) -> str:
-    """A display text without line ends and other control characters."""
-    # What can be printed has no control character, and nearly all texts of ours are such.
-    return text.strip() if text.isprintable() else _CONTROL.sub(" ", text).strip()
-
-
-def _needs_encoding(shown: str) -> bool:
-    """Whether a header text cannot stand as it is.
+    """A display text without line ends and other control characters, as a header carries it.
 
     `=?` would be read as the start of an encoded word. A long text is encoded
     because encoded words may be folded anywhere, also where there is no blank.
     """
-    return not shown.isascii() or "=?" in shown or len(shown) > _LONGEST_VALUE // 2
+    # What can be printed has no control character, and nearly all texts of ours are such.
+    shown = text.strip() if text.isprintable() else _CONTROL.sub(" ", text).strip()
+    is_plain = shown.isascii() and "=?" not in shown and len(shown) <= _LONGEST_VALUE // 2
+    return shown if is_plain else _encoded_words(shown)
 
 
 def _encoded_words(shown: str) -> str:
@@ -304,7 +296,7 @@ def _part(subtype: str, body: str) -> bytes:
     if b"\r" in octets:
         # A bare CR in a mail is how messages are smuggled; it ends a line here.
         octets = octets.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if _travels_as_it_is(octets):
+    if not octets.translate(None, _PLAIN_OCTETS) and _has_usual_lines(octets):
         return (
             f"Content-Type: text/{subtype}; charset=us-ascii\r\n"
             "Content-Transfer-Encoding: 7bit\r\n\r\n"
@@ -316,8 +308,8 @@ def _part(subtype: str, body: str) -> bytes:
     ).encode()
 
 
-def _travels_as_it_is(octets: bytes) -> bool:
-    """Whether 7bit will do.
+def _has_usual_lines(octets: bytes) -> bool:
+    """Whether 7bit will do for text without other octets.
 
     Boards end in blanks, and a few old gateways strip those from 7bit lines.
     They stay 7bit nevertheless: a stripped blank at the end of a line changes
@@ -325,32 +317,17 @@ def _travels_as_it_is(octets: bytes) -> bool:
     spoil the mail for those who read it raw or with a small script. A line that
     begins with `From ` is another matter: mbox stores write `>From ` for good.
     """
-    return (
-        not octets.translate(None, _PLAIN_OCTETS)
-        and not _has_from_line(octets)
-        and not _has_long_line(octets)
-    )
-
-
-def _has_from_line(octets: bytes) -> bool:
-    """Whether a line begins with ``From ``; goes from one F to the next, since one octet is found
-    ten times as fast as two."""
-    at = octets.find(b"F")
+    at = octets.find(b"F")  # one octet is found ten times as fast as two
     while at >= 0:
         if octets.startswith(b"From ", at) and (at == 0 or octets[at - 1] == _LINE_FEED):
-            return True
+            return False
         at = octets.find(b"F", at + 1)
-    return False
-
-
-def _has_long_line(octets: bytes) -> bool:
-    """Whether a line is longer than a mail may carry; looks at one line in a thousand octets."""
-    at = 0
-    while len(octets) - at > _LONGEST_LINE:
+    at, length = 0, len(octets)
+    while length - at > _LONGEST_LINE:  # one line in a thousand octets is looked at
         at = octets.rfind(b"\n", at, at + _LONGEST_LINE + 1) + 1
         if not at:
-            return True
-    return False
+            return False
+    return True
 
 
 def _quoted_printable(octets: bytes) -> str:
@@ -391,6 +368,6 @@ def _boundary(message_id: str, parts: Sequence[bytes]) -> str:
     seed = message_id
     while True:
         boundary = f"=-{sha256(seed.encode()).hexdigest()[:32]}"
-        if not any(boundary.encode() in part for part in parts):
+        if not [part for part in parts if boundary.encode() in part]:
             return boundary
         seed = boundary

@@ -157,7 +157,7 @@ def board_scene(
         events=tuple(note_sentences(game, events, names, seat)),
         scores=tuple(note_sentences(game, scores, names, seat)),
         turn=None if seat is None else game.turn(state, seat),
-        waiting=tuple(names[s] for s in sorted(to_act) if s != seat),
+        waiting=tuple([names[s] for s in sorted(to_act) if s != seat]),
         your_turn=seat in to_act,
         moves=position.turns_of(seat),
         outcome=position.outcome,
@@ -258,7 +258,9 @@ def _fitted(
         if len(found[-1][-1]) <= room or given.get("scene") is None:
             break
     subject, headline, text, _ = found[0]
-    return " ".join(subject.split()), headline, _spaced(text), found[-1][-1]
+    # one blank line between blocks, however many its pieces have left there
+    text = _GAP.sub("\n\n", text.strip("\n")) + "\n"
+    return " ".join(subject.split()), headline, text, found[-1][-1]
 
 
 def _letter(templates: LetterEnvironment, letter: str, values: Mapping[str, Any]) -> Sequence[Any]:
@@ -302,11 +304,6 @@ def _framed(templates: LetterEnvironment, form: str, values: dict[str, Any]) -> 
     return templates.concat(layout.root_render_func(layout.new_context(values)))
 
 
-def _spaced(text: str) -> str:
-    """The text with one blank line between blocks, however many its pieces have left there."""
-    return _GAP.sub("\n\n", text.strip("\n")) + "\n"
-
-
 def page(template: str, values: Mapping[str, Any]) -> str:
     """A page of text, such as help."""
     return template_of(template).render(values).strip("\n")
@@ -328,10 +325,3 @@ def why(refusal: Refusal, *, on_page: bool = False) -> str:
         raise ServerFault(f"no sentence for the refusal {refusal.code}")
     values = {"refusal": refusal, "on_page": on_page}
     return " ".join("".join(sentence(template.new_context(values))).split())
-
-
-def plan_dropped(words: Mapping[str, Any]) -> str:
-    """Why a queued move could not be played; "" when none was dropped."""
-    plan = words.get("plan") or {}
-    dropped = plan.get("dropped")
-    return why(Refusal(**dropped["refusal"])) if dropped else ""

@@ -52,14 +52,6 @@ class Reader:
             self.text_room - self.parts * _TEXT_PART,
         )
 
-    @property
-    def userid(self) -> str:
-        return self.player.userid if self.player else ""
-
-    @property
-    def spoken(self) -> bool:
-        return self.player is not None and self.player.spoken
-
 
 def told_once(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The lines of a summary; a part that is quite like an earlier one's is left out.

@@ -57,7 +57,9 @@ class MaildirRelay:
             if box not in self._made:
                 _make_maildir(box)
                 self._made.add(box)
-            if not _is_there(box, name):
+            # Sixty-six questions: `os.access` answers no without an exception made and caught.
+            places = [f"{box}/new/{name}", *[f"{box}/cur/{name}{end}" for end in _READ_ENDINGS]]
+            if not any(map(_exists, places)):
                 # RFC 5321, 4.4: whoever makes the final delivery adds Return-Path.
                 return_path = f"Return-Path: <{letter.envelope_sender}>\n".encode()
                 _write(box, name, return_path + letter.raw.replace(b"\r\n", b"\n"))
@@ -200,13 +202,6 @@ def _file_name(letter: OutgoingLetter) -> str:
     """
     told = f"{letter.envelope_sender} {letter.message_id}"
     return f"{sha256(told.encode('utf-8', 'replace')).hexdigest()[:32]}.pbmserv"
-
-
-def _is_there(box: Path, name: str) -> bool:
-    new, read = f"{box}/new/{name}", f"{box}/cur/{name}"
-    # Sixty-six questions: `os.access` answers no without an exception made and caught.
-    paths = [new, *map(read.__add__, _READ_ENDINGS)]
-    return any(map(_exists, paths))
 
 
 _exists = partial(os.access, mode=os.F_OK, follow_symlinks=False)

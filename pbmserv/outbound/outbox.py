@@ -149,7 +149,8 @@ LEASE = timedelta(minutes=5)
 def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
     """Letters to those who wait for a move before those to its mover; of each reader in order."""
     answered = {row.recipient for row in rows if row.in_reply_to}
-    return sorted(rows, key=lambda row: row.recipient in answered)
+    others = [row for row in rows if row.recipient not in answered]
+    return [*others, *[row for row in rows if row.recipient in answered]]
 
 
 def _noted(row: QueuedLetter, letter: OutgoingLetter | None) -> ClaimedLetter:
@@ -357,7 +358,7 @@ class Outbox:
                     with self._watch.of(letter_id):
                         raw = self._composer.bytes_of(looking, row)
                         made[letter_id] = self._signer.signed(raw)
-            self._rows.keep(kept_letters.packed(made), self._clock.now())
+            self._rows.keep({i: pack(raw) for i, raw in made.items()}, self._clock.now())
         except UNAVAILABLE as error:
             raise StoreAway(type(error).__name__) from error
         return [self._outgoing(self._claimed.pop(i), raw) for i, raw in made.items()]

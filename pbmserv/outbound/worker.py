@@ -46,6 +46,9 @@ from pbmserv.store.delivery.outbox import QueuedLetter
 BATCH = 50
 #: As few go out as they are made: what a move on a quiet server leads to.
 FEW = 3
+#: Of others so many are made before the first of them is sent: to make many together saves work,
+#: and each of them takes 40 kB until it is gone, in each thread.
+TOGETHER = 25
 #: After this time no further letter of a batch is begun: others wait for it.
 BATCH_TIME = timedelta(minutes=3)
 #: How often leases are renewed. A relay may take half an hour over a letter (`smtp_client`).
@@ -267,9 +270,8 @@ class Sender:
         """Try all letters of a batch; what became of each."""
         if len(claimed) == BATCH:
             self.wake()  # there may be more: another thread can begin on it
-        results: list[Result] = []
-        slow = False
-        step = 1 if len(claimed) <= FEW else len(claimed)  # to make many together saves work
+        results, slow = list[Result](), False
+        step = 1 if len(claimed) <= FEW else TOGETHER
         for at in range(0, len(claimed), step):
             some = claimed[at : at + step]
             letters = self._prepared(some, results)
@@ -277,8 +279,8 @@ class Sender:
                 if slow and row.id in letters:
                     results.append(Untried(row.id, now))  # others need not wait behind it
                 elif row.id in letters:
-                    begun = monotonic()
-                    results.append(self._attempt(row, letters[row.id], now, is_trial=is_trial))
+                    begun, letter = monotonic(), letters.pop(row.id)
+                    results.append(self._attempt(row, letter, now, is_trial=is_trial))
                     slow = monotonic() - begun > SLOW_S
         return results
 

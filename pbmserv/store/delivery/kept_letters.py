@@ -31,7 +31,7 @@ from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.store.core.statements import Prepared, columns_of
 from pbmserv.store.delivery import outbox as rows
 from pbmserv.store.delivery.outbox import FAREWELL, QueuedLetter
-from pbmserv.store.tables.columns import Instant, pack
+from pbmserv.store.tables.columns import Instant
 from pbmserv.store.tables.mail import IS_OVER, LetterState, letter_bytes, outbox
 
 _MADE = select(
@@ -53,19 +53,12 @@ _KEEP = {
 }
 
 
-def packed(made: Mapping[int, bytes]) -> dict[int, bytes]:
-    """Letters by number as `keep_bytes` wants them.
-
-    Each takes a tenth of a millisecond, which nobody needs to spend inside a transaction.
-    """
-    return {letter_id: pack(raw) for letter_id, raw in made.items()}
-
-
 def keep_bytes(connection: Connection, made: Mapping[int, bytes], now: datetime) -> None:
     """Keep letters that were made, so that every retry is the same mail.
 
     Args:
-        made: see `packed`.
+        made: letters by number, packed (`columns.pack`): a tenth of a millisecond each, which
+            nobody needs to spend inside a transaction.
     """
     _KEEP[connection.dialect.name].run_each(
         connection,
