@@ -58,7 +58,7 @@ def _cheapest(board, how, order, low, high, desk, plan, tried):
     number, place, trial = np.uint64(0), np.int64(0), not len(tried)
     if trial:
         if size < how[2]:
-            return greedy_price(board, how, order, low, high, desk, 0), np.int64(-1)
+            return greedy_price(board, how, order, low, high, desk), np.int64(-1)
         number, place = number_of(order, low, high, known)
         number ^= np.uint64(1)  # a greedy player has another price for this set
         if known[1][place] == number:

@@ -308,7 +308,7 @@ def test_lists_name_the_house_like_anybody(server: Indoors) -> None:
     assert "house" not in standings.partition("The house is rated")[0]
     assert f"house-best {GAME.info.strength['house-best']['rating']}" in " ".join(standings.split())
     mine = " ".join(one(server.send(BOB, "blackbox ratings house-hard"), BOB).text.split())
-    assert "house-hard is the house. Its rating is what we measured" in mine
+    assert "house-hard is the house. Its rating was measured" in mine
     record_ = one(server.send(BOB, "blackbox record 1"), BOB).text
     assert "house-hard" in record_
 

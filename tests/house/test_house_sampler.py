@@ -16,8 +16,9 @@ from types import ModuleType
 
 import pytest
 
-from pbmserv.engine.types import Rng, Seat
+from pbmserv.engine.types import Rng, Seat, Step
 from pbmserv.games.blackbox.bots import candidates as finding
+from pbmserv.games.blackbox.bots import coach
 from pbmserv.games.blackbox.bots import search as plain
 from pbmserv.games.blackbox.bots.candidates import (
     candidates,
@@ -318,6 +319,32 @@ def test_while_one_compiles_the_others_wait(
         happened.append("first")
     other.join()
     assert happened == ["first", "second"]
+
+
+def test_the_coach_follows_each_probe_of_a_large_board() -> None:
+    """What it counts, or reckons, never grows, and in the end the box itself is among it."""
+    options = GAME.options(["-size=15x15", "-atoms=10", "-fair"], 2)
+    lots = Rng(b"coach", 0)
+    start = new_state(options, 2)
+    boxes = tuple(
+        replace(box, atoms=frozenset(lots.sample(options.board.cells, 10))) for box in start.boxes
+    )
+    state = replace(start, boxes=boxes, turns=2)
+    steps = [Step(state, {})]
+    while len(steps) <= 25:
+        view = GAME.view(state, Seat(0))
+        port = lots.choice([at for at, mark in enumerate(view.boxes[0].marks) if not mark])
+        steps.append(GAME.apply(state, Seat(0), GAME.parse(view, options.board.ports[port]), lots))
+        state = replace(steps[-1].state, turns=2)
+    rows = coach.analyse(steps, Seat(0)).rows
+    assert len(rows) == 25
+    left = [row.after or row.about or 0 for row in rows]
+    assert left == sorted(left, reverse=True)
+    assert left[-1] >= 1
+    for row in rows:
+        assert row.gained is not None
+        assert row.expected is not None
+        assert row.best
 
 
 def test_it_is_kept_where_a_folder_can_be_made(

@@ -413,7 +413,7 @@ def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) ->
     assert len(plain) == 7
     assert {name: fast[name] for name in plain} == plain
     greedy = float(fast["greedy by bits: probes until one class is left"])
-    best = float(fast["every port tried, perfect in the end: probes"])
+    best = float(fast["every port tried, perfect below 10 layouts: probes"])
     one_class, one_layout = (
         float(fast[f"a random port that is not known, until one {what} is left"].split()[0])
         for what in ("class", "layout")

@@ -227,9 +227,10 @@ def test_what_has_grades_is_what_has_trees() -> None:
 
 
 def test_a_guess_beside_the_probe_wins_turns_and_costs_guesses() -> None:
-    """A root that parts four layouts into one, two that rays cannot tell apart, and one."""
+    """A root that parts four layouts into one, two that rays cannot tell apart, and one: of the two
+    one is guessed first."""
     branches, leaves = (3, 0, 0, 0), (1, 2, 2, 3)
     assert sorted(winning_turns(branches, leaves, (1, 1, 1))) == [2, 2, 2, 3]
-    assert sorted(winning_turns(branches, leaves, (6, 3, 1))) == [1, 2, 2, 3]
-    assert sorted(winning_turns(branches, leaves, (6, 1))) == [1, 2, 2]
+    assert sorted(winning_turns(branches, leaves, (6, 3, 1))) == [1, 2, 2, 2]
+    assert sorted(winning_turns(branches, leaves, (6, 1))) == [1, 2, 2, 2]
     assert sorted(winning_turns(branches, leaves, (6,))) == [1]

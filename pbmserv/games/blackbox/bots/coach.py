@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from math import log2
+from math import inf, log2
 from typing import Any
 
 from pbmserv.engine.types import Seat, Step
 from pbmserv.games.blackbox.bots.difficulty import percentile
 from pbmserv.games.blackbox.bots.knowledge import (
-    Effort,
     Known,
     beginning,
     best_line,
+    effort_for,
     gained,
 )
 from pbmserv.games.blackbox.geometry import HIT, Geometry, trace
@@ -44,6 +44,8 @@ class Probe:
         sampled: of what is told here, the bits are from a sample.
         share: what was still to be told after it, in percent of the bits at the start; ``None`` =
             not known.
+        about: layouts that fitted after it, as its sample's bits tell, where *after* is not known;
+            ``None`` = these do not, either.
     """
 
     what: str
@@ -59,6 +61,7 @@ class Probe:
     wasted: bool = False
     sampled: bool = False
     share: int | None = None
+    about: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +158,12 @@ def analyse(steps: Sequence[Step[State]], seat: Seat) -> Report:
     last = steps[-1].state
     options, box = last.options, last.boxes[seat]
     assert box.atoms is not None
-    effort = Effort()
+    effort = effort_for(options)
     known = first = beginning(options)
     bits = known.ports(effort)
     rows: list[Probe] = []
     decided, probes, slip = 0, 0, None
+    about = float(first.total or 0)
     for event in _events(steps, seat):
         before = known
         if event.what == "guess":
@@ -170,6 +174,10 @@ def analyse(steps: Sequence[Step[State]], seat: Seat) -> Report:
             known = known.fired(event.port, out, effort)
             told = bits if event.what == "probe" else {}
             row = _row(options.board, event, out, before, known, told)
+            about = float(row.after or about * 0.5 ** (inf if row.gained is None else row.gained))
+            if row.after is None and about:
+                about = known.reckoned(about)
+                row = replace(row, about=max(1, round(about)))
             rows.append(row)
             lost = (row.best_bits or 0) - (row.expected or 0)
             if slip is None and before.complete and lost > SLIP:
@@ -178,6 +186,11 @@ def analyse(steps: Sequence[Step[State]], seat: Seat) -> Report:
         bits = known.ports(effort)
         if not decided and known.is_decided(bits):
             decided = probes
+    most = 0
+    for at in range(len(rows) - 1, -1, -1):  # fewer cannot have fitted than were found later
+        most = max(most, rows[at].after or rows[at].about or 0)
+        if rows[at].about is not None:
+            rows[at] = replace(rows[at], about=most)
     found = _summed(seat, _ending(last, seat), first.total or 0, rows, decided, known.total)
     if last.outcome is None:
         return found
@@ -227,7 +240,7 @@ def _summed(
     seat: Seat, ended: str, start: int, rows: list[Probe], decided: int, left: int | None
 ) -> Report:
     whole = log2(start or 1) or 1.0
-    rows = [replace(row, share=_share(row.after, whole)) for row in rows]
+    rows = [replace(row, share=_share(row.after or row.about, whole)) for row in rows]
     probes = [row for row in rows if row.what == "probe"]
     told = [
         (row.gained, row.expected, row.best_bits)

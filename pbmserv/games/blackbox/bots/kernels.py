@@ -15,9 +15,8 @@ from numba import njit
 
 from pbmserv.games.blackbox.geometry import field_of, geometry, walk
 
-BITS, THRIFT, ANY = 0, 1, 2
-"""What a player looks for: bits, bits for each point that a probe is expected to cost, or nothing:
-any port whose result is not known yet, by lot."""
+BITS, THRIFT = 0, 1
+"""What a player looks for: bits, or bits for each point that a probe is expected to cost."""
 
 PROBES, POINTS = 0, 1
 """What a tree is to need few of."""
@@ -233,46 +232,29 @@ def number_of(order, low, high, known):
 
 
 @njit
-def _by_lot(classes, order, low, high, fired, ports):
-    """A port that is not fired yet; -1: there is none, or but one class."""
-    differs = False
-    for at in range(low + 1, high):
-        differs |= classes[order[at]] != classes[order[low]]
-    while differs and fired != (1 << ports) - 1:
-        port = np.random.randint(ports)
-        if not fired >> port & 1:
-            return port
-    return -1
-
-
-@njit
-def greedy_price(board, how, order, low, high, desk, fired):
+def greedy_price(board, how, order, low, high, desk):
     """What a greedy player pays, summed over the layouts ``order[low:high]``, which it reorders;
-    below *exact* layouts it plays perfectly. *fired*, in bits, matters to who fires by lot."""
+    below *exact* layouts it plays perfectly."""
     results, classes, _surprise = board
-    goal, aim, exact = how
+    goal, _aim, exact = how
     room, aside, _counts, known, _alike = desk
     ports, size = results.shape[1], high - low
     if size < 2:
         return np.int64(0)
     number, place = number_of(order, low, high, known)
-    if known[1][place] == number and aim != ANY:
+    if known[1][place] == number:
         return np.int64(known[2][place])
     cost, port = np.int64(0), -1
     if size < exact:
         cost += exact_price(results, classes, order, low, high, goal, room)[0]
-    elif aim == ANY:
-        port = _by_lot(classes, order, low, high, fired, ports)
     else:
         port = greedily(board, how, order, low, high, desk, None)
     if port >= 0:
-        fired |= 1 << port
         starts = np.empty(ports + 2, dtype=np.int64)
         part(results, order, low, high, port, aside, starts)
         for out in range(ports, -1, -1):
             cost += (starts[out + 1] - starts[out]) * price(goal, out, port)
-            told = fired | 1 << (out - 1) if out else fired
-            cost += greedy_price(board, how, order, starts[out], starts[out + 1], desk, told)
+            cost += greedy_price(board, how, order, starts[out], starts[out + 1], desk)
     known[1][place], known[2][place] = number, cost
     return cost
 
@@ -281,10 +263,27 @@ def greedy_price(board, how, order, low, high, desk, fired):
 def random_price(board, seed):
     """How many probes all layouts cost a player who fires at any port not known yet."""
     np.random.seed(seed)
-    total, ports = board[0].shape
-    desk = _desk(board[1], ports, np.int64(1))
-    how = np.int64(PROBES), np.int64(ANY), np.int64(0)
-    return greedy_price(board, how, np.arange(total), how[2], total, desk, how[2])
+    results, classes, _surprise = board
+    total, ports = results.shape
+    order, starts = np.arange(total), np.empty(ports + 2, np.int64)
+    aside, cost, waiting = order.copy(), 0, [(0, total, 0)]
+    while waiting:
+        low, high, fired = waiting.pop()
+        differs = False
+        for at in range(low + 1, high):
+            differs |= classes[order[at]] != classes[order[low]]
+        if not differs or fired == (1 << ports) - 1:
+            continue
+        port = np.random.randint(ports)
+        while fired >> port & 1:
+            port = np.random.randint(ports)
+        cost += high - low
+        part(results, order, low, high, port, aside, starts)
+        for out in range(ports + 1):
+            if starts[out + 1] - starts[out] > 1:
+                told = fired | 1 << port | (1 << out) // 2  # a detour's other end
+                waiting.append((starts[out], starts[out + 1], told))
+    return cost
 
 
 @njit
@@ -302,8 +301,7 @@ def at_least(how, port, starts, desk):
 def best_few(board, how, order, low, high, desk, few, first):
     """The ports after which a greedy player pays least, the best of them before others; among
     equals *first*, then the one with the lowest number. -1: no more tell anything."""
-    results = board[0]
-    ports, none = results.shape[1], np.int64(0)
+    results, ports = board[0], board[0].shape[1]
     before = order[low:high].copy()
     starts = np.empty(ports + 2, dtype=np.int64)
     best, least = np.full(few, -1), np.full(few, _MOST)
@@ -320,7 +318,7 @@ def best_few(board, how, order, low, high, desk, few, first):
                 break
             members = starts[out + 1] - starts[out]
             cost -= members if members > desk[4] else 0
-            cost += greedy_price(board, how, order, starts[out], starts[out + 1], desk, none)
+            cost += greedy_price(board, how, order, starts[out], starts[out + 1], desk)
         if cost < least[-1]:
             rank = few - 1
             while rank and least[rank - 1] > cost:

@@ -7,7 +7,8 @@ them. The work has an end, which no clock decides (`Effort`).
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, combinations
@@ -16,8 +17,8 @@ from random import Random
 
 from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.bots.candidates import (
-    CROWD,
     LARGE,
+    VAST,
     loops_for,
     samples_of,
     searched,
@@ -60,14 +61,27 @@ TELLING = 20
 RAYS = 60_000
 """What a search for the layouts may fire."""
 
-COMPILED_SEARCH, COMPILED_CROWDS = 20_000, 40_000
-"""Microseconds of what compiled loops do instead, about; a tenth of a search on the largest."""
+COMPILED_SEARCH = 20_000
+"""Microseconds of what compiled loops do instead, about; a tenth of it on the largest."""
+
+CROWDED, CROWDED_VAST = 400, 100
+"""Layouts that crowds are to hold, the second on a vast board; fewer than the house's, since a
+report has a crowd for each probe."""
+
+COMPILED_CROWDS = 70
+"""Microseconds that these take for each cell of the board, about."""
+
+SEEN = 40
+"""Fewer different ones in crowds are all there are, about."""
+
+TRACED = 1_000
+"""Of so many layouts in a sample compiled loops fire all rays one by one."""
 
 RAY = 2
 """Microseconds of such a ray, about."""
 
 ALLOWED = 1_000_000
-"""Microseconds of a processor, about, that all comparing of ports may take for one box."""
+"""Microseconds of a processor, about, that all comparing of ports may take for one usual box."""
 
 
 @dataclass(slots=True)
@@ -106,12 +120,18 @@ class Known:
 
     def ports(self, effort: Effort) -> dict[int, float]:
         """The bits of each unused port; nothing when the work is done, or nothing is known."""
-        if effort.left <= 0 or (not self.complete and self.some.bit_count() < TELLING):
+        board, loops = self.options.board, None if self.complete else loops_for(self.options)
+        least = TELLING if loops is None else 1  # crowds that hold few have found no others
+        if effort.left <= 0 or (not self.complete and self.some.bit_count() < least):
             return {}
-        board = self.options.board
         if self.complete and not self.results and not self.wrong:
             return dict(enumerate(_first(board.width, board.height, *_range(self.options))))
         layouts, some = self.layouts, self.some
+        if loops is not None:
+            listed = list(layouts.listed(some))
+            shown = loops.spectra(board, listed[:: len(listed) // TRACED + 1])
+            effort.left -= len(shown) * len(self.unused) // 5
+            return {port: _spread(Counter(one[port] for one in shown)) for port in self.unused}
         most = COMPARED if self.complete else SKIMMED
         if some.bit_count() > most:
             step = some.bit_count() // most + 1
@@ -126,6 +146,13 @@ class Known:
     def is_sampled(self) -> bool:
         """Whether `ports` looks at some layouts only."""
         return not self.complete or (self.some.bit_count() > COMPARED and bool(self.results))
+
+    def reckoned(self, about: float) -> float:
+        """How many layouts fit, if the bits so far leave *about* so many: no fewer than were found,
+        and these where crowds would have come by others."""
+        found = self.some.bit_count()
+        few = found < SEEN and not self.complete and loops_for(self.options) is not None
+        return found if few and found else max(about, found)
 
     def is_decided(self, bits: dict[int, float]) -> bool:
         """Whether no further probe can tell anything; *bits* is what `ports` has said."""
@@ -225,14 +252,21 @@ class Known:
             lots = Rng(b"the coach", len(self.results))
             found = wander(options.board, self.results, counts, FOUND, WANDERED, lots, left)
         else:
-            samples = samples_of(loops, options, self.results, CROWD)
+            wanted = CROWDED if len(options.board.cells) <= VAST else CROWDED_VAST
+            samples = samples_of(loops, options, self.results, wanted)
             found = list(dict.fromkeys(one for sample in (*samples, left) for one in sample))
-        effort.left -= WANDERED if loops is None else COMPILED_CROWDS
+        cells = len(options.board.cells)
+        effort.left -= WANDERED if loops is None else COMPILED_CROWDS * cells
         layouts = listed_layouts(options.board, found, None)
         known = replace(self, layouts=layouts, some=layouts.everything)
         for markers in self.wrong:
             known = replace(known, some=known.some ^ known.same(markers))
         return known
+
+
+def effort_for(options: Options) -> Effort:
+    """For one box: four seconds on the largest, about, where there is most to fire."""
+    return Effort(ALLOWED * max(1, len(options.board.cells) // LARGE))
 
 
 def _range(options: Options) -> tuple[int, int]:
@@ -298,9 +332,15 @@ def _sample(cases: Sequence[Case], counts: Sequence[int], options: Options) -> s
 
 def _bits(layouts: LayoutSet, port: int, some: int) -> float:
     """The bits that a ray into a port is expected to tell."""
-    shares = [layouts.weight(part) for part in layouts.divided(port, some).values()]
-    total = sum(shares)
-    return -sum(share / total * log2(share / total) for share in shares) if len(shares) > 1 else 0.0
+    parts = layouts.divided(port, some)
+    return _spread({out: layouts.weight(part) for out, part in parts.items()})
+
+
+def _spread(shares: Mapping[int, int]) -> float:
+    """The bits of a result that comes out in these shares."""
+    total = sum(shares.values())
+    told = -sum(share / total * log2(share / total) for share in shares.values())
+    return told if len(shares) > 1 else 0.0
 
 
 @lru_cache(maxsize=32)
@@ -329,7 +369,8 @@ def gained(before: Known, after: Known, port: int, out: int) -> float | None:
     if before.some:
         told = before.layouts.divided(port, before.some).get(out, 0)
         share = before.layouts.weight(told) / before.layouts.weight(before.some)
-        return -log2(share) + 0.0 if share else None
+        # What none of a sample shows counts as half a layout, if any was found in the end.
+        return -log2(share or 0.5 / before.some.bit_count()) + 0.0 if share or after.some else None
     return None
 
 

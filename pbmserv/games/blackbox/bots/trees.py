@@ -216,7 +216,8 @@ def winning_turns(
 ) -> Iterator[int]:
     """The turns in which somebody wins who plays by a tree; of a layout that is lost none comes.
 
-    Each turn fires the tree's port; where few layouts are left, it guesses one of them as well.
+    Each turn fires the tree's port; where few layouts are left, it guesses one of them as well: of
+    those that the tree cannot tell from others if there are any, since they need guesses anyway.
 
     Args:
         branches: how many children each node has, the nodes in the order of their levels.
@@ -228,6 +229,7 @@ def winning_turns(
     held: list[list[int]] = [[] for _ in branches]
     for layout, node in enumerate(node_of):
         held[node].append(layout)
+    alike = list(map(len, held))
     for node in range(len(branches) - 1, -1, -1):  # of large sets nobody asks which they are
         if all(0 < len(held[child]) <= limits[0] for child in children[node]):
             held[node] += [one for child in children[node] for one in held[child]]
@@ -240,7 +242,8 @@ def winning_turns(
             continue
         if 0 < len(left) <= guesses[0]:
             yield turn
-            guesses, wrong = guesses[1:], wrong | {left[0]}
+            first = max(left, key=lambda one: alike[node_of[one]])
+            guesses, wrong = guesses[1:], wrong | {first}
         if guesses:
             todo += [(child, turn + 1, guesses, wrong) for child in children[node]]
 

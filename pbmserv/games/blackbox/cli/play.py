@@ -72,7 +72,8 @@ def play(
         bool, typer.Option("--no-clue", help="A wrong guess shows nothing.")
     ] = False,
 ) -> None:
-    """Play in the terminal, with keys or mouse. Press h there for all keys.
+    """Play in the terminal, with keys or mouse. Press h there for all keys, t for a
+    hint.
 
     Example: pbmserv blackbox play 8x8/3-6 --scoring timed
     """
