@@ -15,7 +15,7 @@ from pbmserv.games.blackbox.geometry import in_ranges, trace, trace_all, way
 from pbmserv.games.blackbox.legality import is_free
 from pbmserv.games.blackbox.moves import Element, Kind, print_elements
 from pbmserv.games.blackbox.readings import elements_of
-from pbmserv.games.blackbox.rules import exit_of, kind_of, names
+from pbmserv.games.blackbox.rules import exit_of, kind_of, names, ray_beside
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
 from pbmserv.games.blackbox.views import FIRED, BoxView, View
 
@@ -255,16 +255,8 @@ def check_markers(view: View) -> tuple[Note, ...]:
                 "-".join(filter(None, (board.ports[port], exit_of(board, port, found))))
             )
         else:
-            wrong.append(
-                {
-                    "port": board.ports[port],
-                    "result": kind_of(port, found),
-                    "exit": exit_of(board, port, found),
-                    "mark": own.marks[port],
-                    "guessed_result": kind_of(port, guessed[port]),
-                    "guessed_exit": exit_of(board, port, guessed[port]),
-                }
-            )
+            values = ray_beside(board, port, found, guessed[port])
+            wrong.append({**values, "mark": own.marks[port]})
     readers = frozenset({seat})
     results = len(explained) + len(wrong)
     summary = "some" if explained and wrong else "all" if explained else "none"

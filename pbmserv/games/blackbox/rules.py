@@ -257,7 +257,7 @@ class _Turn:
         marked = [port for port in differing if self._marks[port]]
         if marked:
             port = self._one_of(marked)
-            values = _distinguishing(self._board, port, real, guessed)
+            values = ray_beside(self._board, port, real[port], guessed[port])
             self._tell("clue-mark", mark=self._marks[port], **values)
         elif differing:
             port = self._one_of(differing)
@@ -330,6 +330,17 @@ def exit_of(board: Geometry, port: int, found: int) -> str:
     return board.ports[found] if found not in (HIT, port) else ""
 
 
+def ray_beside(board: Geometry, port: int, found: int, guessed: int) -> dict[str, Value]:
+    """What a ray into *port* does (*found*), and what it would do by the markers (*guessed*)."""
+    return {
+        "port": board.ports[port],
+        "result": kind_of(port, found),
+        "exit": exit_of(board, port, found),
+        "guessed_result": kind_of(port, guessed),
+        "guessed_exit": exit_of(board, port, guessed),
+    }
+
+
 def lost(seats: int, loser: Seat, reason: str) -> Outcome:
     """The outcome when one seat loses at once and all others win."""
     places = tuple(2 if seat == loser else 1 for seat in range(seats))
@@ -350,7 +361,8 @@ def lessons(state: State, seat: Seat) -> tuple[Note, ...]:
     if marked:
         found.append(Note("contradicted", seat, readers, {"ports": tuple(marked)}))
     elif differing:
-        values = _distinguishing(board, differing[0], real, guessed)
+        port = differing[0]
+        values = ray_beside(board, port, real[port], guessed[port])
         found.append(Note("distinguishing", seat, readers, values))
     dead = dead_zone(board, box.atoms)
     if dead:
@@ -362,15 +374,3 @@ def lessons(state: State, seat: Seat) -> tuple[Note, ...]:
 def dead_zone(board: Geometry, atoms: frozenset[int]) -> frozenset[int]:
     """Empty cells into which no ray looks: an atom there would change no result."""
     return frozenset(board.cells) - seen_by_rays(board, atoms) - atoms
-
-
-def _distinguishing(
-    board: Geometry, port: int, real: list[int], guessed: list[int]
-) -> dict[str, Value]:
-    return {
-        "port": board.ports[port],
-        "result": kind_of(port, real[port]),
-        "exit": exit_of(board, port, real[port]),
-        "guessed_result": kind_of(port, guessed[port]),
-        "guessed_exit": exit_of(board, port, guessed[port]),
-    }
