@@ -24,7 +24,10 @@ LONGEST_LOCAL = 64
 
 _TOKEN = re.compile(r"[a-z2-7]+")
 _MAYBE_TOKEN = re.compile(r"[a-z2-7]{20,}", re.IGNORECASE)
-_DIGITS = str.maketrans("abcdefghijklmnopqrstuvwxyz234567", "0123456789abcdefghijklmnopqrstuv")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
+_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
+"""Base32 in lower case without padding, two letters at once."""
+_DIGITS = str.maketrans(_LETTERS, "0123456789abcdefghijklmnopqrstuv")
 
 _SEALED = 0x80
 """In the octet of the purpose: `about` is enciphered. In addresses that are older than this it is
@@ -197,7 +200,7 @@ class MailDomain:
         prefix = f"{self.local}+"
         if not local.startswith(prefix) or len(local) > LONGEST_LOCAL:
             return None
-        found = self.ring.read(local[len(prefix) :])
+        found = _read(tuple(self.ring.keys.items()), local[len(prefix) :])
         return None if found is not None and found.purpose is Purpose.PAGE else found
 
 
@@ -228,29 +231,44 @@ def _token(
             body.append(left & 0x7F | 0x80)
             left >>= 7
         body.append(left)
-    return _spelled(body + _mac(key, body))
+    packed = body + _mac(key, body)
+    bits = 8 * len(packed)
+    spare = -bits % 10
+    spelled = int.from_bytes(packed) << spare
+    pairs = [_PAIRS[spelled >> at & 0x3FF] for at in range(bits + spare - 10, -1, -10)]
+    return "".join(pairs)[: (bits + 4) // 5]
 
 
 @lru_cache(maxsize=1_024)  # RCPT, DATA and whoever reads a mail ask for the same
 def _read(keys: tuple[tuple[int, bytes], ...], token: str) -> ReplyAddress | None:
     """What a token in lower case says; ``None``: none of these keys has signed it."""
-    packed = _packed(token)
-    if packed is None:
+    # Base32; the standard library's decoder goes over it character by character. The last letter
+    # has bits to spare: only one spelling counts (RFC 4648 section 3.5).
+    if not _TOKEN.fullmatch(token):
         return None
+    spare = len(token) * 5 % 8
+    spelled = int(token.translate(_DIGITS), 32)
+    if spare >= 5 or spelled & ((1 << spare) - 1):
+        return None
+    packed = (spelled >> spare).to_bytes(len(token) * 5 // 8, "big")
     body, mac = packed[:-MAC_BYTES], packed[-MAC_BYTES:]
     key = dict(keys).get(body[0]) if len(body) >= 6 else None
     if key is None or not hmac.compare_digest(mac, _mac(key, body)):
         return None
-    numbers = _varints(body[2:])
-    if len(numbers) != 4:
-        return None
+    numbers, value, shift = [], 0, 0
+    for octet in body[2:]:  # LEB128
+        value |= (octet & 0x7F) << shift
+        shift += 7
+        if octet < 0x80:
+            numbers.append(value)
+            value, shift = 0, 0
     try:
         purpose = Purpose(body[1] & ~_SEALED)
     except ValueError:  # signed by a newer version of this server
         return None
-    if body[1] & _SEALED:
+    if body[1] & _SEALED and len(numbers) > 1:
         numbers[1] = _deciphered(_seal(key, purpose), numbers[1])
-    return ReplyAddress(purpose, *numbers)
+    return ReplyAddress(purpose, *numbers) if len(numbers) == 4 else None
 
 
 @lru_cache(maxsize=64)
@@ -266,34 +284,6 @@ def _mac(key: bytes, body: bytes | bytearray) -> bytes:
     inside.update(body)
     outside.update(inside.digest())
     return outside.digest()[:MAC_BYTES]
-
-
-_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
-_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
-
-
-def _spelled(packed: bytes | bytearray) -> str:
-    """Base32 in lower case without padding, two letters at once."""
-    bits = 8 * len(packed)
-    spare = -bits % 10
-    number = int.from_bytes(packed) << spare
-    pairs = [_PAIRS[number >> at & 0x3FF] for at in range(bits + spare - 10, -1, -10)]
-    return "".join(pairs)[: (bits + 4) // 5]
-
-
-def _packed(token: str) -> bytes | None:
-    """What a token spells out in base32, ``None`` where it is none.
-
-    The standard library's decoder goes over it character by character.
-    """
-    if not _TOKEN.fullmatch(token):
-        return None
-    spare = len(token) * 5 % 8
-    number = int(token.translate(_DIGITS), 32)
-    # The last letter has bits to spare: only one spelling counts (RFC 4648 section 3.5).
-    if spare >= 5 or number & ((1 << spare) - 1):
-        return None
-    return (number >> spare).to_bytes(len(token) * 5 // 8, "big")
 
 
 def _deciphered(key: bytes, number: int) -> int:
@@ -331,14 +321,3 @@ def _begun(key: bytes) -> tuple[list[hashlib._Hash], hashlib._Hash, hashlib._Has
         hashlib.sha256(inner + b"reply-address\0"),
         hashlib.sha256(bytes([octet ^ 0x5C for octet in block])),
     )
-
-
-def _varints(packed: bytes) -> list[int]:
-    numbers, value, shift = [], 0, 0
-    for byte in packed:
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            numbers.append(value)
-            value, shift = 0, 0
-    return numbers

@@ -220,11 +220,12 @@ class Removal:
         self._mail = mail
         self._game = game
         self._writer = writer
+        self._path = file_of(mail.url)
 
     def run_once(self) -> None:
         """Remove what is settled now, unless a copy is being made: that needs what the copied game
         store does not know as settled yet."""
-        path = file_of(self._mail.url)
+        path = self._path
         with alone_with(path, arrivals.REMOVAL) if path else nullcontext(True) as is_free:
             if not is_free:
                 return

@@ -6,14 +6,10 @@ from __future__ import annotations
 import mmap
 import struct
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from itertools import count
-from time import monotonic, thread_time
-
-from sqlalchemy import Connection
-
-from pbmserv.service.core.results import Done
+from time import monotonic
 
 _LAYOUT = struct.Struct("=qd")
 _NUMBER = struct.Struct("=q")
@@ -112,28 +108,6 @@ class CurrentWork:
 
     def _look(self) -> list[tuple[int, float]]:
         return [one for one in _LAYOUT.iter_unpack(self._memory) if one[0] != NONE]
-
-
-class Timed:
-    """A job that tells which mail it is about while it runs, and what it took."""
-
-    __slots__ = ("_current", "_job", "_number", "took_s")
-
-    def __init__(
-        self, job: Callable[[Connection], Done], current: CurrentWork, number: int
-    ) -> None:
-        self._job = job
-        self._current = current
-        self._number = number
-        self.took_s = 0.0
-
-    def __call__(self, connection: Connection) -> Done:
-        begun = thread_time()
-        try:
-            with self._current.of(self._number):
-                return self._job(connection)
-        finally:
-            self.took_s = thread_time() - begun
 
 
 class Claims:

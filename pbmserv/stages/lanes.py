@@ -37,6 +37,7 @@ class Task:
         changes: how often its passwords were looked at once more, since one had been changed.
         is_to_keep: it could not be carried out; that it is kept is what is left to do.
         deaths: how often play has died with it in hand.
+        took_s: processor time that the writer took for it when it tried last.
     """
 
     arrival: Arrival
@@ -45,6 +46,7 @@ class Task:
     changes: int = 0
     is_to_keep: bool = False
     deaths: int = 0
+    took_s: float = 0.0
 
     @property
     def may_kill(self) -> bool:
@@ -87,7 +89,7 @@ class Lanes:
 
     def are_empty(self) -> bool:
         """Whether nobody waits."""
-        return not any(one.waiting for one in self._by_name.values())
+        return not [one for one in self._by_name.values() if one.waiting]
 
     def in_turn(self) -> Iterator[Lane]:
         """Each time the lane that has had the least of the time, among those with something to

@@ -113,7 +113,7 @@ class DoorStage:
         with self._base.mail.reading.connect() as connection:
             waiting = arrivals.by_lane(connection)
         self.door.shares.found(waiting)
-        self.quota.waits(sum(octets for _, octets in waiting.values()))
+        self.quota.waits(sum([octets for _, octets in waiting.values()]))
 
     def start(self) -> None:
         """Begin to say that it lives, to remove what is done, and to count with others."""

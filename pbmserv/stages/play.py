@@ -35,7 +35,7 @@ from pbmserv.service.core.results import NOTHING, Done
 from pbmserv.service.delivery.incoming import IncomingMail, MailReader, is_set_aside, note_done
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.stages.arrivals import MOST, Arrivals, Gone
-from pbmserv.stages.current_work import CurrentWork, Timed
+from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Task
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import Arrival
@@ -101,7 +101,7 @@ class Play:
         self._keeps_order = keeps_order
         self._events: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lanes = Lanes()
-        self._read: list[tuple[Lane, Task, Timed]] = []
+        self._read: list[tuple[Lane, Task, Callable[[Connection], Done]]] = []
         self._in_flight = 0
         self._checked = 0
         self._again_at: float | None = None
@@ -288,8 +288,7 @@ class Play:
         self._in_flight += 1
         if not self._keeps_order:
             lane.is_held = True
-        settled = partial(self._settled, task.arrival, job)
-        self._read.append((lane, task, Timed(settled, self._current, task.arrival.id)))
+        self._read.append((lane, task, partial(self._carry_out, task, job)))
 
     def _hand_in(self) -> None:
         """Hand the writer all that was read."""
@@ -297,35 +296,40 @@ class Play:
         if not read:
             return
         try:
-            futures = self._writer.submit_all([timed for _, _, timed in read])
+            futures = self._writer.submit_all([job for _, _, job in read])
         except Closed:
             self._in_flight -= len(read)
             for _, task, _ in read:
                 self._put_back(task)
             self._stopping.set()
             return
-        for one, future in zip(read, futures, strict=True):
-            future.add_done_callback(partial(self._tell, partial(self._is_done, *one)))
+        for (lane, task, _), future in zip(read, futures, strict=True):
+            future.add_done_callback(partial(self._tell, partial(self._is_done, lane, task)))
 
     def _tell(self, then: Callable[[Future[T]], None], future: Future[T]) -> None:
         """Have play's own thread go on with what another thread has ready."""
         self._events.put(partial(then, future))
 
-    def _settled(
-        self, arrival: Arrival, job: Callable[[Connection], Any], connection: Connection
+    def _carry_out(
+        self, task: Task, job: Callable[[Connection], Any], connection: Connection
     ) -> Done:
-        """Carry out, and note that this is done."""
-        found = job(connection)
-        done: Done
-        done, result = found if isinstance(found, tuple) else (found, None)
-        self._arrivals.settle(connection, arrival, self._clock.now(), result)
-        return done
+        """Do a job and note that its arrival is done, with a look at the time that takes."""
+        begun = thread_time()
+        try:
+            with self._current.of(task.arrival.id):
+                found = job(connection)
+                done: Done
+                done, result = found if isinstance(found, tuple) else (found, None)
+                self._arrivals.settle(connection, task.arrival, self._clock.now(), result)
+                return done
+        finally:
+            task.took_s = thread_time() - begun
 
-    def _is_done(self, lane: Lane, task: Task, timed: Timed, future: Future[Done]) -> None:
+    def _is_done(self, lane: Lane, task: Task, future: Future[Done]) -> None:
         """The writer has come back to a job."""
         try:
             self._is_alone = False
-            self._lanes.used(lane, timed.took_s)
+            self._lanes.used(lane, task.took_s)
             if not self._keeps_order:
                 lane.is_held = False
             error = future.exception() if not future.cancelled() else CancelledError()
