@@ -28,16 +28,6 @@ newest ones, which stand last."""
 _MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,900}>")
 
 
-def check_head(raw: bytes) -> None:
-    """Refuse a mail whose headers could not be read later, or name nobody to answer.
-
-    Raises:
-        MailError: ``no-from``, ``several-from``, ``bad-from``, ``bad-header``,
-            ``headers-too-long``.
-    """
-    _sender(read_headers(split_block(raw)[0]))
-
-
 def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) -> Mail:
     """Read one mail.
 
@@ -49,11 +39,11 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
     Raises:
         MailError: with one word as its text, and nothing else whatever the mail contains:
             ``no-from``, ``several-from``, ``bad-from``, ``bad-header``,
-            ``headers-too-long``; see `check_head`.
+            ``headers-too-long``; the door has looked at the headers.
     """
     block, body = split_block(envelope.raw)
     headers = read_headers(block)
-    sender = _sender(headers)
+    sender = sender_of(headers)
     subject = one_line(first(headers, "subject"))
     identity = message_id(headers)
     try:
@@ -71,12 +61,15 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
     )
     if (found.reaction or _is_reaction(text)) and not verdict.reason:
         verdict = Automatic("reaction")
-    if identity:
-        digest = _digest("id", identity, sender)
-    else:
+    told = ["id", identity, sender]
+    if not identity:
         # Files alone differ, too; blank lines at the end are the roads', not the writer's.
         said = text or hashlib.sha256(body.strip()).hexdigest()
-        digest = _digest("text", one_line(first(headers, "date")), subject, said, sender)
+        told = ["text", one_line(first(headers, "date")), subject, said, sender]
+    digest = hashlib.sha256()
+    for part in told:  # each with its length, so that no two lists look alike
+        octets = part.encode("utf-8", "replace")
+        digest.update(b"%d:%s" % (len(octets), octets))
     answered = first(headers, "in-reply-to").split()[-_MOST_ANSWERED:]
     answered += first(headers, "references").split()[-_MOST_ANSWERED:]
     return Mail(
@@ -87,7 +80,7 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         automatic=verdict.reason,
         only_auto_submitted=verdict.only_auto_submitted,
         away=verdict.away,
-        digest=digest,
+        digest=digest.hexdigest(),
         unread=found.unread,
         left_out=found.left_out,
         answers=tuple(dict.fromkeys(filter(_MESSAGE_ID.fullmatch, answered))),
@@ -103,13 +96,16 @@ def _is_reaction(text: str) -> bool:
     return any(line[0] != ">" and _REACTED.search(line) for line in lines[:3])
 
 
-def _sender(headers: Headers) -> str:
+def sender_of(headers: Headers) -> str:
+    """Whom a mail is from: the one address of its one From field.
+
+    Raises:
+        MailError: ``no-from``, ``several-from`` or ``bad-from``; such a mail cannot be answered.
+    """
     values = headers.get("from", ())
-    if not values:
-        raise MailError("no-from")
     if len(values) > 1:
         raise MailError("several-from")
-    if not values[0]:
+    if not values or not values[0]:
         raise MailError("no-from")
     return one_mailbox(values[0])
 
@@ -121,15 +117,6 @@ def message_id(headers: Headers) -> str:
     """
     value = first(headers, "message-id").strip()
     return value if _MESSAGE_ID.fullmatch(value) else ""
-
-
-def _digest(*parts: str) -> str:
-    """SHA-256 over the parts, each with its length, so that no two lists look alike."""
-    digest = hashlib.sha256()
-    for part in parts:
-        octets = part.encode("utf-8", "replace")
-        digest.update(b"%d:%s" % (len(octets), octets))
-    return digest.hexdigest()
 
 
 # -- the address in a From field ---------------------------------------------------------------

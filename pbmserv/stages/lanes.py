@@ -79,11 +79,13 @@ class Lanes:
 
     def add(self, task: Task) -> None:
         """Have a mail wait in its lane."""
-        self._lane(task).waiting.append(task)
+        name = task.arrival.lane  # which may be new, or was forgotten meanwhile
+        self._by_name.setdefault(name, Lane(name)).waiting.append(task)
 
     def put_back(self, task: Task) -> None:
         """Have a mail wait again, in its turn."""
-        waiting = self._lane(task).waiting
+        name = task.arrival.lane
+        waiting = self._by_name.setdefault(name, Lane(name)).waiting
         later = (n for n, one in enumerate(waiting) if one.arrival.id > task.arrival.id)
         waiting.insert(next(later, len(waiting)), task)
 
@@ -102,7 +104,7 @@ class Lanes:
         while ready:
             _, n, lane = heappop(ready)
             if lane.waiting and not lane.is_held:
-                if lane.waiting[0].may_kill and perf_counter() < self._wary_until:
+                if perf_counter() < self._wary_until and lane.waiting[0].may_kill:
                     continue
                 yield lane
                 heappush(ready, (lane.used_s, n, lane))
@@ -121,14 +123,6 @@ class Lanes:
         is_over = not lane.waiting and not lane.is_held and lane.used_s < NOT_WORTH_KEEPING_S
         if is_known and is_over:
             del self._by_name[lane.name]
-
-    def _lane(self, task: Task) -> Lane:
-        """Where a mail waits; a lane that was forgotten meanwhile is there again."""
-        name = task.arrival.lane
-        lane = self._by_name.get(name)
-        if lane is None:
-            lane = self._by_name[name] = Lane(name)
-        return lane
 
 
 class Shares:

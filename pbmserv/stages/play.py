@@ -186,7 +186,7 @@ class Play:
         for lane in self._lanes.in_turn():
             if self._in_flight >= IN_FLIGHT or self._stopping.is_set() or self._is_alone:
                 return
-            if lane.waiting[0].may_kill:
+            if self._suspects and lane.waiting[0].may_kill:
                 if self._in_flight:
                     return
                 self._is_alone = True

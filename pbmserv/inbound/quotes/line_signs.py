@@ -211,7 +211,7 @@ _ITEM = re.compile(
 
 def has_marker(folded: str) -> bool:
     """Whether `MARKER` stands in a line, whatever its blanks have become."""
-    return "above" in folded and _MARKER_WORDS in " ".join(folded.split())
+    return _MARKER_WORDS in " ".join(folded.split())
 
 
 def is_quoted(shown: str) -> bool:

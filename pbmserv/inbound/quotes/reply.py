@@ -138,7 +138,7 @@ class _Scan:
             self._run = self._quoted = 0
             return True
         folded = shown.casefold()
-        marked = has_marker(folded)
+        marked = "above" in folded and has_marker(folded)
         # A table's lines look like quote marks, too, and below them our letter goes on without.
         if is_quoted(shown) and (not marked or shown.startswith(PLAIN_MARKS)):
             return self._quote(shown, len(line))
@@ -161,7 +161,8 @@ class _Scan:
         if not self._announced:
             above = lines_above_quote(self._directly_above())
             self.left_out = self.left_out or above > 0
-            self._drop(above)
+            if above:
+                self._drop(above)
             if not self._run:
                 self._drop_announcement()
         self._announced = False
@@ -207,7 +208,8 @@ class _Scan:
         """Leave out what announces a quote: this line, and so many above it."""
         lines = (*self._kept[len(self._kept) - above :], shown)
         self.left_out = self.left_out or not any(map(is_dated, lines))
-        self._drop(above)
+        if above:
+            self._drop(above)
         self._announced = True
         return self._nothing_above()
 
@@ -268,11 +270,10 @@ class _Scan:
         return self._kept[-count:] if count else []
 
     def _drop(self, count: int) -> None:
-        """Take back the last `count` lines; none of them is blank."""
-        if count:
-            del self._kept[-count:]
-            self._written -= count
-            self._run -= count
+        """Take back the last `count` lines, at least one; none of them is blank."""
+        del self._kept[-count:]
+        self._written -= count
+        self._run -= count
 
 
 def _first_word(shown: str) -> int:
