@@ -33,6 +33,7 @@ PLANS: dict[tuple[tuple[int, int, int], Goal], Any] = {
     ((8, 8, 3), Goal.PROBES): growing.plan([(16, 4)], [(16, 2)]),
     ((8, 8, 3), Goal.POINTS): growing.plan([(16, 4)], [(16, 2)]),
     ((8, 8, 4), Goal.PROBES): growing.plan([(14, 4), (17, 2)], []),
+    ((8, 8, 4), Goal.POINTS): growing.plan([(14, 4), (17, 2)], []),
 }
 """How many ports are tried once more, at a tree's own nodes and in trials; for others none."""
 

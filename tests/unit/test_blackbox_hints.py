@@ -128,6 +128,7 @@ def test_a_large_board_gets_a_hint_too(words: list[str]) -> None:
     assert found.bits > 1
 
 
+TWO = "They differ at A1 and B2. One has its atoms at A1. Another has its atoms at B2. "
 HINTS = (
     (Hint("contradicted", have=5, most=4), "You have 5 markers"),
     (Hint("contradicted", ("C",)), "Your markers contradict the mark at port C"),
@@ -141,8 +142,8 @@ HINTS = (
         Hint("port", ("C",), bits=1.0, shares={"hit": 25, "reflection": 0, "detour": 75}, exits=2),
         "it tells 1.0 bit on average.",
     ),
-    (Hint("apart", cells=("A1", "B2"), left=2, layouts=(("A1",), ("B2",))), "Only luck"),
-    (Hint("apart", cells=("A1", "B2"), left=2, layouts=(("A1",), ("B2",)), fair=True), "Any of"),
+    (Hint("apart", cells=("A1", "B2"), left=2, layouts=(("A1",), ("B2",))), TWO + "Only luck"),
+    (Hint("apart", cells=("A1", "B2"), left=2, layouts=(("A1",), ("B2",)), fair=True), TWO + "Any"),
     (Hint("apart"), "No port is left to fire."),
     (Hint("ready", left=1), "nothing else does"),
     (Hint("ready", left=2, fair=True), "what else would"),
