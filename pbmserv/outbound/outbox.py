@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -153,11 +153,6 @@ def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
     return [*others, *[row for row in rows if row.recipient in answered]]
 
 
-def _noted(row: QueuedLetter, letter: OutgoingLetter | None) -> ClaimedLetter:
-    about = row.letter, row.mail_id, row.board_id, row.ply
-    return ClaimedLetter(row.id, row.attempts, row.created_at, letter, *about)
-
-
 class OutboxRows(Protocol):
     """What changes the outbox: the writer itself, or on SQLite play, who has it."""
 
@@ -169,10 +164,6 @@ class OutboxRows(Protocol):
 
     def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
         """Keep letters as they were made, packed."""
-        ...
-
-    def take(self, known: QueuedLetter, packed: bytes, now: datetime, until: datetime) -> bool:
-        """Claim a letter that was made, and keep it; whether it is still what is *known* of it."""
         ...
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
@@ -197,7 +188,6 @@ class WrittenRows:
 
     Attributes:
         held: letters that senders of this server have in hand.
-        is_waited_for: whether who claimed last found nothing.
     """
 
     def __init__(
@@ -207,29 +197,17 @@ class WrittenRows:
         self._refused = refused
         self._claiming = Claiming(writer, outbox.let_go)
         self.held: Callable[[], Collection[int]] = tuple
-        self.is_waited_for = False
 
     def claim(
         self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
     ) -> list[QueuedLetter]:
         job = partial(outbox.claim, now=now, until=until, most=most, avoiding=avoiding)
-        found = self._claiming.claimed(job, until)
-        self.is_waited_for = not found
-        return found
+        return self._claiming.claimed(job, until)
 
     def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
         self._writer.submit_unsynced(
             partial(kept_letters.keep_bytes, made=packed, now=now)
         ).result()
-
-    def take(self, known: QueuedLetter, packed: bytes, now: datetime, until: datetime) -> bool:
-        def job(connection: Connection) -> list[int]:
-            if not outbox.take(connection, known, now, until):
-                return []
-            kept_letters.keep_bytes(connection, {known.id: packed}, now)
-            return [known.id]
-
-        return bool(self._claiming.claimed(job, until))
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
         self._writer.submit_unsynced(partial(outbox.renew, ids=ids, until=until)).result()
@@ -264,7 +242,6 @@ class AskedRows:
     def __init__(self, ask: Callable[..., Any]) -> None:
         self.claim = partial(ask, "claim")
         self.keep = partial(ask, "keep")
-        self.take = partial(ask, "take")
         self.renew = partial(ask, "renew")
         self.settle = partial(ask, "settle")
         self.reclaim = partial(ask, "reclaim")
@@ -310,7 +287,17 @@ class Outbox:
             if row.raw is None:
                 self._claimed[row.id] = row
         return [
-            _noted(row, None if row.raw is None else self._outgoing(row, row.raw)) for row in rows
+            ClaimedLetter(
+                row.id,
+                row.attempts,
+                row.created_at,
+                None if row.raw is None else self._outgoing(row, row.raw),
+                row.letter,
+                row.mail_id,
+                row.board_id,
+                row.ply,
+            )
+            for row in rows
         ]
 
     def give_back(self, ids: Sequence[int]) -> None:
@@ -318,27 +305,6 @@ class Outbox:
         if ids:
             now = self._clock.now()
             self._rows.renew(ids, now)
-
-    def taken(
-        self, queued: Sequence[QueuedLetter]
-    ) -> Iterator[tuple[ClaimedLetter, OutgoingLetter]]:
-        """Letters that were just queued, each made and then claimed and kept in one go.
-
-        Those that another has, or that are not what they were any more, are left out. What cannot
-        be made ends it: `prepare` finds it again, and says why.
-        """
-        for row in _others_first(queued):
-            try:
-                self._must_end(row)
-                with self._database.reading.connect() as connection, self._watch.of(row.id):
-                    raw = self._composer.bytes_of(self._composer.looking(connection), row)
-                    raw = self._signer.signed(raw)
-            except Exception:  # noqa: BLE001 - who claims it the usual way finds out what ails it
-                return
-            now = self._clock.now()
-            if self._rows.take(row, pack(raw), now, now + LEASE):
-                letter = self._outgoing(row, raw)
-                yield _noted(row, letter), letter
 
     def prepare(self, ids: Sequence[int]) -> Sequence[OutgoingLetter]:
         """Render claimed letters and keep their bytes, so that every attempt sends the same.

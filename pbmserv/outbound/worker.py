@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic
@@ -40,7 +39,6 @@ from pbmserv.outbound.relay import (
     delay,
     domain_of,
 )
-from pbmserv.store.delivery.outbox import QueuedLetter
 
 #: Claiming pays in batches of 20 to 100.
 BATCH = 50
@@ -115,8 +113,6 @@ class Sender:
         self._stopping = threading.Event()
         self._woken = False
         self._bell = threading.Condition()
-        self._resting = 0
-        self._queued: Sequence[QueuedLetter] = ()
         self._pulses = [Pulse(LONGEST_S) for _ in range(threads + 1)]
         works = [(self._work, f"sender-{n}") for n in range(1, threads + 1)]
         works.append((self._renew, "sender-lease"))
@@ -147,13 +143,6 @@ class Sender:
     def wake(self) -> None:
         """Look into the outbox now; cheap, from any thread."""
         with self._bell:
-            self._woken = True
-            self._bell.notify()
-
-    def begin_on(self, queued: Sequence[QueuedLetter]) -> None:
-        """As `wake`; if a thread has nothing to do, it makes these before it claims them."""
-        with self._bell:
-            self._queued = queued if self._resting else ()
             self._woken = True
             self._bell.notify()
 
@@ -206,63 +195,34 @@ class Sender:
             pause = min(pause, max(_SHORTEST_PAUSE_S, (due - now).total_seconds()))
         with self._bell:
             if not self._woken and not self._stopping.is_set():
-                self._resting += 1
                 self._bell.wait(pause)
-                self._resting -= 1
             self._woken = False
 
     def _send_batch(self) -> bool:
         """Claim, send and settle one batch; whether there was any letter."""
         now = self._clock.now()
-        with self._bell:
-            queued, self._queued = self._queued, ()
         allowed = self._breaker.allowance(now, BATCH)
         if not allowed:
             return False
         is_trial = allowed < BATCH
-        closed = self._domains.closed(now)
-        if queued and not closed and not is_trial:
-            self._send_queued(queued)
-            return True
-        claimed = self._outbox.claim(allowed, closed)
+        claimed = self._outbox.claim(allowed, self._domains.closed(now))
         if not claimed:
             if is_trial:
                 self._breaker.untried(now)
             return False
-        with self._holds([row.id for row in claimed]):
-            self._settle(self._results(claimed, now, is_trial=is_trial))
-        return True
-
-    def _send_queued(self, queued: Sequence[QueuedLetter]) -> None:
-        """Make, claim, send and settle letters that were just queued."""
-        results: list[Result] = []
-        letters = self._outbox.taken(queued)
-        with self._holds([row.id for row in queued]):
-            try:
-                while True:
-                    with self._making:
-                        made = next(letters, None)
-                    if made is None:
-                        break
-                    results.append(self._attempt(*made, self._clock.now(), is_trial=False))
-            finally:
-                if results:
-                    self._settle(results)
-
-    @contextmanager
-    def _holds(self, ids: Sequence[int]) -> Iterator[None]:
-        """These letters are in hand."""
+        ids = [row.id for row in claimed]
         with self._holding:
             self._held.update(ids)
         if self._noted is not None:
             self._noted.add(ids)
         try:
-            yield
+            self._settle(self._results(claimed, now, is_trial=is_trial))
         finally:
             with self._holding:
                 self._held.difference_update(ids)
             if self._noted is not None:
                 self._noted.remove(ids)
+        return True
 
     def _results(
         self, claimed: Sequence[ClaimedLetter], now: datetime, *, is_trial: bool

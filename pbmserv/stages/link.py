@@ -1,8 +1,8 @@
 """How the stages of one machine speak to each other: rings that wake, and questions with answers.
 
-A ring is a datagram that nothing depends on: what it may tell is in the database, too, so none is
-missed where several are one. Questions go over a socket in a folder that only the server's own
-user may enter; both ends are this program, so values travel as pickles.
+A ring is an empty datagram: it carries nothing, so none is missed where several are one. Questions
+go over a socket in a folder that only the server's own user may enter; both ends are this program,
+so values travel as pickles.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection, Listener
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -29,14 +28,11 @@ from pbmserv.store.core.writer import UNAVAILABLE
 LONGEST_PATH = 90
 """Octets of a socket's path that every system takes."""
 MOST_SERVERS = 16
-LONGEST_TOLD = 60_000
-"""Octets of what a ring tells."""
 PATIENCE_S = 20.0
 """Seconds that a question waits for a stage that is just starting, or starting again."""
 
 log = logging.getLogger("pbmserv.stages")
 
-_CALL = b"!"
 Answers = Mapping[str, Callable[..., Any]]
 
 
@@ -76,17 +72,14 @@ def meeting_place(data_dir: Path, stages: Sequence[str]) -> Iterator[Path]:
 
 
 class Ring:
-    """Calls *woken* whenever somebody rings at *path*, and *told* with what is told there."""
+    """Calls *woken* whenever somebody rings at *path*."""
 
-    def __init__(
-        self, path: Path, woken: Callable[[], None], told: Callable[[Any], None] | None = None
-    ) -> None:
+    def __init__(self, path: Path, woken: Callable[[], None]) -> None:
         with contextlib.suppress(FileNotFoundError):
             path.unlink()
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.bind(str(path))
         self._woken = woken
-        self._told = told
         self._thread = threading.Thread(target=self._listen, name=f"ring-{path.stem}", daemon=True)
 
     def start(self) -> None:
@@ -102,15 +95,11 @@ class Ring:
     def _listen(self) -> None:
         while True:
             try:
-                heard = self._socket.recv(LONGEST_TOLD)
+                if not self._socket.recv(8):
+                    return
             except OSError:
                 return
-            if not heard:
-                return
-            if self._told is None or heard == _CALL:
-                self._woken()
-            else:
-                self._told(ForkingPickler.loads(heard))
+            self._woken()
 
 
 class Bell:
@@ -124,19 +113,7 @@ class Bell:
     def ring(self) -> None:
         """Wake the other stage. Never waits; from any thread."""
         with contextlib.suppress(OSError):
-            self._socket.sendto(_CALL, self._path)
-
-    def tell(self, value: Any) -> bool:
-        """Wake the other stage with something to begin on; whether it will hear of it. As `ring`,
-        it never waits."""
-        told = ForkingPickler.dumps(value)
-        if len(told) > LONGEST_TOLD:
-            return False
-        try:
-            self._socket.sendto(told, self._path)
-        except OSError:
-            return False
-        return True
+            self._socket.sendto(b"!", self._path)
 
 
 class Answering:

@@ -22,7 +22,7 @@ from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim import load as load_key
 from pbmserv.outbound.outbox import Outbox, OutboxRows, WrittenRows
 from pbmserv.outbound.relay import Relay, open_relay
-from pbmserv.outbound.worker import FEW, Sender
+from pbmserv.outbound.worker import Sender
 from pbmserv.service.accounts.web_requests import Forms
 from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Lockout, Passwords
@@ -45,8 +45,7 @@ from pbmserv.stages.door import Door
 from pbmserv.stages.play import Play
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, open_writer
-from pbmserv.store.delivery import arrivals, outbox
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery import arrivals
 
 SENDERS = {"maildir": 2, "lmtp": 2, "smtp": 8, "smtps": 8}
 """Threads that send, by relay; each keeps a connection. Over a network most of it is waiting."""
@@ -224,7 +223,6 @@ class PlayStage:
         return {
             "claim": rows.claim,
             "keep": rows.keep,
-            "take": rows.take,
             "renew": rows.renew,
             "settle": rows.settle,
             "reclaim": rows.reclaim,
@@ -234,14 +232,6 @@ class PlayStage:
             "operate": self._operate,
             "retry_kept": self.kept_mails.retry,
         }
-
-    def unmade(self) -> list[QueuedLetter]:
-        """The few letters that a post which waits for some can begin on before it claims them."""
-        if not self.rows.is_waited_for:
-            return []
-        self.rows.is_waited_for = False
-        with self.game.reading.connect() as connection:
-            return outbox.unmade(connection, self.clock.now(), FEW)
 
     def start(self) -> None:
         """Begin. The heartbeat first of all, so that a move which waited for us is not charged

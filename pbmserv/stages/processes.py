@@ -152,10 +152,14 @@ async def _door(name: str, base: Base, given: Given) -> None:
 async def _play(name: str, base: Base, given: Given) -> None:
     bells = [Bell(given.folder / f"post{n}.ring") for n in range(1, given.posts + 1)]
 
+    def ring_post() -> None:
+        for bell in bells:
+            bell.ring()
+
     ring_bots = Bell(given.folder / "bots.ring").ring
     stage = PlayStage(
         base,
-        lambda: _ring_posts(bells, stage),
+        ring_post,
         ring_bots,
         current=given.current,
         suspects=given.suspects,
@@ -198,17 +202,6 @@ async def _play(name: str, base: Base, given: Given) -> None:
     await _until_stopped(given, _reload(name, base, given), stop)
 
 
-def _ring_posts(bells: list[Bell], stage: PlayStage) -> None:
-    """Wake all posts; or, if they wait, one of them with the letters to begin on."""
-    queued = stage.unmade()
-    if queued:
-        bells.append(bells.pop(0))  # they take turns
-        if bells[-1].tell(queued):
-            return
-    for bell in bells:
-        bell.ring()
-
-
 async def _post(name: str, base: Base, given: Given) -> None:
     written: OutboxRows
     close: Callable[[], None] = _nothing
@@ -225,7 +218,7 @@ async def _post(name: str, base: Base, given: Given) -> None:
 
     answers = {"state": state, "held": stage.sender.held}
     answering = Answering(given.folder / f"{name}.sock", answers)
-    ring = Ring(given.folder / f"{name}.ring", stage.sender.wake, stage.sender.begin_on)
+    ring = Ring(given.folder / f"{name}.ring", stage.sender.wake)
     alone = base.game.is_sqlite  # nobody on another machine
     threading.Thread(
         target=stage.start, kwargs={"alone": alone}, name="post-start", daemon=True

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 from running import MovableClock
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, select
 
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import ServerFault, SetAside
@@ -23,8 +23,7 @@ from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer, open_writer
 from pbmserv.store.delivery import bounces, outbox
-from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
-from pbmserv.store.tables.mail import letter_bytes
+from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.tables.mail import outbox as rows
 
 PATIENCE_S = 20
@@ -109,55 +108,6 @@ def test_a_claimed_letter_comes_back_when_its_worker_died(post: Post, clock: Mov
     assert again[0].letter.raw == made  # the very mail that may have gone out already
     assert again[1].letter is None
     assert [row.attempts for row in again] == [0, 0, 0]
-
-
-def unmade(post: Post, clock: MovableClock, most: int = 3) -> list[QueuedLetter]:
-    with post.database.reading.connect() as connection:
-        return outbox.unmade(connection, clock.now(), most)
-
-
-def test_a_letter_is_claimed_with_its_bytes(post: Post, clock: MovableClock) -> None:
-    post.post(3, clock)
-    assert unmade(post, clock, 2) == []  # many are better claimed together
-    known = unmade(post, clock)
-    assert [row.id for row in known] == [1, 2, 3]
-    letters = post.queue.taken(known)
-    assert next(letters)[0].id == 1
-    assert [row.id for row in post.queue.claim(9)] == [2, 3]
-    assert list(letters) == []  # somebody else has the others
-    clock.move(seconds=LEASE.total_seconds())
-    again = {row.id: row.letter for row in post.queue.claim(9)}
-    assert again[1] is not None
-    assert again[2] is None
-
-
-def test_a_letter_that_has_changed_is_not_taken_as_it_was(post: Post, clock: MovableClock) -> None:
-    post.post(4, clock)
-    known = unmade(post, clock, 4)
-
-    def job(connection: Connection) -> None:
-        connection.execute(update(rows).where(rows.c.id == 1).values(words={"userid": "another"}))
-        connection.execute(update(rows).where(rows.c.id == 2).values(recipient="q@players.example"))
-        connection.execute(delete(rows).where(rows.c.id == 3))
-
-    post.writer.submit(job).result(PATIENCE_S)
-    assert [row.id for row, _ in post.queue.taken(known)] == [4]
-    assert [row.id for row in post.queue.claim(9)] == [1, 2]
-    with post.database.reading.connect() as connection:
-        kept = connection.execute(select(letter_bytes.c.letter_id)).scalars().all()
-    assert list(kept) == [4]
-
-
-def test_a_letter_that_is_no_ordinary_one_is_not_begun_on(post: Post, clock: MovableClock) -> None:
-    post.post(1, clock)
-    post.queue.prepare([row.id for row in post.queue.claim(9)])
-    clock.move(seconds=LEASE.total_seconds())
-    assert unmade(post, clock) == []  # it was made before
-    post.queue.settle([Sent(1)])
-    post.post(1, clock)
-    post.watch.times[2] = 1  # a process was killed over it
-    assert list(post.queue.taken(unmade(post, clock))) == []
-    assert [row.id for row in post.queue.claim(9)] == [2]
 
 
 def test_every_end_that_a_letter_can_have(post: Post, clock: MovableClock) -> None:

@@ -23,7 +23,6 @@ from pbmserv.log import LineFormatter
 from pbmserv.outbound.outbox import ClaimedLetter, Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.relay import FAILURES, SHORTEST_PAUSE, OutgoingLetter, domain_of
 from pbmserv.outbound.worker import BATCH, BATCH_TIME, Sender
-from pbmserv.store.delivery.outbox import QueuedLetter
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 LEASE = timedelta(minutes=5)
@@ -60,7 +59,6 @@ class MemoryOutbox:
     broken: set[str] = field(default_factory=set)
     claims: list[int] = field(default_factory=list)
     renewed: list[list[int]] = field(default_factory=list)
-    straight: list[int] = field(default_factory=list)
     away: int = 0
     asked: int = 0
     idle: bool = False
@@ -96,21 +94,6 @@ class MemoryOutbox:
             for one in ids:
                 self.rows[one].letter = letter(one)
         return [letter(one) for one in ids]
-
-    def taken(
-        self, queued: Sequence[QueuedLetter]
-    ) -> Iterator[tuple[ClaimedLetter, OutgoingLetter]]:
-        for one in queued:
-            if one.id in self.unmakeable:
-                return
-            row = self.rows[one.id]
-            with self.changed:
-                row.due = self.clock.now() + LEASE
-            self.straight.append(one.id)
-            yield (
-                ClaimedLetter(one.id, row.attempts, row.created_at, letter(one.id)),
-                letter(one.id),
-            )
 
     def settle(self, results: Sequence[Result]) -> None:
         with self.changed:
@@ -265,49 +248,6 @@ def test_a_letter_that_was_rendered_before_is_sent_as_it_was(
     outbox.unmakeable[0] = AssertionError("must not be rendered again")
     begin()
     assert outbox.wait_until_settled() == [Sent(0)]
-
-
-def queued(*numbers: int) -> list[QueuedLetter]:
-    return [QueuedLetter("turn", "a@x.example", {}, f"<{n}@x>", id=n) for n in numbers]
-
-
-def test_who_waits_begins_on_letters_before_they_are_claimed(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
-) -> None:
-    sender = begin()
-    outbox.wait_until_idle()
-    outbox.add(2)
-    while not outbox.straight:  # it is about to wait
-        sender.begin_on(queued(0, 1))
-    assert outbox.wait_until_settled() == [Sent(0), Sent(1)]
-    assert relay.taken == outbox.straight == [0, 1]
-    assert outbox.claims == []
-
-
-def test_what_cannot_be_made_straight_away_is_claimed_as_ever(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
-) -> None:
-    sender = begin()
-    outbox.wait_until_idle()
-    outbox.unmakeable[1] = ServerFault("no such board")
-    outbox.add(2)
-    sender.begin_on(queued(0, 1))
-    assert outbox.wait_until_settled() == [Sent(0), Failed(1, "our fault: no such board")]
-    assert relay.taken == [0]
-
-
-def test_while_the_relay_is_down_nobody_begins_on_letters(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
-) -> None:
-    relay.always = RelayDown("gone")
-    outbox.add(FAILURES)
-    sender = begin()
-    outbox.wait_until_settled()
-    outbox.wait_until_idle()
-    outbox.add(1)
-    sender.begin_on(queued(FAILURES))
-    outbox.wait_until_idle_again(sender)
-    assert outbox.straight == []
 
 
 def test_waking_sends_at_once(outbox: MemoryOutbox, begin: Begin) -> None:

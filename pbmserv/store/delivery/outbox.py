@@ -111,7 +111,6 @@ _ALL_DUE = (
     .with_for_update(skip_locked=True, of=outbox)
 )
 _DUE = Prepared(_ALL_DUE)
-_DUE_ONE = Prepared(_ALL_DUE.where(outbox.c.id == bindparam("letter_id")))
 _ONE = update(outbox).where(outbox.c.id == bindparam("letter_id"))
 _CAME_BACK = or_(
     outbox.c.state == LetterState.SENT,
@@ -273,23 +272,6 @@ def claim(
     if found:
         _LEASE.run_each(connection, [{"letter_id": row.id, "until": until} for row in found])
     return found
-
-
-def unmade(connection: Connection, now: datetime, most: int) -> list[QueuedLetter]:
-    """The letters that are due, if they are at most so many, and each is for its first attempt."""
-    rows = _DUE.rows(connection, {"now": now, "most": most + 1})
-    found = [QueuedLetter(*row[:-1]) for row in rows if not row[-1]]
-    is_usual = len(found) == len(rows) <= most and {row.raw for row in found} == {None}
-    return found if is_usual else []
-
-
-def take(connection: Connection, known: QueuedLetter, now: datetime, until: datetime) -> bool:
-    """Claim a letter, if it is due and still what is *known* of it; whether it is."""
-    rows = _DUE_ONE.rows(connection, {"now": now, "most": 1, "letter_id": known.id})
-    is_same = bool(rows) and not rows[0][-1] and QueuedLetter(*rows[0][:-1]) == known
-    if is_same:
-        _LEASE.run(connection, {"letter_id": known.id, "until": until})
-    return is_same
 
 
 def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
