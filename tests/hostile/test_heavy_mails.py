@@ -31,6 +31,24 @@ MOST_LOOKED_UP = 1_500 // SHARE
 """Boards: a command may look its own up several times."""
 MOST_ELEMENTS = 70_000 // SHARE
 MOST_LETTERS = 60 if DEEP else 30
+LOOKS_UP = (Work.BOARD, Work.COMMAND, Work.COMMAND, Work.MOVE, Work.DRAWN)
+"""Each of these looks one board up, a command its own twice."""
+
+
+class Counting(Budget):
+    """Tells what it was spent on."""
+
+    def __init__(self) -> None:
+        super().__init__(ALLOWED // SHARE)
+        self.counts: Counter[Work] = Counter()
+
+    def charge(self, work: Work, amount: int) -> None:
+        self.counts[work] += amount
+        super().charge(work, amount)
+
+    def spend(self, work: Work, amount: int = 1) -> None:
+        self.counts[work] += amount
+        super().spend(work, amount)
 
 
 class Watch:
@@ -38,7 +56,7 @@ class Watch:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done: Counter[str] = Counter()
-        self.budgets: list[Budget] = []
+        self.budgets: list[Counting] = []
         play, made = Position.play, Element.__init__
 
         def played(position, ply):
@@ -57,7 +75,7 @@ class Watch:
             return asked
 
         def budget():
-            self.budgets.append(Budget(ALLOWED // SHARE))
+            self.budgets.append(Counting())
             return self.budgets[-1]
 
         monkeypatch.setattr(Position, "play", played)
@@ -83,7 +101,10 @@ def test_no_mail_asks_for_more_than_one_mail_may(monkeypatch, tmp_path) -> None:
             assert watch.done["plies"] <= 2 * MOST_PLIES, (name, watch.done)
             assert watch.done["boards"] <= MOST_LOOKED_UP, (name, watch.done)
             assert watch.done["elements"] <= MOST_ELEMENTS, (name, watch.done)
-            assert len(watch.budgets) == 1
+            (budget,) = watch.budgets
+            assert budget.spent == sum(work.price * n for work, n in budget.counts.items())
+            charged = sum(budget.counts[work] for work in LOOKS_UP)
+            assert watch.done["boards"] <= charged, (name, watch.done, budget.counts)
         with world.server.database.reading.connect() as connection:
             kept = select(func.count()).where(inbox.c.state == "kept")
             assert connection.execute(kept).scalar_one() == 0  # nothing failed in another way
