@@ -108,6 +108,19 @@ def test_nobody_gets_a_box_twice_whatever_they_change(house: Indoors) -> None:
     assert len(seen) == 2
 
 
+def test_another_hour_of_the_same_day_brings_no_second_box(one_house: Indoors) -> None:
+    house = one_house
+    house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
+    (first,) = days(house, 2)
+    for hour in ("07:30", "18:00"):  # it is 14:00
+        (settled,) = house.send(ALICE, f"blackbox daily alice {PASSWORD} {hour}")
+        assert settled.kind == "daily-set"
+        assert "Today's is on its way." not in flat(settled)
+    assert days(house, 27) == []  # to 17:00 of the next day
+    (second,) = days(house, 2)
+    assert box_of(house, first) != box_of(house, second)
+
+
 def test_nothing_comes_while_away(one_house: Indoors) -> None:
     house = one_house
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
