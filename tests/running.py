@@ -22,12 +22,14 @@ from time import monotonic, sleep
 
 from argon2 import PasswordHasher
 from headers import read, written
+from migrated import migrated
 from one_process import Server
 from sqlalchemy import ColumnElement, select, update
 from wire import SETTLES
 from zone import Zone
 
 from pbmserv.config.settings import load, public_url
+from pbmserv.files import file_of
 from pbmserv.mail.dns import Resolver
 from pbmserv.net.listening import port_of
 from pbmserv.outbound.maildir import MaildirRelay
@@ -357,6 +359,8 @@ def start(
     database_url: str, folder: Path, *, names: Resolver | None = None, **settings: str
 ) -> Iterator[Running]:
     """Start a server in a thread of its own; it is stopped at the end. *names*: its DNS."""
+    if file := file_of(database_url):
+        migrated(file)
     loaded = load(
         {
             "PBMSERV_DATA_DIR": str(folder),
