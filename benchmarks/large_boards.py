@@ -24,7 +24,7 @@ from pbmserv.games.blackbox.state import new_state
 BOARDS = (
     (("-size=10x10", "-atoms=6"), 100),
     (("-size=15x15", "-atoms=10", "-fair"), 40),
-    (("-size=26x26", "-atoms=20", "-fair"), 20),
+    (("-size=26x26", "-atoms=20", "-fair"), 40),
 )
 
 
