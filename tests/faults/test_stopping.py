@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -140,3 +143,26 @@ def test_a_server_that_cannot_be_built_gives_its_addresses_back(
     for _ in range(2):
         with pytest.raises(ConfigError, match=r"s1\.pem"):
             serve.serve(loaded)
+
+
+def test_a_stop_reaches_processes_that_have_only_just_begun(tmp_path: Path) -> None:
+    told_at_birth = (
+        "import os, signal;"
+        "os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGTERM));"
+        "import sys; from pbmserv.cli.main import run; sys.exit(run(['serve']))"
+    )
+    settings = {"DATA_DIR": str(tmp_path), "SMTP": "127.0.0.1:0", "WEB": ""}
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PBMSERV_")}
+    done = subprocess.run(
+        [sys.executable, "-c", told_at_birth],
+        env=clean | {f"PBMSERV_{name}": value for name, value in settings.items()},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    # It waits for all of them before it is ready, so it says which has gone, and how.
+    assert "ready" not in done.stdout
+    assert "a process has died before all were ready" in done.stderr
+    assert f"code={-signal.SIGTERM}" in done.stderr
+    assert done.returncode == 1
