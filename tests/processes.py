@@ -91,6 +91,14 @@ class Process:
         self.process.kill()
         self._wait()
 
+    def gone(self) -> None:
+        """After a SIGKILL: wait for its children, too, which finish what they have in hand.
+
+        They write where it wrote, so its output ends with the last of them.
+        """
+        self._output.read()
+        self._wait()
+
     def ask_to_stop(self, signum: signal.Signals = signal.SIGTERM) -> None:
         """Send the signal; see `stopped` for how it ends."""
         self.process.send_signal(signum)

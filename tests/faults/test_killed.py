@@ -99,8 +99,9 @@ def test_nothing_is_lost_and_nothing_counts_twice(
     settings = {"relay": f"smtp://127.0.0.1:{sink.port}"}
 
     process = Process(tmp_path, database.url, **settings)
-    burst.kill_when_enough(process.kill)
+    burst.kill_when_enough(process.process.kill)
     burst.send(process.port)
+    process.gone()
     before = set(burst.taken)
     assert ENOUGH <= len(before) < len(burst.mails)
 
@@ -111,9 +112,8 @@ def test_nothing_is_lost_and_nothing_counts_twice(
         connection.execute(
             update(outbox).where(outbox.c.state == "queued").values(due_at=outbox.c.created_at)
         )
-    process = Process(tmp_path, database.url, **settings)
-    # Not before: children of the first one finish the letter that they have in hand.
     early = {message_id: list(copies) for message_id, copies in sink.taken.items()}
+    process = Process(tmp_path, database.url, **settings)
     # What had its 250 is carried out without anybody sending it again.
     promised = {board_and_seat(message_id) for message_id in before}
     wait_until(lambda: promised <= set(played(database)), "what was promised is carried out")
