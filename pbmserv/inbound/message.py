@@ -28,6 +28,16 @@ newest ones, which stand last."""
 _MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,900}>")
 
 
+def check_head(raw: bytes) -> None:
+    """Refuse a mail whose headers could not be read later, or name nobody to answer.
+
+    Raises:
+        MailError: ``no-from``, ``several-from``, ``bad-from``, ``bad-header``,
+            ``headers-too-long``.
+    """
+    _sender(read_headers(split_block(raw)[0]))
+
+
 def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) -> Mail:
     """Read one mail.
 
@@ -39,11 +49,11 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
     Raises:
         MailError: with one word as its text, and nothing else whatever the mail contains:
             ``no-from``, ``several-from``, ``bad-from``, ``bad-header``,
-            ``headers-too-long``; the door has looked at the headers.
+            ``headers-too-long``; see `check_head`.
     """
     block, body = split_block(envelope.raw)
     headers = read_headers(block)
-    sender = sender_of(headers)
+    sender = _sender(headers)
     subject = one_line(first(headers, "subject"))
     identity = message_id(headers)
     try:
@@ -96,12 +106,7 @@ def _is_reaction(text: str) -> bool:
     return any(line[0] != ">" and _REACTED.search(line) for line in lines[:3])
 
 
-def sender_of(headers: Headers) -> str:
-    """Whom a mail is from: the one address of its one From field.
-
-    Raises:
-        MailError: ``no-from``, ``several-from`` or ``bad-from``; such a mail cannot be answered.
-    """
+def _sender(headers: Headers) -> str:
     values = headers.get("from", ())
     if len(values) > 1:
         raise MailError("several-from")

@@ -24,8 +24,8 @@ from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
 from pbmserv.inbound.auth.verdict import Senders
 from pbmserv.inbound.auto_mail import wire_refusal
-from pbmserv.inbound.headers import read_headers, source_of, split_block
-from pbmserv.inbound.message import sender_of
+from pbmserv.inbound.headers import source_of
+from pbmserv.inbound.message import check_head
 from pbmserv.log import reason
 from pbmserv.mail.envelope import LOOPBACK, NOWHERE, UNCHECKED, Envelope, Network, Source, Verdict
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
@@ -94,8 +94,7 @@ class Door:
     def is_over(self, envelope: Envelope) -> bool:
         """Whether a mail need not even be sent; *envelope* has no text yet. Counts nothing."""
         source = source_of(envelope, self._ours)
-        reply_address = self._mail_domain.read(envelope.recipient)
-        player = reply_address.player if reply_address else 0
+        player = _player(self._mail_domain.read(envelope.recipient))
         return self._traffic.is_over(source, player, direct=envelope.is_direct)
 
     async def arrives(self, envelope: Envelope, *, is_counted: bool = True) -> str:
@@ -104,7 +103,7 @@ class Door:
         begun = perf_counter()
         source = source_of(envelope, self._ours)
         reply_address = self._mail_domain.read(envelope.recipient)
-        player, direct = reply_address.player if reply_address else 0, envelope.is_direct
+        player, direct = _player(reply_address), envelope.is_direct
         over = self._traffic.arrives(source, player, direct=direct) if is_counted else None
         try:
             if over is None:
@@ -141,8 +140,7 @@ class Door:
     async def _press(self, envelope: Envelope) -> int:
         """Store a mail that a page has written for its reader; its number."""
         begun = perf_counter()
-        reply_address = self._mail_domain.read(envelope.recipient)
-        player = reply_address.player if reply_address else 0
+        player = _player(self._mail_domain.read(envelope.recipient))
         try:
             self._traffic.spoke(player)
         except TooMany:
@@ -172,7 +170,7 @@ class Door:
         verdict = UNCHECKED
         if not comes_back:  # a report need not have a From that anybody could answer to
             try:
-                sender_of(read_headers(split_block(envelope.raw)[0]))
+                check_head(envelope.raw)
             except MailError as error:
                 reply = f"554 5.6.0 {UNREADABLE.get(str(error), 'the mail cannot be read')}"
                 return Outcome(reply, "refused", reply)
@@ -182,7 +180,7 @@ class Door:
             if is_forged and not for_postmaster:
                 # An answer would go to somebody who has never written to us.
                 return Outcome(FORGED, "refused", FORGED, source=source)
-        player = reply_address.player if reply_address else 0
+        player = _player(reply_address)
         lane = _lane(source, player)
         if not self.shares.has_room(lane, octets):
             return Outcome(LANE_FULL, "put-off", "too many mails of one sender wait")
@@ -218,7 +216,7 @@ class Door:
         """Have the sender of a mail that is not taken told why."""
         try:
             if wire_refusal(envelope.raw) is None:
-                sender_of(read_headers(split_block(envelope.raw)[0]))
+                check_head(envelope.raw)
                 told = json.dumps(asdict(over) | {"again": over.again.isoformat()})
                 lane = f"over {over.kind} {over.who}"
                 head = envelope.raw.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" + told.encode()
@@ -230,6 +228,10 @@ class Door:
 def _no_crowd() -> bool:
     """Nobody has told of clients."""
     return False
+
+
+def _player(reply_address: ReplyAddress | None) -> int:
+    return reply_address.player if reply_address else 0
 
 
 def _lane(source: Source, player: int) -> str:

@@ -43,7 +43,7 @@ LASTING_S = 30.0
 STOP_S = 25.0
 """Seconds that processes have to end by themselves."""
 PR_SET_PDEATHSIG = 1
-_OURS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_HANDLED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 _WORK = {
     "play": ("a mail keeps play", "arrival"),
@@ -169,11 +169,13 @@ class Supervisor:
                 sys.stdout.flush()
                 sys.stderr.flush()
                 # A signal to a child that still has our handlers would be lost: it waits.
-                signal.pthread_sigmask(signal.SIG_BLOCK, _OURS)
-                child.pid = os.fork()
-                if not child.pid:
-                    _live(child.name, main, self.settings)
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, _OURS)
+                signal.pthread_sigmask(signal.SIG_BLOCK, _HANDLED)
+                try:
+                    child.pid = os.fork()
+                    if not child.pid:
+                        _live(child.name, main, self.settings)
+                finally:
+                    signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
 
     def _hear(self, told: int) -> None:
         """Take note of those that are ready."""
@@ -261,7 +263,7 @@ def _live(name: str, main: Callable[[str], None], settings: Settings) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; the parent tells us
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _OURS)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
         logs.configure(settings.log_level, settings.log_format)
         _show_as(f"pbmserv {name}")
         main(name)

@@ -91,6 +91,11 @@ def started(context: CommandContext, board: BoardRow) -> Times:
     return times_at(context, board, context.position(board), board.undecided, ())
 
 
+def terms_now(board: BoardRow, undecided: Collection[str]) -> Terms:
+    """What the clocks that run at present are measured by."""
+    return board.terms.for_answer() if undecided else board.terms
+
+
 def times_at(
     context: CommandContext,
     board: BoardRow,
@@ -122,7 +127,7 @@ def times_at(
             down = clocks.down(context.connection, since)
             spent[sitter.seat] = counted(since, context.now, merged((*away, *down)))
     after = turned(before, waiting, ended, context.now, spent)
-    terms = board.terms.for_answer() if undecided else board.terms
+    terms = terms_now(board, undecided)
     looks = [
         # What else could become due for a clock that runs on, the worker knows already.
         board.due_at if clock is old else earliest(clock, terms, read_remind(sitter.remind)[0])

@@ -167,9 +167,8 @@ class Positions:
                 before(plies)
             for ply in plies:
                 position = position.play(ply)
-        if (
-            position.number > board.plies
-        ):  # a reader's row may be older than what was committed since
+        # A reader's row may be older than what others have committed since.
+        if position.number > board.plies:
             return position.at(board.plies)
         return position
 

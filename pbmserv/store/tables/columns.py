@@ -74,7 +74,7 @@ def _moment_text(moment: datetime | None) -> str | None:
         return None
     if moment.tzinfo is not UTC:
         moment = moment.astimezone(UTC)
-    return moment.isoformat(" ", "microseconds")[: len("2026-11-23 01:07:55.668687")]
+    return moment.isoformat(" ", "microseconds").removesuffix("+00:00")
 
 
 class State(TypeDecorator[StrEnum]):
