@@ -254,6 +254,9 @@ def unflow(text: str, *, delsp: bool) -> str:
 
     `delsp` is whether the blank that marks a flowed line is no part of the text.
     """
+    lines = f"\n{text}\n"
+    if " \n" not in lines and "\n " not in lines and lines.count("\n>") == lines.count("\n> "):
+        return text  # no line flows or is stuffed, and quotes stand as they do below
     paragraphs: list[tuple[str, int]] = []
     pieces: list[str] = []
     depth = 0

@@ -95,7 +95,7 @@ def read_elements(board: Geometry, text: str, limit: int = TEXT_LIMIT) -> tuple[
 
 
 def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
-    if len(text) <= _SHORT and not text.isalnum():
+    if len(text) <= _SHORT and (len(text.split()) > 1 or not text[-1:].isalnum()):
         text = _as_signs(board, text)
     parts = [part.strip() for part in _SEPARATOR.split(text[:limit])]
     if len(text) > limit and len(parts) > 1:

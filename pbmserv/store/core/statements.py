@@ -13,10 +13,12 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeAlias
 
 from sqlalchemy import (
+    JSON,
+    Boolean,
     ColumnElement,
     Connection,
     Executable,
@@ -24,21 +26,20 @@ from sqlalchemy import (
     Table,
     delete,
     select,
-    text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 
-from pbmserv.store.core.database import wrapped
-from pbmserv.store.tables.columns import Instant, State, written
+from pbmserv.store.core.database import at_driver, wrapped
+from pbmserv.store.tables.columns import Instant, State, read, written
 
 Values: TypeAlias = Mapping[str, Any]
 _Convert: TypeAlias = Callable[[Any], Any] | None
 
 _DIALECT = SQLiteDialect_pysqlite(json_serializer=written)
-_NOTHING_OF_NOTHING = (Instant, State)
+_NOTHING_OF_NOTHING = (Boolean, Instant, JSON, State)
 """Types that read NULL as ``None``."""
 _NONE: Values = {}
 
@@ -60,18 +61,14 @@ class Prepared:
         self._columns = columns
         self._same = same
 
-    def run(self, connection: Connection, values: Values = _NONE) -> None:
+    def run(self, connection: Connection, values: Values) -> None:
         """Execute it, without results."""
-        if connection.dialect.name == "sqlite":
-            self._execute(connection, values)
-        else:
-            connection.execute(self._statement, values)
+        self.run_each(connection, (values,))
 
     def run_each(self, connection: Connection, values: Sequence[Values]) -> None:
         """Execute it for each of *values* (at least one), without results."""
         if connection.dialect.name == "sqlite":
-            for one in values:
-                self._execute(connection, one)
+            self._execute(connection, values)
         else:
             connection.execute(self._statement, values)
 
@@ -80,7 +77,7 @@ class Prepared:
         if connection.dialect.name != "sqlite":
             return connection.execute(self._statement, values).all()
         try:
-            found: list[Sequence[Any]] = self._execute(connection, values).fetchall()
+            found: list[Sequence[Any]] = self._execute(connection, (values,)).fetchall()
         except sqlite3.Error as error:
             raise wrapped(self._embedded.text, error) from error
         conversions = self._embedded.results
@@ -95,20 +92,24 @@ class Prepared:
                 conversions = [one for one in conversions if one[0] >= self._same]
         return found
 
-    def _execute(self, connection: Connection, values: Values) -> sqlite3.Cursor:
+    def _execute(self, connection: Connection, each: Sequence[Values]) -> sqlite3.Cursor:
         if not connection.in_transaction():
             connection.begin()  # as any first statement does
         text, names, conversions, constants, _ = self._embedded
-        if constants:
-            values = {**values, **constants}
-        bound = list(map(values.__getitem__, names))
-        for place, convert in conversions:
-            bound[place] = convert(bound[place])
+        bound = []
+        for values in each:
+            given = {**values, **constants} if constants else values
+            row = list(map(given.__getitem__, names))
+            for place, convert in conversions:
+                row[place] = convert(row[place])
+            bound.append(row)
         driver: Any = connection.connection.dbapi_connection
+        cursor: sqlite3.Cursor
         try:
-            cursor: sqlite3.Cursor = driver.execute(text, bound)
+            one = len(bound) == 1
+            cursor = driver.execute(text, bound[0]) if one else driver.executemany(text, bound)
         except sqlite3.Error as error:
-            raise wrapped(self._embedded.text, error) from error
+            raise wrapped(text, error) from error
         return cursor
 
     @cached_property
@@ -151,23 +152,41 @@ class _Embedded(NamedTuple):
 
 
 def _writer(kind: TypeEngine[Any]) -> _Convert:
+    if isinstance(kind, Boolean):
+        return None  # the driver takes it as it is
+    if isinstance(kind, JSON):
+        return _written_if_any if kind.none_as_null else written
     return kind.dialect_impl(_DIALECT).bind_processor(_DIALECT)
 
 
 def _reader(kind: TypeEngine[Any]) -> _Convert:
+    if isinstance(kind, JSON):
+        return read
     return kind.dialect_impl(_DIALECT).result_processor(_DIALECT, None)
 
 
+def _written_if_any(value: Any) -> str | None:
+    return None if value is None else written(value)
+
+
 class Savepoint:
-    """A savepoint of a certain name; `begin_nested` would cost as much as an ordinary job."""
+    """A savepoint of a certain name in an open transaction; `begin_nested` would cost as much as an
+    ordinary job."""
 
     def __init__(self, name: str) -> None:
-        self.begin = Prepared(text(f"SAVEPOINT {name}")).run
+        self.begin = partial(_at_once, f"SAVEPOINT {name}")
         """From here on things can be taken back."""
-        self.undo = Prepared(text(f"ROLLBACK TO SAVEPOINT {name}")).run
+        self.undo = partial(_at_once, f"ROLLBACK TO SAVEPOINT {name}")
         """Take back everything since `begin`; `end` must follow."""
-        self.end = Prepared(text(f"RELEASE SAVEPOINT {name}")).run
+        self.end = partial(_at_once, f"RELEASE SAVEPOINT {name}")
         """Keep what there is."""
+
+
+def _at_once(statement: str, connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        at_driver(connection.connection.dbapi_connection, statement)
+    else:
+        connection.exec_driver_sql(statement)
 
 
 def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:

@@ -98,6 +98,8 @@ class State(TypeDecorator[StrEnum]):
 
 written: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 """JSON as it is kept."""
+read: Callable[[str], Any] = json.JSONDecoder().decode
+"""What it says."""
 
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 """The first octet of what is kept: how the rest is to be read."""
@@ -187,4 +189,4 @@ class PackedJson(TypeDecorator[Any]):
         return _packed_words
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> Any:  # noqa: ARG002
-        return json.loads(unpack(value)) if value else {}
+        return read(unpack(value).decode()) if value else {}
