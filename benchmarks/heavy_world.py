@@ -78,6 +78,7 @@ class World:
     server: Server
     loop: asyncio.AbstractEventLoop
     ids: dict[str, int] = field(default_factory=dict)
+    _open: Connection | None = None
 
     def sign_up(self, *userids: str) -> None:
         """Players whose password is `PASSWORD`."""
@@ -132,8 +133,18 @@ class World:
         return number
 
     @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """All boards that are made meanwhile are made in one transaction."""
+        with self._unsynced() as self._open:
+            yield
+        self._open = None
+
+    @contextmanager
     def _unsynced(self) -> Iterator[Connection]:
         """A transaction that does not wait for the disk: boards are many, and no part of a mail."""
+        if self._open is not None:
+            yield self._open
+            return
         with self.server.database.writing.connect() as connection:
             driver: Any = connection.connection.dbapi_connection
             driver.execute("PRAGMA synchronous=OFF")

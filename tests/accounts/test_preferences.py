@@ -215,7 +215,6 @@ def test_plain_text_and_spoken_boards(server: Correspondence) -> None:
     assert "|" not in text
 
 
-@pytest.mark.both_databases
 def test_away_has_a_yearly_budget_and_back_gives_days_back(server: Correspondence) -> None:
     clock = server.server.clock
     assert isinstance(clock, MovableClock)

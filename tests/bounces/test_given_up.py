@@ -86,11 +86,9 @@ def states(house: Indoors, letter: str) -> list[str]:
         )
 
 
-@pytest.mark.both_databases
 def test_two_hard_ones_give_an_address_up_and_each_opponent_is_told_once(
-    any_house: Indoors,
+    house: Indoors,
 ) -> None:
-    house = any_house
     first, second, third = begun(house), begun(house), begun(house, "alice", "carol")
     told = given_up(house, first)
     assert sorted((one.recipient, one.kind) for one in told) == [
@@ -358,9 +356,7 @@ def test_a_new_address_can_be_reached(any_house: Indoors) -> None:
         assert connection.execute(select(bounces)).all() == []
 
 
-@pytest.mark.both_databases
-def test_who_shares_the_address_can_be_reached_again_as_well(any_house: Indoors) -> None:
-    house = any_house
+def test_who_shares_the_address_can_be_reached_again_as_well(house: Indoors) -> None:
     house.send(ALICE, f"signup dave {PASSWORD}")
     number = begun(house)
     told = given_up(house, number)

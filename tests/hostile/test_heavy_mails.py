@@ -1,6 +1,6 @@
 """The heaviest mails that we know of: their work is counted, and has an end.
 
-A usual run lets a mail spend a quarter of what it may. What is not counted stands out there all the
+A usual run lets a mail spend an eighth of what it may. What is not counted stands out there all the
 more; what all of it takes is measured by `make bench`.
 """
 
@@ -25,7 +25,7 @@ from pbmserv.store.tables.mail import inbox
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent.parent
-SHARE = 1 if DEEP else 4
+SHARE = 1 if DEEP else 8
 MOST_PLIES = ALLOWED // SHARE // Work.PLY.price
 MOST_LOOKED_UP = 1_500 // SHARE
 """Boards: a command may look its own up several times."""

@@ -91,7 +91,6 @@ def test_each_turn_brings_one_letter_with_both_moves(server: Indoors) -> None:
     assert waiting(server) == 0
 
 
-@pytest.mark.both_databases
 def test_a_game_goes_to_its_end_and_counts_for_the_person_alone(server: Indoors) -> None:
     letter = begun(server, "house-hard")
     while letter.kind != "result":

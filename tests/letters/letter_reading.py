@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html.parser import HTMLParser
 
 from indoors import Indoors, Posted
@@ -267,7 +268,13 @@ def check_form(letter: Posted, *, ascii_only: bool = True, own_words: bool = Tru
     head, signature, _ = text.rpartition("\n\n-- \n")
     assert signature, text
     assert not head.endswith("\n"), text
-    return Page(letter.html if letter.has_html else "")
+    return page_of(letter.html if letter.has_html else "")
+
+
+@lru_cache(maxsize=1024)
+def page_of(html: str) -> Page:
+    """A page, read once for all tests that look at the same letters."""
+    return Page(html)
 
 
 def _of_wide_board(line: str) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from both_ways import BothWays, both_ways
 from headers import by_the_library
 from indoors import PASSWORD, Posted, indoors
-from letter_reading import Page, check_form, facts
+from letter_reading import check_form, facts, page_of
 from mailto_links import drafts_of
 from stories import BOB, STORIES
 
@@ -133,14 +133,14 @@ def test_letters_are_well_formed_for_a_reader_that_looks_at_each_line(
 def test_text_and_page_have_the_same_headline(letters: list[Posted]) -> None:
     for letter in letters:
         headline = letter.text.partition("\n\n")[0].replace("-- Reply above this line --", "")
-        assert not letter.has_html or headline.split() == Page(letter.html).heading.split()
+        assert not letter.has_html or headline.split() == page_of(letter.html).heading.split()
 
 
 def test_text_and_page_tell_the_same(letters: list[Posted]) -> None:
     userids = {letter.recipient.partition("@")[0] for letter in letters}
     for letter in letters:
         if letter.has_html:
-            page = Page(letter.html)
+            page = page_of(letter.html)
             inside, outside = facts(letter.text, userids), facts(page.told, userids)
             assert outside <= inside, letter.text
             if letter.board is None and "|==" not in letter.text:  # else a board says some of it

@@ -107,7 +107,6 @@ def test_addresses_networks_and_players(busy: Running) -> None:
     assert len(busy.letters()) == 8  # addresses in a flood may be anybody's: they are not told
 
 
-@pytest.mark.both_databases
 def test_a_player_by_reply_address_and_by_password(busy: Running) -> None:
     busy.send(ALICE, f"message alice {PASSWORD} bob", "Good morning!")
     asked = next(one for one in busy.letters() if str(one.message["To"]) == BOB)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations
 from math import comb, log2
 from random import Random
@@ -57,6 +58,18 @@ def _guess(view: View, lots: Random) -> str:
     return off + "".join(f"+{names[cell]}," for cell in atoms) + "?"
 
 
+@cache
+def _spectra(options: Options) -> dict[frozenset[int], list[int]]:
+    """What each layout shows."""
+    counts = range(options.least, options.most + 1)
+    cells = options.board.cells
+    return {
+        frozenset(one): trace_all(options.board, one)
+        for count in counts
+        for one in combinations(cells, count)
+    }
+
+
 class Brute:
     """All layouts that fit, one by one, and what each weighs."""
 
@@ -68,7 +81,7 @@ class Brute:
             for count in counts
             for one in combinations(cells, count)
         }
-        self.spectra = {one: trace_all(options.board, one) for one in self.weights}
+        self.spectra = _spectra(options)
 
     def bits(self, port: int) -> float:
         shares: dict[int, float] = defaultdict(float)

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from examples import DEEP
+from examples import DEEP, examples
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
@@ -84,7 +84,7 @@ def test_his_seeds_give_his_descriptions(vector: dict[str, Any]) -> None:
 
 def test_ids_go_there_and_back() -> None:
     random = Random("ten thousand")
-    for _ in range(10_000 if DEEP else 2_000):
+    for _ in range(10_000 if DEEP else 500):
         width, height = random.randint(2, 26), random.randint(2, 26)
         count = random.randint(1, min(12, width * height))
         cells = random.sample(range(width * height), count)
@@ -95,6 +95,7 @@ def test_ids_go_there_and_back() -> None:
         assert game.text == text
 
 
+@examples(12)
 @given(st.data())
 def test_a_seed_gives_a_box_of_every_legal_size(data: st.DataObject) -> None:
     width, height = data.draw(st.integers(2, 26)), data.draw(st.integers(2, 26))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
-from math import log2
+from math import comb, log2
 from random import Random
 
 import pytest
@@ -40,31 +41,32 @@ def begun(words: list[str], seed: int, turns: int, aids: int) -> State:
     return state
 
 
+@cache
+def every(board: Geometry, least: int, most: int) -> dict[frozenset[int], list[int]]:
+    """All layouts there are, and what each port would show."""
+    counts = range(least, most + 1)
+    layouts = (cells for count in counts for cells in combinations(board.cells, count))
+    return {frozenset(cells): trace_all(board, cells) for cells in layouts}
+
+
 def fitting(view: View) -> dict[frozenset[int], list[int]]:
-    """All layouts that explain what the reader has seen, and what each port would show."""
+    """Those that explain what the reader has seen."""
     own, options = view.own, view.options
     assert own is not None
-    found = {}
-    for count in range(options.least, options.most + 1):
-        for cells in combinations(options.board.cells, count):
-            spectrum = trace_all(options.board, cells)
-            if all(spectrum[port] == out for port, out in own.results):
-                found[frozenset(cells)] = spectrum
-    return found
+    return {
+        layout: spectrum
+        for layout, spectrum in every(options.board, options.least, options.most).items()
+        if all(spectrum[port] == out for port, out in own.results)
+    }
 
 
 def bits_of(port: int, layouts: dict[frozenset[int], list[int]], view: View) -> float:
     shares: dict[int, float] = {}
-    sizes = [len(layout) for layout in fitting(replace_results(view))]
+    cells = len(view.options.board.cells)
     for layout, spectrum in layouts.items():
-        shares[spectrum[port]] = shares.get(spectrum[port], 0) + 1 / sizes.count(len(layout))
+        shares[spectrum[port]] = shares.get(spectrum[port], 0) + 1 / comb(cells, len(layout))
     total = sum(shares.values())
     return -sum(share / total * log2(share / total) for share in shares.values())
-
-
-def replace_results(view: View) -> View:
-    """The same box before the first ray."""
-    return GAME.view(GAME.setup(1, view.options, Rng(b"", 0)), ME)
 
 
 def cells_of(names: tuple[str, ...], board: Geometry) -> frozenset[int]:
