@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.engine.clocks import zone
 from pbmserv.service.time.localtime import (
@@ -115,7 +115,7 @@ def test_days_touched_do_not_count_the_day_that_begins_at_the_end() -> None:
     assert list(days_touched(begins, begins, BERLIN)) == [date(2026, 3, 1)]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "day"),
     [
         ("2026-12-24", date(2026, 12, 24)),
@@ -142,9 +142,7 @@ def test_dates_as_people_write_them(text: str, day: date) -> None:
     assert read_date(text, TODAY) == day
 
 
-@pytest.mark.parametrize(
-    "text", ["", "3/4", "soon", "31.2.", "2026-13-01", "24 Nonsense", "s", "in some days", "99"]
-)
+@rows("text", ["", "3/4", "soon", "31.2.", "2026-13-01", "24 Nonsense", "s", "in some days", "99"])
 def test_dates_that_are_not_clear(text: str) -> None:
     assert read_date(text, TODAY) is None
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from time import perf_counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 from server_reports import REPORTS, ServerReport, multipart
 
 from pbmserv.inbound.dsn import MOST_RECIPIENTS, read_report
@@ -21,7 +21,7 @@ def read(raw: bytes, sender: str = "") -> tuple:
     return read_report(Envelope(sender, OUR, raw))
 
 
-@pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.name)
+@rows("report", REPORTS, ids=lambda report: report.name)
 def test_what_a_servers_report_means(report: ServerReport) -> None:
     found = read(report.raw(ALICE, OUR))
     if report.verdict is None:
@@ -33,7 +33,7 @@ def test_what_a_servers_report_means(report: ServerReport) -> None:
     assert report.says in failure.diagnostic
 
 
-@pytest.mark.parametrize("sender", ["", "MAILER-DAEMON@mx.players.example", "postmaster@a.example"])
+@rows("sender", ["", "MAILER-DAEMON@mx.players.example", "postmaster@a.example"])
 def test_servers_have_the_null_sender_or_their_daemons(sender: str) -> None:
     raw = REPORTS[0].raw(ALICE, OUR)
     assert len(read(raw, sender)) == 1
@@ -73,7 +73,7 @@ Status: 5.4.1
     ]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("status", "words", "verdict"),
     [
         ("5.1.1", "", Verdict.HARD),
@@ -107,7 +107,7 @@ def test_verdicts(status: str, words: str, verdict: Verdict) -> None:
     assert judge(status, words) is verdict
 
 
-@pytest.mark.parametrize(
+@rows(
     ("error", "verdict"),
     [
         ("RCPT TO: 550 5.1.1 <alice@players.example>: no such user", Verdict.HARD),
@@ -158,7 +158,7 @@ def test_damaged_reports_raise_nothing(report: ServerReport, data: st.DataObject
     read(bytes(raw))
 
 
-@pytest.mark.parametrize(
+@rows(
     "raw",
     [
         b"From: a@b.example\r\n\r\n" + b"a@b " * 250_000,

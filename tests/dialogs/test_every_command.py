@@ -8,10 +8,10 @@ from inspect import signature
 from pathlib import Path
 from typing import get_type_hints
 
-import pytest
 from dialog_reader import Arrival, Dialog, Written, read_dialog
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.commands.grammar.command_names import find_command
 from pbmserv.commands.grammar.line import words_of
@@ -70,7 +70,7 @@ def _row(step: Written) -> Row | None:
     return head.row if head is not None else None
 
 
-@pytest.mark.parametrize("row", OFFERED, ids=[f"{row.name}-{row.page}" for row in OFFERED])
+@rows("row", OFFERED, ids=[f"{row.name}-{row.page}" for row in OFFERED])
 def test_a_command_is_told_in_full(row: Row) -> None:
     found = topic(row.name, GAMES)
     text = environment().get_template(found.template).render(found.values)
@@ -88,7 +88,7 @@ def test_a_command_is_told_in_full(row: Row) -> None:
     assert row.name in refused | NEVER_REFUSED, f"no dialog in which {row.name} is refused"
 
 
-@pytest.mark.parametrize("row", OFFERED, ids=[f"{row.name}-{row.page}" for row in OFFERED])
+@rows("row", OFFERED, ids=[f"{row.name}-{row.page}" for row in OFFERED])
 def test_a_command_has_a_handler_that_takes_it(row: Row) -> None:
     if row.asks is Yes:  # what it answers depends on the letter
         assert not row.handler

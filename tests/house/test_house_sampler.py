@@ -34,7 +34,6 @@ from pbmserv.games.blackbox.geometry import Geometry, geometry, trace_all
 from pbmserv.games.blackbox.state import new_state
 from pbmserv.games.blackbox.views import View
 
-pytest.importorskip("numba")
 pytestmark = pytest.mark.slow
 sampler: ModuleType  # as the house has it
 
@@ -43,7 +42,12 @@ NO_END = 10**9
 
 @pytest.fixture(autouse=True, scope="module")
 def _compiled() -> None:
-    """Compiled by one of all processes of a run, and read by the others."""
+    """Compiled by one of all processes of a run, and read by the others.
+
+    Whether numba is there is asked here: to import it takes each process long that has none of
+    these tests.
+    """
+    pytest.importorskip("numba")
     global sampler  # noqa: PLW0603 - no test but these wants it compiled
     found = compiled_loops()
     assert found is not None

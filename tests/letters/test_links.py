@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from letter_reading import Page
 from mailto_links import drafts_of, links_of
+from rows import rows
 from running import Letter, Running
 
 from pbmserv.letters.links import Mailto
@@ -22,33 +25,52 @@ WORDS = ("check", "help", "chat")
 """What a letter with a board has links for besides moves."""
 
 
-def begun(server: Indoors, size: str) -> tuple[Posted, Posted]:
-    """A board on which alice is to move, as alice and bob see it after a few moves."""
+def begun(server: Indoors, size: str) -> int:
+    """The number of a board on which alice is to move after a few moves."""
     first = server.send(ALICE, f"blackbox challenge alice bob -size={size}")[0]
+    assert first.board is not None
     count = int(size.partition("atoms=")[2] or 4)
     cells = [f"{c}{n}" for n in range(1, 27) for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
     width, height = map(int, size.split(maxsplit=1)[0].split("x"))
     fits = [c for c in cells if ord(c[0]) - 65 < width and int(c[1:]) <= height]
-    made: list[Posted] = []
-    moves = (",".join(fits[:count]), ",".join(fits[-count:]))
-    for userid, move in zip(("alice", "bob"), moves, strict=True):
-        made = server.send(
-            address_of(userid), f"blackbox move {first.board} {userid} {PASSWORD} {move}"
-        )
-    for move in ("1,+a1", "+b2,!c"):
-        server.send(ALICE, f"blackbox move {first.board} alice {PASSWORD} {move}")
-    for move in ("a,+a1", "+b2"):
-        made = server.send(BOB, f"blackbox move {first.board} bob {PASSWORD} {move}") or made
-    mine = server.send(ALICE, f"blackbox showas alice {PASSWORD} {first.board}")
-    theirs = server.send(BOB, f"blackbox showas bob {PASSWORD} {first.board}")
+    moves = ",".join(fits[:count]), ",".join(fits[-count:]), "1,+a1,+b2,!c", "a,+a1,+b2"
+    for userid, move in zip(("alice", "bob") * 2, moves, strict=True):
+        server.send(address_of(userid), f"blackbox move {first.board} {userid} {PASSWORD} {move}")
+    return first.board
+
+
+def looked_at(server: Indoors, board: int) -> tuple[Posted, Posted]:
+    """The same as alice and bob see it."""
+    mine = server.send(ALICE, f"blackbox showas alice {PASSWORD} {board}")
+    theirs = server.send(BOB, f"blackbox showas bob {PASSWORD} {board}")
     return mine[-1], theirs[-1]
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Indoors]:
+    with indoors(folder, address="pbmserv@a-rather-long-name.games.example.org") as server:
+        server.sign_up("alice", "bob")
+        yield server
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path, address="pbmserv@a-rather-long-name.games.example.org") as opened:
-        opened.sign_up("alice", "bob")
-        yield opened
+    with opened(tmp_path) as server:
+        yield server
+
+
+@dataclass
+class Sizes:
+    """A board of each size, as alice and bob see it; nothing is moved there any more."""
+
+    server: Indoors
+    letters: dict[str, tuple[Posted, Posted]]
+
+
+@pytest.fixture(scope="module")
+def sizes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sizes]:
+    with opened(tmp_path_factory.mktemp("sizes")) as server:
+        yield Sizes(server, {size: looked_at(server, begun(server, size)) for size in SIZES})
 
 
 def played(server: Running) -> Letter:
@@ -104,9 +126,9 @@ def server_outdoors(tmp_path: Path) -> Iterator[Running]:
         yield running
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_all_links_of_a_board_are_moves_of_its_reader(server: Indoors, size: str) -> None:
-    mine, theirs = begun(server, size)
+@rows("size", SIZES)
+def test_all_links_of_a_board_are_moves_of_its_reader(sizes: Sizes, size: str) -> None:
+    mine, theirs = sizes.letters[size]
     width, height = map(int, size.split(maxsplit=1)[0].split("x"))
     bodies = [draft.body for draft in drafts_of(mine.html) if draft.body.strip() not in WORDS]
     ports = [body for body in bodies if body[0] not in "+/?"]
@@ -119,7 +141,7 @@ def test_all_links_of_a_board_are_moves_of_its_reader(server: Indoors, size: str
     assert all(body[0] in "+/" or body in WORDS for body in others)
     assert {draft.to for draft in drafts_of(mine.html)} == {mine.reply_to}
     for body in bodies[:: max(1, len(bodies) // 12)]:
-        made = server.reply(mine, f"preview {body}")
+        made = sizes.server.reply(mine, f"preview {body}")
         assert [letter.kind for letter in made] == ["preview"], made[0].text
 
 
@@ -130,19 +152,14 @@ def marked(letter: Posted) -> int:
     return sum(map(bool, (*box[0], *box[-1], *ends)))
 
 
-def _number(letter: Posted) -> str:
-    return letter.text.partition("Board ")[2].split()[0].rstrip(":")
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_letters_are_so_short_that_nobody_cuts_them(server: Indoors, size: str) -> None:
-    for letter in begun(server, size):
+@rows("size", SIZES)
+def test_letters_are_so_short_that_nobody_cuts_them(sizes: Sizes, size: str) -> None:
+    for letter in sizes.letters[size]:
         assert len(letter.html.encode()) < 60_000
 
 
 def test_spectators_drafts_and_finished_games_have_no_links(server: Indoors) -> None:
-    mine, _ = begun(server, "7x7")
-    number = _number(mine)
+    number = begun(server, "7x7")
     for letter in (
         *server.send("carol@players.example", f"blackbox show {number}"),
         *server.send(ALICE, f"blackbox preview {number} 2"),

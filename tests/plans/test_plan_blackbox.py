@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import rows
 
 from pbmserv.engine.plans import print_plan, read_plan, settle
 from pbmserv.engine.position import Position, opening
@@ -39,7 +40,7 @@ def test_a_plan_gets_canonical_words() -> None:
     assert settled("if a = reflection or A=a or 014: c") == "if A=% or A=% or 14: C"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("plan", "error", "code", "part"),
     [
         ("g; g", Illegal, "blackbox.port-used", "g"),

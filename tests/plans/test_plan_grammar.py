@@ -6,6 +6,7 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.engine.plans import (
     DEEPEST,
@@ -29,7 +30,7 @@ from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.letters.scene import why
 
 
-@pytest.mark.parametrize(
+@rows(
     ("written", "printed"),
     [
         ("g", "g"),
@@ -74,7 +75,7 @@ def test_the_move_behind_a_condition_is_for_the_turn_after() -> None:
     assert due(None, lambda _: True) is None
 
 
-@pytest.mark.parametrize(
+@rows(
     ("written", "code", "part"),
     [
         ("", "plan-empty", ""),

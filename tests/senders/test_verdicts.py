@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 from signing import USUAL, ed25519_key, publish, rsa_key, sealed, signed
 from zone import Zone
 
@@ -52,7 +53,7 @@ def zone() -> Zone:
 # -- signatures ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", [ed25519_key(), rsa_key()], ids=["ed25519", "rsa"])
+@rows("key", [ed25519_key(), rsa_key()], ids=["ed25519", "rsa"])
 def test_a_signature_of_the_senders_own_domain_proves_the_sender(key) -> None:
     zone = Zone()
     publish(zone, "home.example.org", key)
@@ -62,7 +63,7 @@ def test_a_signature_of_the_senders_own_domain_proves_the_sender(key) -> None:
     assert verdict.found.endswith("dmarc=pass header.from=home.example.org (no policy)")
 
 
-@pytest.mark.parametrize("d", ["example.org", "mailer.example.org", "HOME.Example.ORG"])
+@rows("d", ["example.org", "mailer.example.org", "HOME.Example.ORG"])
 def test_a_domain_of_the_same_organisation_counts(d) -> None:
     zone = Zone()
     publish(zone, d)
@@ -78,7 +79,7 @@ def test_unless_the_senders_policy_is_strict() -> None:
     assert examined(zone, signed(mail(), "example.org")).result == "pass"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("sender", "d"),
     [
         ("v@big-bank.com", "big.com"),
@@ -188,7 +189,7 @@ def test_one_of_several_readers_is_enough(zone, to) -> None:
     assert examined(zone, signed(mail(to=to), "home.example.org")).result == "pass"
 
 
-@pytest.mark.parametrize("record", ["v=DKIM1; p=", "v=DKIM1; k=rsa; p=????", "nonsense p=", None])
+@rows("record", ["v=DKIM1; p=", "v=DKIM1; k=rsa; p=????", "nonsense p=", None])
 def test_a_key_that_was_withdrawn_or_is_none(record) -> None:
     zone = Zone()
     if record is not None:
@@ -240,7 +241,7 @@ def test_only_a_few_signatures_cost_a_question(zone) -> None:
 # -- the client ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@rows(
     ("record", "result"),
     [
         ("v=spf1 ip4:198.51.100.0/24 -all", "pass"),
@@ -288,7 +289,7 @@ def test_the_new_internet_has_clients_too() -> None:
     assert examined(zone, mail(), peer="2001:db8:1::25").result == "fail"
 
 
-@pytest.mark.parametrize(
+@rows(
     "envelope",
     [
         {"sender": "alice@evil.example"},
@@ -322,7 +323,7 @@ def test_silent_name_servers_say_nothing_about_a_client() -> None:
 # -- policies --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@rows(
     ("records", "result"),
     [
         (["v=DMARC1; p=reject"], "forged"),
@@ -420,7 +421,7 @@ def test_nothing_is_refused_while_the_senders_name_servers_are_silent(disowning)
     assert examined(disowning, signed(mail(), "home.example.org")).result == "temperror"
 
 
-@pytest.mark.parametrize("sender", ["alice@localhost", "alice@com", "alice@-.example"])
+@rows("sender", ["alice@localhost", "alice@com", "alice@-.example"])
 def test_a_domain_that_nobody_can_have_vouches_for_nobody(sender) -> None:
     verdict = examined(Zone(), mail(sender))
     assert verdict.result == "fail"
@@ -445,7 +446,7 @@ def passed_on(results: str, raw: bytes = b"") -> bytes:
     return wrote(results) + RECEIVED + (raw or mail())
 
 
-@pytest.mark.parametrize(
+@rows(
     ("results", "result"),
     [
         ("mx.games.example; spf=pass smtp.mailfrom=alice@home.example.org", "pass"),
@@ -499,7 +500,7 @@ PASSED = "mx.games.example; spf=pass smtp.mailfrom=alice@home.example.org"
 NOTHING = "mx.games.example; dkim=none"
 
 
-@pytest.mark.parametrize(
+@rows(
     "raw",
     [
         wrote(NOTHING) + RECEIVED + wrote(PASSED) + mail(),
@@ -520,7 +521,7 @@ def test_a_strangers_field_stands_below_what_our_server_received(raw) -> None:
 BELOW = replace(RELAY, hops=1)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("raw", "result"),
     [
         (RECEIVED + wrote(PASSED) + mail(), "pass"),

@@ -9,6 +9,7 @@ from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from played_out import GAMES, played_out
+from rows import rows
 
 from pbmserv.engine.position import replay, without_seed
 from pbmserv.engine.record import (
@@ -115,7 +116,7 @@ end
 """
 
 
-@pytest.mark.parametrize(
+@rows(
     ("old", "new", "code", "line"),
     [
         ("pbmserv record", "somebody's record", "record.none", 0),

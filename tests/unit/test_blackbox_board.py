@@ -63,7 +63,7 @@ def seed(player: int) -> str:
     return (GOLDEN / f"seed-dzander{player}.txt").read_text()
 
 
-@pytest.mark.parametrize("you", [ALICE, BOB])
+@rows("you", [ALICE, BOB])
 def test_the_originals_example_is_drawn_byte_for_byte(you: Seat) -> None:
     assert render("board.txt", played(moves=SEED_GAME), you) == seed(you + 1)
 
@@ -222,7 +222,7 @@ def test_the_rules_fit_the_line_and_name_every_option() -> None:
         assert word in text
 
 
-@pytest.mark.parametrize(
+@rows(
     ("note", "mine", "others"),
     [
         (

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
+from rows import rows
 from typer.testing import CliRunner, Result
 
 from pbmserv.games.blackbox.cli import app
@@ -38,7 +38,7 @@ def test_many_boxes_are_answered_line_by_line() -> None:
     assert [json.loads(line) for line in result.stdout.splitlines()] == [c["all"] for c in CASES]
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "why"),
     [
         (["--size", "7", "--atoms", "A1"], "--size '7' is not a size; write it like 7x7"),
@@ -57,7 +57,7 @@ def test_a_wrong_argument_is_named_in_one_line(arguments: list[str], why: str) -
     assert result.stderr == f"pbmserv blackbox rays: {why}\n"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "why"),
     [
         ("what?", "not a JSON object"),

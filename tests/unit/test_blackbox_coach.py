@@ -13,6 +13,7 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.engine.position import Position, opening, played_out
 from pbmserv.engine.record import GameRecord
@@ -165,7 +166,7 @@ def test_the_best_line_leads_to_one_class_of_layouts(seed: int) -> None:
     assert {tuple(brute.spectra[one]) for one in brute.weights} == {tuple(truth)}
 
 
-@pytest.mark.parametrize(
+@rows(
     ("size", "atoms", "bits"),
     [(7, 4, (2.555, 3.150, 3.173, 3.179)), (8, 3, (2.420, 3.392, 3.410, 3.418))],
 )

@@ -58,7 +58,7 @@ def pairs(game: GameId) -> list[list[int]]:
     return [[cell % game.width, cell // game.width] for cell in cells_of(game)]
 
 
-@pytest.mark.parametrize("vector", IDS + SEEDS, ids=lambda vector: vector["id"])
+@rows("vector", IDS + SEEDS, ids=lambda vector: vector["id"])
 def test_his_ids_give_his_boxes_and_his_rays(vector: dict[str, Any]) -> None:
     game = read_id(vector["id"])
     assert pairs(game) == vector["balls"]
@@ -66,7 +66,7 @@ def test_his_ids_give_his_boxes_and_his_rays(vector: dict[str, Any]) -> None:
     assert his_results(board, atoms_of(game)) == vector["r"]
 
 
-@pytest.mark.parametrize("vector", IDS, ids=lambda vector: vector["id"])
+@rows("vector", IDS, ids=lambda vector: vector["id"])
 def test_his_boxes_give_his_ids(vector: dict[str, Any]) -> None:
     game = read_id(vector["id"])
     cells = [row * game.width + column for column, row in vector["balls"]]
@@ -74,7 +74,7 @@ def test_his_boxes_give_his_ids(vector: dict[str, Any]) -> None:
     assert made == game.text == described(game) == vector["id"]
 
 
-@pytest.mark.parametrize("vector", SEEDS, ids=lambda vector: vector["id"])
+@rows("vector", SEEDS, ids=lambda vector: vector["id"])
 def test_his_seeds_give_his_descriptions(vector: dict[str, Any]) -> None:
     game = read_id(vector["id"])
     assert described(game) == f"{game.parameters}:{vector['desc']}"
@@ -111,7 +111,7 @@ def test_a_seed_gives_a_box_of_every_legal_size(data: st.DataObject) -> None:
     assert cells_of(read_id(described(game))) == cells
 
 
-@pytest.mark.parametrize("side", [2, 26])
+@rows("side", [2, 26])
 def test_a_seed_can_fill_a_box(side: int) -> None:
     every = side * side
     game = read_id(f"w{side}h{side}m{every}M{every}#full")
@@ -130,7 +130,7 @@ def test_the_same_set_of_atoms_has_one_id() -> None:
     assert descriptive_id(8, 8, 3, 3, [60, 9, 5]) != descriptive_id(8, 8, 3, 3, [5, 9, 60])
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "parameters"),
     [
         ("w8h8m3M6", "w8h8m3M6"),
@@ -217,7 +217,7 @@ def _forged(plain: list[int]) -> str:
     return _obscured(bytes(plain)).hex()
 
 
-@pytest.mark.parametrize("cells", [[], [1], [1, 1], [1, 64], [-1, 3], [1, 2, 3]])
+@rows("cells", [[], [1], [1, 1], [1, 64], [-1, 3], [1, 2, 3]])
 def test_cells_that_do_not_fit_get_no_id(cells: list[int]) -> None:
     with pytest.raises(OptionError, match="id-cells"):
         descriptive_id(8, 8, 2, 2, cells)

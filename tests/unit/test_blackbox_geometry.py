@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.games.blackbox.geometry import geometry
 
@@ -19,7 +20,7 @@ def test_the_classic_board_is_labelled_as_in_the_original() -> None:
     assert board.right == ("8", "9", "10", "11", "12", "13", "14")
 
 
-@pytest.mark.parametrize("name", ["b3", "3b", "10i", "i10", "b10", "3i", "B3", "3B", "I10"])
+@rows("name", ["b3", "3b", "10i", "i10", "b10", "3i", "B3", "3B", "I10"])
 def test_either_label_in_either_order_names_a_cell(name: str) -> None:
     board = geometry(7, 7)
     cell = board.cell(name)
@@ -27,7 +28,7 @@ def test_either_label_in_either_order_names_a_cell(name: str) -> None:
     assert board.name(cell) == "B3"
 
 
-@pytest.mark.parametrize("name", ["", "b", "3", "o1", "a15", "a0", "bb3", "a1b", "\u00df1", "b-3"])
+@rows("name", ["", "b", "3", "o1", "a15", "a0", "bb3", "a1b", "\u00df1", "b-3"])
 def test_other_names_are_no_cells(name: str) -> None:
     assert geometry(7, 7).cell(name) is None
 
@@ -59,7 +60,7 @@ def test_a_cell_has_eight_names_and_a_port_has_one(w: int, h: int, data: st.Data
         assert board.port(label) == port
 
 
-@pytest.mark.parametrize(("width", "height"), [(1, 7), (7, 1), (27, 26), (2, 51), (51, 2), (0, 0)])
+@rows(("width", "height"), [(1, 7), (7, 1), (27, 26), (2, 51), (51, 2), (0, 0)])
 def test_other_sizes_are_refused(width: int, height: int) -> None:
     with pytest.raises(ValueError, match="together 52 at most"):
         geometry(width, height)

@@ -12,6 +12,7 @@ import pytest
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots.hints import Hint, hint, worked_out
@@ -153,7 +154,7 @@ HINTS = (
 )
 
 
-@pytest.mark.parametrize(("found", "said"), HINTS)
+@rows(("found", "said"), HINTS)
 def test_each_kind_of_hint_has_words(found: Hint, said: str) -> None:
     view = GAME.view(begun(["-size=4x4", "-atoms=2"], 1, 2, 0), ME)
     template = '{% from "games/blackbox/hint.j2" import said %}{{ said(found, view) }}'

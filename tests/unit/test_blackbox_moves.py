@@ -77,7 +77,7 @@ def test_a_move_is_read_into_canonical_text(typed: str, canonical: str, free: bo
     assert GAME.parse(view(FIRED), typed) == Move(canonical, free)
 
 
-@pytest.mark.parametrize("typed", ["b3,d3,8h,13n", "3b;3D ; h8,n13", "b3, 10k, a 1, g6"])
+@rows("typed", ["b3,d3,8h,13n", "3b;3D ; h8,n13", "b3, 10k, a 1, g6"])
 def test_the_seeds_placements_are_read(typed: str) -> None:
     assert GAME.parse(view(START), typed) == Move("B3,D3,A1,G6")
 
@@ -136,7 +136,7 @@ def test_each_wrong_part_is_named(state: State, typed: str, code: str, part: str
         GAME.parse(view(state), found.example)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("typed", "values"),
     [
         ("5", {"port": "5", "mark": "a", "later": False}),
@@ -149,7 +149,7 @@ def test_a_refusal_says_what_it_counted(typed: str, values: dict[str, Any]) -> N
     assert values.items() <= refusal(view(FIRED), typed).values.items()
 
 
-@pytest.mark.parametrize(
+@rows(
     ("typed", "example"),
     [
         ("c,3", "C"),
@@ -364,7 +364,7 @@ def test_words_are_no_moves(state: State, typed: str) -> None:
         assert refusal(view(state, seat), typed, NotUnderstood).code == "blackbox.not-a-move"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("typed", "meant"),
     [
         ("Port g", "G"),
@@ -386,7 +386,7 @@ def test_moves_are_understood_in_words(typed: str, meant: str) -> None:
         assert GAME.parse(view(HIDDEN), typed).text == meant
 
 
-@pytest.mark.parametrize("typed", ["", "  ", ",", " ; , "])
+@rows("typed", ["", "  ", ",", " ; , "])
 def test_nothing_is_no_move(typed: str) -> None:
     assert refusal(view(FIRED), typed, NotUnderstood).code == "blackbox.empty"
 

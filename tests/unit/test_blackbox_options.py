@@ -36,9 +36,7 @@ def test_default_values_written_out_are_still_classic() -> None:
     assert GAME.options(("-size=7x7", "-atoms=4-4", "-guesses=3"), 2) == CLASSIC
 
 
-@pytest.mark.parametrize(
-    "word", ["-size=8x7", "-atoms=5", "-guesses=2", "-fair", "-clue", "-unrated"]
-)
+@rows("word", ["-size=8x7", "-atoms=5", "-guesses=2", "-fair", "-clue", "-unrated"])
 def test_any_change_of_the_rules_is_unrated(word: str) -> None:
     assert not GAME.rated(GAME.options((word,), 2))
 
@@ -91,7 +89,7 @@ def test_what_agrees_may_stand_beside_a_game_id() -> None:
     assert GAME.options(["-size=3x4", "-race", "-id=w3h4m1M2#x", "-atoms=1-2"], 1) == alone
 
 
-@pytest.mark.parametrize(
+@rows(
     ("words", "example"),
     [
         (["-size=90x1"], "-size=26x2"),
@@ -109,7 +107,7 @@ def test_an_example_is_the_nearest_to_what_was_written(words: list[str], example
     assert refused(*words).refusal.example == example
 
 
-@pytest.mark.parametrize("seats", [1, 3])
+@rows("seats", [1, 3])
 def test_it_takes_two(seats: int) -> None:
     assert refused(seats=seats).refusal.code == "blackbox.seats"
 

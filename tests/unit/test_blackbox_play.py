@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.engine.types import Move, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal
@@ -63,7 +64,7 @@ def kinds(step: Step[State], reader: Seat | None = None) -> list[str]:
     return [kind for kind, _ in told(step, reader)]
 
 
-@pytest.mark.parametrize("first", [ALICE, BOB])
+@rows("first", [ALICE, BOB])
 def test_both_hide_in_any_order_and_then_the_first_named_fires(first: Seat) -> None:
     second = Seat(1 - first)
     board = Board()
@@ -305,7 +306,7 @@ def test_detours_are_lettered_in_the_solvers_own_order_past_z() -> None:
         board.types(BOB, board.view(BOB).unused_ports[-1])
 
 
-@pytest.mark.parametrize("loser", [ALICE, BOB])
+@rows("loser", [ALICE, BOB])
 def test_resigning_gives_the_other_the_board(loser: Seat) -> None:
     step = GAME.withdraw(hidden().state, loser)
     places = (2, 1) if loser == ALICE else (1, 2)

@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from rows import rows
 from typer.testing import CliRunner, Result
 
 from pbmserv.games.blackbox.cli import app
@@ -125,7 +126,7 @@ def test_the_largest_box_and_its_long_id_fit() -> None:
     assert min(y for _, y in places(page)) * POINT > MARGIN
 
 
-@pytest.mark.parametrize(
+@rows(
     ("arguments", "typed", "said"),
     [
         (["2"], IDS, '"2" is not a layout; write one from 1x1 to 10x10'),

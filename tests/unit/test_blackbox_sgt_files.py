@@ -91,7 +91,7 @@ def test_a_box_wider_than_the_alphabet() -> None:
     assert states(write_saved_game(game)) == states(saved("wide"))
 
 
-@pytest.mark.parametrize("name", ["locks", "checks", "restarted", "wide"])
+@rows("name", ["locks", "checks", "restarted", "wide"])
 def test_what_was_read_is_written_for_him_again(name: str) -> None:
     game = read_saved_game(saved(name))
     again = read_saved_game(write_saved_game(game))

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from rows import rows
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -364,7 +365,7 @@ def test_a_wrong_move_is_explained_and_changes_nothing() -> None:
     played(story)
 
 
-@pytest.mark.parametrize("side", [2, 26])
+@rows("side", [2, 26])
 def test_every_corner_of_every_board_can_be_reached(side: int) -> None:
     async def story(house: House) -> None:
         house.board.cursor = (side - 1, -1)

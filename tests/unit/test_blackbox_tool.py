@@ -68,7 +68,7 @@ def test_the_example_of_each_command_works(
     assert output or target
 
 
-@pytest.mark.parametrize("vector", VECTORS["ids"] + VECTORS["seeds"], ids=lambda v: v["id"])
+@rows("vector", VECTORS["ids"] + VECTORS["seeds"], ids=lambda v: v["id"])
 def test_decode_prints_the_id_and_the_cells(vector: dict[str, Any]) -> None:
     cells = [f"{chr(65 + x)}{y + 1}" for x, y in vector["balls"]]
     assert printed("decode", vector["id"]).split() == [vector["id"], *cells]
@@ -362,7 +362,7 @@ def test_analyse_reads_the_record_of_a_board(tmp_path: Path) -> None:
     assert "bob had fired 1 probe into alice's box; the coach needs 2." in said
 
 
-@pytest.mark.parametrize("what", ["nonsense", "w4h4m2M2#tea --moves Z9"])
+@rows("what", ["nonsense", "w4h4m2M2#tea --moves Z9"])
 def test_analyse_refuses_what_is_no_game(what: str) -> None:
     result = run("analyse", *what.split())
     assert result.exit_code == 2
@@ -428,7 +428,7 @@ def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) ->
     assert bold < sure < greedy + 1.5
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "said"),
     [("8x8/3-5", "name one number of atoms"), ("9x9/6", "10,000,000 are the most")],
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
+from rows import rows
 
 from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.bots import trees
@@ -92,14 +93,14 @@ def test_every_layout_of_a_small_board_is_solved_in_as_many_probes_as_it_says() 
     assert sums == {place: count for place, count in enumerate(known.ranks) if count}
 
 
-@pytest.mark.parametrize(("kind", "goal"), STORED)
+@rows(("kind", "goal"), STORED)
 def test_layouts_of_each_stored_board_are_solved(kind: tuple[int, int, int], goal: Goal) -> None:
     known = stored(kind, goal)
     for layout in some_layouts(kind, 6):
         assert len(played(known, layout)) == known.probes(layout)
 
 
-@pytest.mark.parametrize(("kind", "goal"), KNOWN)
+@rows(("kind", "goal"), KNOWN)
 def test_a_tree_plays_as_well_as_its_maker_says(kind: tuple[int, int, int], goal: Goal) -> None:
     """Four standard errors, of 1.1 probes or 1.7 points a game."""
     known = stored(kind, goal)
@@ -203,7 +204,7 @@ def test_the_hardest_boxes_are_fiendish_and_easy_ones_need_few_probes() -> None:
     assert needed == sorted(needed)
 
 
-@pytest.mark.parametrize("kind", [kind for kind, goal in STORED if goal is Goal.PROBES])
+@rows("kind", [kind for kind, goal in STORED if goal is Goal.PROBES])
 def test_grades_are_shared_out_about_as_promised(kind: tuple[int, int, int]) -> None:
     width, height, atoms = kind
     options = Options(width, height, atoms, atoms)

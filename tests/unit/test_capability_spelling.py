@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import hmac
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
 
@@ -35,7 +35,7 @@ def _about(token: str) -> bytes:
     return base64.b32decode(token.upper() + "=" * (-len(token) % 8))[2:-10]
 
 
-@pytest.mark.parametrize("purpose", OF_LETTERS)
+@rows("purpose", OF_LETTERS)
 def test_nobody_counts_letters_by_their_tokens(purpose: Purpose) -> None:
     """Two of a reader's letters do not say how many went to others between them."""
     tokens = [RING.token(ReplyAddress(purpose, 7, n, 0, 1)) for n in range(1, 200)]
@@ -56,7 +56,7 @@ def test_addresses_of_letters_fit(purpose: Purpose, about: int) -> None:
     assert len(RING.token(ReplyAddress(purpose, 2**28 - 1, about, 0, 2**14 - 1))) <= 45
 
 
-@pytest.mark.parametrize("purpose", OF_LETTERS)
+@rows("purpose", OF_LETTERS)
 def test_tokens_from_before_are_read(purpose: Purpose) -> None:
     """Letters in mailboxes carry numbers that are not enciphered."""
     body = bytes((1, purpose, 7, 12, 0, 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from rows import rows
 
 from pbmserv.cli.mail import subjects
 from pbmserv.cli.main import run
@@ -23,7 +23,7 @@ def test_games_and_commands_of_the_server_come_first():
     assert len(found) == len(set(found))
 
 
-@pytest.mark.parametrize(
+@rows(
     ("typed", "subject"),
     [
         ("bl", ["blackbox"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-import pytest
+from rows import rows
 
 from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.looking import Help, Show
@@ -38,7 +38,7 @@ def not_tried(reading):
     return [echo for echo, _ in found], whys, sum(asked.more for _, asked in found)
 
 
-@pytest.mark.parametrize("subject", ["", "multiple", "Re: MULT", "my moves", "Hi!", "thanks"])
+@rows("subject", ["", "multiple", "Re: MULT", "my moves", "Hi!", "thanks"])
 def test_a_subject_that_is_no_command_leaves_the_body(subject):
     reading = mail("show 1\nshow 2\n", subject)
     assert boards(reading) == [1, 2]
@@ -77,9 +77,7 @@ def test_comments_are_passed_over():
     assert boards(mail("# my boards\nshow 1\n# and\nshow 2")) == [1, 2]
 
 
-@pytest.mark.parametrize(
-    "stop", ["", "-- ", "--", "> show 1", " > show 1", "quit", "END", "Thanks!", "\u00a0"]
-)
+@rows("stop", ["", "-- ", "--", "> show 1", " > show 1", "quit", "END", "Thanks!", "\u00a0"])
 def test_reading_stops(stop):
     assert boards(mail(f"show 1\nshow 2\n{stop}\nshow 3")) == [1, 2]
 
@@ -137,7 +135,7 @@ def test_where_no_command_was_found_nothing_is_listed():
     assert not_tried(mail("lovely weather today\n" * 5 + "show 1")) == ([], set(), 0)
 
 
-@pytest.mark.parametrize(
+@rows(
     "line",
     [
         "What a nice day that was",
@@ -169,7 +167,7 @@ def test_a_line_that_is_too_long_is_refused():
     assert boards(mail("show " + "1 " * 2000)) == ["line-too-long"]
 
 
-@pytest.mark.parametrize(("subject", "body"), [("", ""), ("Re: ", " \n\t\n"), ("\u200b", "\n")])
+@rows(("subject", "body"), [("", ""), ("Re: ", " \n\t\n"), ("\u200b", "\n")])
 def test_an_empty_mail_asks_for_help(subject, body):
     assert [line.asked for line in mail(body, subject).lines] == [Help()]
 
@@ -213,7 +211,7 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@rows("command", COMMANDS)
 def test_a_command_below_the_commands_goes_to_nobody_and_is_named(command):
     for reading in (
         mail(f"{command}\nGood luck!", "blackbox move 12 alice secret g"),
@@ -229,7 +227,7 @@ def test_a_command_below_the_commands_goes_to_nobody_and_is_named(command):
         assert "secret" not in echo
 
 
-@pytest.mark.parametrize(
+@rows(
     "words",
     [
         "Blackbox rules are great!",
@@ -262,7 +260,7 @@ def test_very_many_words_are_read_in_no_time():
     assert time.process_time() - started < 1
 
 
-@pytest.mark.parametrize(("stop", "why"), [("quit", "stop"), ("thanks", "stop"), ("", "")])
+@rows(("stop", "why"), [("quit", "stop"), ("thanks", "stop"), ("", "")])
 def test_where_many_commands_are_announced_it_is_said_why_none_was_read(stop, why):
     refusal = mail(f"{stop}\nshow 1" if stop else "", "multiple").lines[0].asked.refusal
     assert (refusal.code, refusal.values["stopped"]) == ("no-commands", why)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from rows import rows
 
 import pbmserv.commands
@@ -34,7 +33,7 @@ def test_every_row_has_its_page(row):
     assert row.form("blackbox") in page("")
 
 
-@pytest.mark.parametrize(
+@rows(
     "found",
     [found for found in help_pages(GAMES) if found.template.startswith("help/")]
     + [topic("frobnicate", GAMES), topic("chalenge", GAMES)],
@@ -94,7 +93,7 @@ def test_commands_in_the_tutorial_are_understood():
         assert not isinstance(line.asked, PlayerError), command
 
 
-@pytest.mark.parametrize("name", ["moves", "times", "digest"])
+@rows("name", ["moves", "times", "digest"])
 def test_lines_that_a_page_shows_are_understood(name):
     lines = re.findall(r"^ {2}(\S.*)$", page(name), re.MULTILINE)
     lines = [line for line in lines if not line.startswith("--")]  # a time, and what it means

@@ -246,7 +246,7 @@ def test_capitals_do_not_matter_in_the_words_of_the_language(subject):
     assert asked(f"{first.upper()} {rest}") == asked(subject)
 
 
-@pytest.mark.parametrize(
+@rows(
     "move",
     [
         "b3,d3,8h,13n",
@@ -462,7 +462,7 @@ def test_a_wrong_option_is_an_option_error():
     assert isinstance(asked("blackbox challenge alice bob --speed=3"), OptionError)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("word", "name"),
     [
         ("chalenge", "challenge"),
@@ -487,7 +487,7 @@ def test_an_unknown_word_is_answered_with_the_nearest_command():
     assert said.example == "blackbox challenge USERID FRIEND"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("subject", "sample"),
     [
         ("blackbox move 17 alice", "blackbox move 17 USERID PASSWORD MOVE"),

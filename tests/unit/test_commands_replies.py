@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import pytest
 from rows import rows
 
 from pbmserv.commands.reading.mail import read
@@ -285,12 +284,12 @@ def test_each_line_is_for_the_board_in_front_of_it():
     ]
 
 
-@pytest.mark.parametrize("line", ["412: 5", "#412: 5", "#412 5", "412 : 5", "＃４１２： ５"])
+@rows("line", ["412: 5", "#412: 5", "#412 5", "412 : 5", "＃４１２： ５"])
 def test_a_line_with_a_colon_tells_by_itself_that_a_board_is_in_front(line):
     assert tray(line, asked=False) == [("412: 5", TrayReply(412, "5"))]
 
 
-@pytest.mark.parametrize("line", ["412:5", "412 5", "412. 5", "Board 412: 5", "412) 5"])
+@rows("line", ["412:5", "412 5", "412. 5", "Board 412: 5", "412) 5"])
 def test_in_a_reply_to_the_one_mail_a_day_the_colon_may_be_missing(line):
     assert tray(line) == [("412: 5", TrayReply(412, "5"))]
 
@@ -341,7 +340,7 @@ def test_a_reply_to_the_one_mail_a_day_may_be_any_other_reply():
         assert line.asked == command
 
 
-@pytest.mark.parametrize(
+@rows(
     ("body", "lines", "left"),
     [
         ("+b2\ng", ("+b2", "g"), ()),
@@ -362,7 +361,7 @@ def test_a_letter_apart_from_the_move_may_be_an_initial(body, lines, left):
     assert not {*left} & {*reading.words.split("\n")}
 
 
-@pytest.mark.parametrize(
+@rows(
     "body",
     [
         "yes",
@@ -379,7 +378,7 @@ def test_words_that_agree_do_not_take_a_yes_back(body):
     assert says_yes(body)
 
 
-@pytest.mark.parametrize(
+@rows(
     "body",
     [
         "yes, but not now",

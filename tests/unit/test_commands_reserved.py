@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from rows import rows
 
 from pbmserv.commands.grammar.command_names import STAFF, is_reserved
@@ -31,7 +30,7 @@ def test_look_alikes_are_nobodys_either(name: str) -> None:
     assert is_reserved(name, GAMES, SERVER)
 
 
-@pytest.mark.parametrize(
+@rows(
     "name",
     [
         "alice",

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from time import process_time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
@@ -43,7 +42,7 @@ def test_odd_characters_become_the_plain_ones_they_stand_for(typed, plain):
     assert fold(typed) == plain
 
 
-@pytest.mark.parametrize(
+@rows(
     ("line", "words"),
     [
         ("", []),
@@ -90,7 +89,7 @@ def test_plain_words_come_back_as_they_were(words):
     assert [word.text for word in split(" ".join(words))] == words
 
 
-@pytest.mark.parametrize("unit", [" ", "\u00a0", "\xab ", " \xbb", "\u2039", "' ", '"'])
+@rows("unit", [" ", "\u00a0", "\xab ", " \xbb", "\u2039", "' ", '"'])
 def test_no_long_line_takes_long_to_fold(unit):
     # Without a limit on a line's length, base64 being what it is, 20,000 blanks took 11 seconds.
     begun = process_time()

@@ -106,7 +106,7 @@ def test_all_wrong_settings_are_told_at_once() -> None:
     )
 
 
-@pytest.mark.parametrize("key", ["data_dir", "database", "address", "relay", "signup"])
+@rows("key", ["data_dir", "database", "address", "relay", "signup"])
 def test_what_cannot_be_off_must_not_be_empty(key: str) -> None:
     assert f'PBMSERV_{key.upper()} = ""' in told(**{key: ""})
 
@@ -125,7 +125,7 @@ def test_empty_turns_the_doors_off() -> None:
     assert settings.web_url == ""
 
 
-@pytest.mark.parametrize(
+@rows(
     ("text", "listen"),
     [
         ("127.0.0.1:2525", Listen("127.0.0.1", 2525)),
@@ -140,7 +140,7 @@ def test_places_to_listen(text: str, listen: Listen) -> None:
     assert str(listen) == text
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         "",
@@ -178,7 +178,7 @@ def test_only_lmtp_takes_a_socket_path() -> None:
     assert "at most 103 bytes" in told(lmtp="/" + "x" * 103)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("web", "url"),
     [
         ("0.0.0.0:8025", "http://localhost:8025"),
@@ -197,7 +197,7 @@ def test_links_lead_to_the_public_url_if_there_is_one() -> None:
     assert from_env(web="", web_url="https://x.example").settings.web_url == "https://x.example"
 
 
-@pytest.mark.parametrize(
+@rows(
     "url",
     [
         "play.example.org",
@@ -246,7 +246,7 @@ def test_the_address_leaves_room_for_reply_addresses(address: str, read: str | N
         assert len(f"{local}+{'t' * 45}") <= 64
 
 
-@pytest.mark.parametrize(
+@rows(
     "url",
     [
         "sqlite:////var/lib/pbmserv/db.sqlite3",
@@ -258,7 +258,7 @@ def test_databases(url: str) -> None:
     assert from_env(database=url).settings.database == url
 
 
-@pytest.mark.parametrize(
+@rows(
     ("url", "right"),
     [
         ("sqlite://", "sqlite:///var/pbmserv.sqlite3"),

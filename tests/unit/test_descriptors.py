@@ -5,19 +5,20 @@ from __future__ import annotations
 import resource
 
 import pytest
+from rows import rows
 
 from pbmserv.errors import ConfigError
 from pbmserv.stages import listeners
 from pbmserv.stages.listeners import raise_limit, share_out, wanted
 
 
-@pytest.mark.parametrize(("mail_ports", "web_ports"), [(1, 1), (2, 1), (2, 0), (3, 0)])
+@rows(("mail_ports", "web_ports"), [(1, 1), (2, 1), (2, 0), (3, 0)])
 def test_a_usual_limit_is_enough_for_the_usual_settings(mail_ports: int, web_ports: int) -> None:
     found = share_out(1024, 100, mail_ports, web_ports)
     assert (found.sessions, found.web, found.warning) == (100, 200, "")
 
 
-@pytest.mark.parametrize("limit", [450, 500, 700, 1000])
+@rows("limit", [450, 500, 700, 1000])
 def test_too_few_are_shared_and_told(limit: int) -> None:
     found = share_out(limit, 200, 2, 1)
     assert 10 <= found.sessions < 200

@@ -206,7 +206,7 @@ def test_the_name_of_the_sender_arrives_and_never_changes_the_address(name: str)
     assert header_names(raw) == NAMES
 
 
-@pytest.mark.parametrize(
+@rows(
     ("address", "written"),
     [
         ("a.b+c=d!e@x.example", "a.b+c=d!e@x.example"),
@@ -257,7 +257,7 @@ def test_no_word_of_the_header_can_smuggle(field: str, bad: str) -> None:
         with_header(**{field: bad})
 
 
-@pytest.mark.parametrize(
+@rows(
     "change",
     [
         {"message_id": "no brackets"},

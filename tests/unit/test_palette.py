@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
+from rows import rows
 
 from pbmserv.letters.environment import environment, templates_root
 
@@ -26,7 +26,7 @@ def contrast(one: str, other: str) -> float:
     return (bright + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@rows("scheme", SCHEMES)
 def test_text_and_background_come_in_pairs_that_everybody_can_read(scheme: str) -> None:
     colours = SCHEMES[scheme]
     backs = {name.removeprefix("on_"): c for name, c in colours.items() if name.startswith("on_")}
@@ -44,9 +44,7 @@ def test_both_schemes_have_the_same_colours() -> None:
         assert re.fullmatch("#[0-9a-f]{6}", colour)
 
 
-@pytest.mark.parametrize(
-    "name", ["letters/letter.css", "letters/adaptive.css", "web/style.css", "web/icon.svg"]
-)
+@rows("name", ["letters/letter.css", "letters/adaptive.css", "web/style.css", "web/icon.svg"])
 def test_no_sheet_has_colours_of_its_own(name: str) -> None:
     source = (templates_root() / name).read_text()
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgb", source) == []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 from time import process_time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.inbound.body import attached_text
 
@@ -22,7 +22,7 @@ def text_of(*parts: str) -> str:
     return attached_text(f"{HEAD}{body}--b--\r\n".encode(), "Black Box")
 
 
-@pytest.mark.parametrize(
+@rows(
     "part",
     [
         PLAIN,
@@ -39,7 +39,7 @@ def test_a_file_is_found_below_the_text(part):
     assert text_of("\r\nBlack Box, please!", part).splitlines()[:2] == ["Black Box", "8x8"]
 
 
-@pytest.mark.parametrize(
+@rows(
     "part",
     [
         f"\r\n{FILE}",
@@ -62,7 +62,7 @@ def test_a_file_behind_a_hundred_parts_or_too_deep_is_none():
     assert not text_of(deep + PLAIN)
 
 
-@pytest.mark.parametrize("unit", [";", '";', ';\\"', "; filename*0*=%aa", "; a=b", "("])
+@rows("unit", [";", '";', ';\\"', "; filename*0*=%aa", "; a=b", "("])
 def test_no_field_takes_time(unit):
     # 200,000 semicolons took the standard library half a minute, with the database waiting.
     field = "\r\n ".join([unit * (900 // len(unit))] * 60)

@@ -42,7 +42,7 @@ def test_there_are_replies_of_all_the_big_programs():
     assert all(b"resign" in file.read_bytes() or b"base64" in file.read_bytes() for file in REPLIES)
 
 
-@pytest.mark.parametrize(
+@rows(
     "name",
     ["smime-signed-outlook", "smime-signed-thunderbird", "smime-clear", "pgp-mime-signed",
      "pgp-inline-signed"],
@@ -53,7 +53,7 @@ def test_a_signature_hides_nothing(name):
     assert not mail.unread
 
 
-@pytest.mark.parametrize(
+@rows(
     ("name", "why"),
     [
         ("smime-encrypted", "encrypted"),
@@ -92,13 +92,13 @@ def html_text(markup: str) -> str:
 QUOTED = "<p>resign</p><table><tr><td>blackbox resign 12 alice secret</td></tr></table>"
 
 
-@pytest.mark.parametrize("markup", MARKUP.values(), ids=MARKUP)
+@rows("markup", MARKUP.values(), ids=MARKUP)
 def test_no_way_of_marking_a_quote_lets_it_through(markup):
     assert new_text(html_text(f"<p>g,+b2</p>{markup.format(QUOTED)}")) == "g,+b2"
     assert new_text(html_text(markup.format(QUOTED))) == ""
 
 
-@pytest.mark.parametrize("style", ["border-left:none", "border-left: 0px", "border-left-width:0"])
+@rows("style", ["border-left:none", "border-left: 0px", "border-left-width:0"])
 def test_no_line_on_the_left_is_no_quote(style):
     assert html_text(f'<div style="{style}">g,+b2</div>') == "g,+b2"
 
@@ -112,9 +112,7 @@ def armoured(kind: str, text: str) -> Mail:
 ARMOUR = ("-----BEGIN PGP MESSAGE-----", "", "hQEMA1234", "=abcd", "-----END PGP MESSAGE-----")
 
 
-@pytest.mark.parametrize(
-    "front", ["", "\r\n \r\n", "\u200b", "\ufeff\u200b\r\n\u00a0", "\u2060 \u200e"]
-)
+@rows("front", ["", "\r\n \r\n", "\u200b", "\ufeff\u200b\r\n\u00a0", "\u2060 \u200e"])
 def test_armour_is_seen_behind_what_nobody_sees(front):
     assert armoured("text/plain", front + "\r\n".join(ARMOUR)).unread == "encrypted"
 
@@ -136,7 +134,7 @@ def test_armour_in_html_is_seen(markup, between):
         assert armoured("text/html", text).unread == "encrypted"
 
 
-@pytest.mark.parametrize("inside", [b"", b"\x02\x01\x01\x31\x00"])
+@rows("inside", [b"", b"\x02\x01\x01\x31\x00"])
 def test_a_sealed_mail_is_never_counted_together(inside):
     # As a number this object identifier has a million digits; that took half a minute.
     long = b"\x06\x83\x04\x00\x00\x2a" + b"\xff" * (0x40000 - 2) + b"\x7f"

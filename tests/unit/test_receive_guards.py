@@ -32,7 +32,7 @@ def judge(
     )
 
 
-@pytest.mark.parametrize(
+@rows(
     "raw",
     [
         b"a\nb\r\n",
@@ -119,14 +119,14 @@ def test_robots_betray_themselves_by_headers(headers, reason):
     assert not both.only_auto_submitted
 
 
-@pytest.mark.parametrize("value", ["auto-replied", "auto-generated; x=y", "Auto-Notified", "yes"])
+@rows("value", ["auto-replied", "auto-generated; x=y", "Auto-Notified", "yes"])
 def test_auto_submitted_alone_is_told_apart(value):
     known = Automatic("auto-submitted", only_auto_submitted=True, away=value == "auto-replied")
     assert judge({"auto-submitted": [value]}) == known
     assert judge({"auto-submitted": ["no", value]}) == known
 
 
-@pytest.mark.parametrize("value", ["no", "No", "no; comment", "no (a person)"])
+@rows("value", ["no", "No", "no; comment", "no (a person)"])
 def test_auto_submitted_no_is_a_person(value):
     assert judge({"auto-submitted": [value]}) == Automatic()
 
@@ -152,7 +152,7 @@ def test_nobody_reads_behind_role_accounts(local):
     assert judge(envelope_sender=f"{local}@example.org").reason == "role-account"
 
 
-@pytest.mark.parametrize("local", ["alice", "noel", "daemonica", "masterpost", "bouncy.castle"])
+@rows("local", ["alice", "noel", "daemonica", "masterpost", "bouncy.castle"])
 def test_people_have_names_that_look_like_roles(local):
     assert judge(sender=f"{local}@example.org") == Automatic()
 
@@ -217,7 +217,7 @@ def test_notes_of_people_who_are_away_are_told_from_all_else():
         assert not other.away
 
 
-@pytest.mark.parametrize(
+@rows(
     "subject",
     [
         "Re: Blackbox 12: out-of-office - afwezig",

@@ -31,7 +31,7 @@ def test_an_mbox_separator_is_passed_over_but_a_spaced_from_counts():
     assert read_headers(b"From : a") == {"from": ["a"]}
 
 
-@pytest.mark.parametrize(
+@rows(
     "block",
     [b"no colon here", b"To: a\r\nnonsense\r\nFrom: b", b" folded first", b": x", b"A B: x",
      b"Fr\x00om: x", b"Fr\xc3\xb6m: x"],
@@ -88,7 +88,7 @@ def test_no_subject_breaks_the_reader(charset, text, encoding):
     line.encode()
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "kind", "params"),
     [
         ("Text/Plain; Charset=UTF-8; format=flowed", "text/plain",
@@ -114,7 +114,7 @@ def test_content_types(value, kind, params):
     assert read.params == params
 
 
-@pytest.mark.parametrize(
+@rows(
     ("value", "address"),
     [
         ("alice@example.org", "alice@example.org"),
@@ -153,7 +153,7 @@ def test_what_is_no_plain_mailbox_is_refused(value):
         one_mailbox(value)
 
 
-@pytest.mark.parametrize(
+@rows(
     "value", ["a@b.org, c@d.org", "a@b.org;", "Group: a@b.org;", "Group:;", "Smith, Al <a@b.org>"]
 )
 def test_lists_and_groups_are_several(value):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
@@ -98,7 +97,7 @@ def test_headers_that_crashed_other_parsers(head):
 MIB = 2**20
 
 
-@pytest.mark.parametrize(
+@rows(
     ("head", "unit"),
     [
         ("text/plain; charset=utf-8", "\u0301\u0323"),

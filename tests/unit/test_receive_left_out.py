@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import read_new_text
@@ -13,7 +13,7 @@ from pbmserv.mail.envelope import Envelope, Mail
 QUOTE = "On Sun, 1 Mar 2026 at 12:00, pbmserv <p@games.example> wrote:\n> Will you play?\n> Bob\n"
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         "",
@@ -30,7 +30,7 @@ def test_nothing_but_marked_quotes_and_a_marked_signature_is_nothing(text):
     assert not found.left_out
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         f"No, sorry:\n{QUOTE.partition(chr(10))[2]}",
@@ -88,7 +88,7 @@ def test_any_other_part_of_a_mail_without_words_is_told(kind, names):
         assert mail.left_out or mail.unread
 
 
-@pytest.mark.parametrize(
+@rows(
     ("kind", "names"),
     [("alternative", ("empty", "html")), ("signed", ("empty", "signature")), ("mixed", ("html",))],
 )

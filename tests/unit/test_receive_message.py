@@ -70,7 +70,7 @@ def test_a_robot_s_mail_says_so():
     assert read("From: b+1@PLAY.example.net\r\n\r\nx").automatic == "own-address"
 
 
-@pytest.mark.parametrize(
+@rows(
     ("head", "code"),
     [
         ("Subject: x\r\n", "no-from"),
@@ -95,9 +95,7 @@ def test_a_bare_carriage_return_forges_no_header():
     assert mail.subject == "x From: b@example.org"
 
 
-@pytest.mark.parametrize(
-    "value", ["", "x@y", "<a b@c>", "<a>\r\n <b>", "<>", "<" + "x" * 999 + ">"]
-)
+@rows("value", ["", "x@y", "<a b@c>", "<a>\r\n <b>", "<>", "<" + "x" * 999 + ">"])
 def test_only_a_plain_message_id_is_kept(value):
     assert read(f"{FROM}Message-ID: {value}\r\n\r\n").message_id == ""
 
@@ -150,7 +148,7 @@ def test_text_is_nfc_with_line_feeds_and_without_nuls():
     assert text_of("text/plain", b"\xef\xbb\xbfg") == "g"
 
 
-@pytest.mark.parametrize("odd", ["\r", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"])
+@rows("odd", ["\r", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029"])
 def test_nothing_but_a_line_feed_ends_a_line(odd):
     text = text_of("text/plain; charset=utf-8", f"> quoted{odd}resign\r\n\r\ng".encode())
     assert text.splitlines() == ["> quoted resign", "", "g"]
@@ -198,7 +196,7 @@ def test_unflowing_lets_no_quoted_letter_out(text, delsp):
     assert "".join(loose).count("a") <= "".join(written).count("a")
 
 
-@pytest.mark.parametrize(
+@rows(
     ("encoding", "body", "text"),
     [
         ("quoted-printable", b"Gr=C3=BC=C3=\r\n=9Fe =3D", "Grüße ="),
@@ -306,7 +304,7 @@ def test_html_becomes_plain(markup, text):
         assert text in ("g", found.text)
 
 
-@pytest.mark.parametrize("markup", ["<div>" * 5000 + "x", "<div>" * 256 + "x", "<p>x" * 30_000])
+@rows("markup", ["<div>" * 5000 + "x", "<div>" * 256 + "x", "<p>x" * 30_000])
 def test_html_beyond_all_bounds_does_not_look_like_an_empty_mail(markup):
     assert read_html(markup) is None
     mail = read(f"{FROM}Content-Type: text/html\r\n\r\n{markup}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ipaddress import ip_network
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.inbound.headers import source_of
 from pbmserv.mail.envelope import Envelope, Source
@@ -23,7 +23,7 @@ def source(*received: str, peer: str = "10.0.0.5", above: str = "", handed_on: b
     return found.network
 
 
-@pytest.mark.parametrize(
+@rows(
     "field",
     [
         "from mail.example (mail.example [192.0.2.7])\r\n\tby mx.example (Postfix) with ESMTPS",
@@ -56,7 +56,7 @@ def test_filters_and_servers_of_our_own_are_passed_over() -> None:
     assert source(client, forged, above=above) == "192.0.2.0/24"
 
 
-@pytest.mark.parametrize(
+@rows(
     "field",
     [
         "by mx.example (Postfix, from userid 1000)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import rows
 
 from pbmserv.inbound.message import read_mail
 from pbmserv.mail.envelope import Envelope, Mail
@@ -26,7 +27,7 @@ def mail_of(kind: str, *parts: str) -> Mail:
     return read_mail(envelope, host="games.example", is_ours=lambda _: False)
 
 
-@pytest.mark.parametrize(
+@rows(
     "parts",
     [
         (FACE, REACTION, MARKUP),
@@ -43,9 +44,7 @@ def test_a_face_that_was_pressed_is_no_mail_to_answer(parts):
     assert not mail.only_auto_submitted
 
 
-@pytest.mark.parametrize(
-    "text", ["\U0001f44d", "> Bob reacted via Gmail\n\ng", "I reacted. Gmail?"]
-)
+@rows("text", ["\U0001f44d", "> Bob reacted via Gmail\n\ng", "I reacted. Gmail?"])
 def test_a_face_that_somebody_wrote_is_a_person_s(text):
     assert not mail_of("multipart/mixed", f"Content-Type: text/plain\n\n{text}\n").automatic
 
@@ -70,7 +69,7 @@ def test_a_telephone_s_text_is_read_though_it_has_a_name(part, above):
     assert not mail.unread
 
 
-@pytest.mark.parametrize(
+@rows(
     "part",
     [
         named("text_0.txt", "attachment"),

@@ -6,7 +6,6 @@ from __future__ import annotations
 import sys
 import textwrap
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from quoting import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
@@ -237,7 +236,7 @@ def test_a_quote_on_the_attribution_s_own_line_is_left_out():
     assert new_text(f"g,+b2\n{head} {'resign ' * 200}\n") == "g,+b2"
 
 
-@pytest.mark.parametrize("odd", [*"\u034f\u00ad\u115f\u200b\u2060\u3164\ufe0f\ufeff", "\U000e0020"])
+@rows("odd", [*"\u034f\u00ad\u115f\u200b\u2060\u3164\ufe0f\ufeff", "\U000e0020"])
 def test_an_invisible_character_before_the_mark_hides_no_quote(odd):
     assert new_text(f"g,+b2\n\n{odd}> resign\n") == "g,+b2"
 
@@ -285,7 +284,7 @@ def test_white_space_that_continues_a_command_is_kept():
     )
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     [
         "-a1,+b2",
@@ -414,7 +413,7 @@ BLOCK = (
 )
 
 
-@pytest.mark.parametrize(
+@rows(
     "below",
     [
         f"{BLOCK}\nresign\n",
@@ -432,7 +431,7 @@ def test_no_header_block_is_passed_on_with_the_writer_s_address(below):
     assert found.left_out or found.text
 
 
-@pytest.mark.parametrize(
+@rows(
     "text",
     ["h\n\nto\nor not to", "a\nb", "an\nTo\n", "signup a secret a@players.example", "a@b.example"],
 )
@@ -455,19 +454,19 @@ GREETED = [
 ]
 
 
-@pytest.mark.parametrize("text", GREETED)
+@rows("text", GREETED)
 def test_an_answer_below_a_quote_is_found_under_a_greeting(text):
     assert new_text(text) == "h"
 
 
-@pytest.mark.parametrize("text", GREETED)
+@rows("text", GREETED)
 def test_a_greeting_above_a_quote_is_all_if_nothing_is_below(text):
     greeting = text.partition("\n")[0]
     greets = not greeting.endswith(":")
     assert new_text(text.removesuffix("\nh\n")) == (greeting if greets else "")
 
 
-@pytest.mark.parametrize("above", ["Hi Bob, no time today.", "g", "Dear me\ng", "hello 5"])
+@rows("above", ["Hi Bob, no time today.", "g", "Dear me\ng", "hello 5"])
 def test_words_above_a_quote_are_no_greeting(above):
     assert new_text(f"{above}\n\n> It is your turn.\n\nresign\n") in {above, "Dear me\ng"}
 

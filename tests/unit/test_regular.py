@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from rows import rows
 from typer.testing import CliRunner
 
 from pbmserv.cli.main import app as pbmserv
@@ -76,7 +77,7 @@ def test_decode_prints_nothing_that_steers_a_terminal() -> None:
     assert refused.stderr == harmless(refused.stderr)
 
 
-@pytest.mark.parametrize("arguments", [["show"], ["check", "A#"], ["rays"]])
+@rows("arguments", [["show"], ["check", "A#"], ["rays"]])
 def test_no_command_about_boxes_does(arguments: list[str]) -> None:
     name, *rest = arguments
     result = CliRunner().invoke(app, [name, STEERING, *rest])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from jinja2 import DictLoader, Environment
+from rows import rows
 
 from pbmserv.letters.environment import InlineStyles, templates_root, with_styles
 
@@ -17,7 +17,7 @@ def styled(source: str) -> str:
     return with_styles(source, SHEET, ADAPTIVE)
 
 
-@pytest.mark.parametrize(
+@rows(
     ("source", "expected"),
     [
         ("<p>x</p>", '<p style="margin:0">x</p>'),

@@ -15,7 +15,7 @@ from pbmserv.outbound.relay import RelayAddress, check_relay_url, open_relay, re
 from pbmserv.outbound.smtp_client import SmtpRelay
 
 
-@pytest.mark.parametrize(
+@rows(
     ("url", "address"),
     [
         ("maildir:/var/lib/mail", RelayAddress("maildir", path="/var/lib/mail")),

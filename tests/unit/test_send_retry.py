@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import rows
 
 from pbmserv.outbound.relay import FAILURES, LIFETIME, LONGEST_PAUSE, SHORTEST_PAUSE, Breaker, delay
 
@@ -14,9 +14,7 @@ NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 NEW = timedelta()
 
 
-@pytest.mark.parametrize(
-    ("attempt", "minutes"), [(1, 1), (2, 5), (3, 15), (4, 60), (5, 120), (6, 240), (7, 240)]
-)
+@rows(("attempt", "minutes"), [(1, 1), (2, 5), (3, 15), (4, 60), (5, 120), (6, 240), (7, 240)])
 def test_the_waits_grow_from_a_minute_to_four_hours(attempt: int, minutes: int) -> None:
     assert delay(attempt, NEW, 0.5) == timedelta(minutes=minutes)
 

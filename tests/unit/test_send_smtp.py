@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import pytest
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+from rows import rows
 
 from pbmserv.errors import RelayBusy, RelayDown, RelayPermanent, RelayRefusesUs, RelayTemporary
 from pbmserv.outbound.relay import OutgoingLetter, RelayAddress, open_relay
@@ -254,7 +255,7 @@ def test_what_can_go_together_goes_in_one_write(start: Start, open_to: Open) -> 
     assert Counting.read[0].count(b"\r\n") == 3
 
 
-@pytest.mark.parametrize("after", ["250 nothing taken", "554 no valid recipients", ""])
+@rows("after", ["250 nothing taken", "554 no valid recipients", ""])
 def test_a_dot_ends_data_that_nobody_gets(after: str) -> None:
     """RFC 2920 section 3.1: DATA may be accepted though every recipient was refused."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -520,7 +521,7 @@ def test_nobody_at_home_is_a_relay_that_is_down() -> None:
         open_relay(f"smtp://127.0.0.1:{port}").deliver(LETTER)
 
 
-@pytest.mark.parametrize("greeting", [b"554 not you\r\n", b"what?\r\n", b""])
+@rows("greeting", [b"554 not you\r\n", b"what?\r\n", b""])
 def test_a_relay_that_greets_with_a_refusal_is_down(greeting: bytes) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
 

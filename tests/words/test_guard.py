@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from indoors import PASSWORD, Indoors, indoors
 from poison import ALICE, BOB, hidden, said_to_others
+from rows import rows
 
 from pbmserv.commands.reading.quoted_lines import Quoted
 from pbmserv.errors import ServerFault
@@ -105,7 +106,7 @@ def test_only_the_guard_makes_words_for_others() -> None:
                 assert called != "Said", path
 
 
-@pytest.mark.parametrize(
+@rows(
     "line",
     [
         "# * Your atoms are hidden at D1, A2 and C4.",
@@ -121,7 +122,7 @@ def test_a_letters_line_is_known(line: str) -> None:
     assert Quoted([LETTER]).places(["See you!", line]) == {1}
 
 
-@pytest.mark.parametrize(
+@rows(
     "line",
     [
         "Good luck!",
