@@ -6,11 +6,11 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from email import policy
 from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
+from headers import READ, SENT
 from indoors import PASSWORD, Indoors, Posted, indoors
 
 from pbmserv.mail.envelope import Envelope
@@ -69,13 +69,13 @@ class Post:
             self._answer(letter, ROBOTS[local])
 
     def _answer(self, asked: Posted, words: Callable[[str], str]) -> None:
-        answer = EmailMessage()
+        answer = EmailMessage(READ)
         answer["From"] = asked.recipient
         answer["To"] = asked.reply_to
         answer["Subject"] = f"Re: {asked.subject}"
         answer["Message-ID"] = f"<{next(COUNT)}@dumb.example>"
         answer.set_content(words(asked.text))
-        self.send(asked.recipient, asked.reply_to, answer.as_bytes(policy=policy.SMTP))
+        self.send(asked.recipient, asked.reply_to, answer.as_bytes(policy=SENT))
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ import random
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from email import message_from_bytes, policy
 from typing import Protocol
 
 import pytest
+from headers import read
 from indoors import PASSWORD, address_of
 from one_process import Server
 from some_moves import some_move, some_placement
@@ -100,7 +100,7 @@ def tell(world: World, mail: Sent) -> None:
     to = ""
     if mail.answers is not None:
         letter = letters_to(world, mail.userid)[mail.answers]
-        to = str(message_from_bytes(letter, policy=policy.default)["Reply-To"])
+        to = str(read(letter)["Reply-To"])
     subject = mail.subject.replace("SECRET", mail.secret)
     world.send(address_of(mail.userid), subject, mail.body.replace("SECRET", mail.secret), to)
 

@@ -30,6 +30,7 @@ from pbmserv.engine.clocks import (
 )
 from pbmserv.engine.clocks import counted as counted_by_engine
 from pbmserv.engine.types import Seat
+from pbmserv.service.time import scheduler
 
 
 class ClockHouse:
@@ -230,8 +231,11 @@ def test_a_year_on_the_engines_clocks() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4 if DEEP else 1))
-def test_a_year_in_the_whole_service(tmp_path: Path, part: int) -> None:
+def test_a_year_in_the_whole_service(
+    tmp_path: Path, part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Database, keeper, digests and letters."""
+    monkeypatch.setattr(scheduler, "FORGET_EVERY", timedelta(days=2))  # half the work, at 6 hours
     many = 50 if DEEP else 20
     rng = Random(f"a year of letters, {part}")
     people = humans(many, rng, 1)
