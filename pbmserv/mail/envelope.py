@@ -17,8 +17,10 @@ from email.utils import format_datetime
 from functools import lru_cache
 from typing import TypeAlias
 
+from pbmserv.engine.types import value
 
-@dataclass(frozen=True, slots=True)
+
+@value(frozen=True, slots=True)
 class Envelope:
     """One mail for one of our addresses, as the wire gave it.
 
@@ -76,7 +78,7 @@ def written(sender: str, recipient: str, domain: str, press: Press, now: datetim
     return Envelope(sender, recipient, mail.as_bytes())
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Mail:
     """A parsed mail.
 
@@ -119,7 +121,7 @@ class Mail:
         return cls("", "", "", "", automatic=why, only_auto_submitted=False, digest=digest)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Verdict:
     """Whether the domain of a mail's From address vouches for it (RFC 7489 section 4.2).
 
@@ -195,7 +197,7 @@ def is_among(peer: str, networks: Iterable[Network]) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Source:
     """Where a mail comes from, as far as its sender cannot choose that.
 

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
 
+from pbmserv.engine import types
+
 MAC_BYTES = 10
 LONGEST_LOCAL = 64
 
@@ -96,7 +98,7 @@ _OF_A_LETTER = frozenset({Purpose.TRAY, Purpose.UNSUBSCRIBE, Purpose.BROADCAST, 
 }
 
 
-@dataclass(frozen=True, slots=True)
+@types.value(frozen=True, slots=True)
 class ReplyAddress:
     """What a reply address says.
 
