@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from pbmserv.errors import Illegal
@@ -81,15 +82,16 @@ def _check_placement(view: View, elements: Sequence[Element]) -> None:
 
 
 def _check_play(view: View, own: BoxView, elements: Sequence[Element]) -> None:
-    cells = [element for element in elements if element.kind == Kind.CELL]
-    guesses = [element for element in elements if element.kind == Kind.GUESS]
+    of_kind: defaultdict[Kind, list[Element]] = defaultdict(list)
+    for element in elements:
+        of_kind[element.kind].append(element)
+    cells, probes, guesses = of_kind[Kind.CELL], of_kind[Kind.PROBE], of_kind[Kind.GUESS]
     again = not view.options.race and (len(cells) > 1 or view.phase == "hiding")
     if again and len(cells) == len(elements):
         raise Illegal("blackbox.already-hidden", part=cells[0].part)
     for cell in cells:
         raise Illegal("blackbox.unsigned-cell", part=cell.part, cell=cell.text)
 
-    probes = [element for element in elements if element.kind == Kind.PROBE]
     if len(probes) > 1:
         raise Illegal("blackbox.two-probes", part=probes[1].part, first=probes[0].part)
     for probe in probes:

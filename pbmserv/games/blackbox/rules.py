@@ -34,9 +34,10 @@ _BALL, _LOCK = 3, 4
 def place(state: State, seat: Seat, elements: Sequence[Element]) -> Step[State]:
     """Hide the atoms of a placement in the box that this seat hides for."""
     solver = box_hidden_by(state, seat)
-    atoms = frozenset(cell for element in elements for cell in element.cells)
+    atoms = frozenset([cell for element in elements for cell in element.cells])
     box = replace(state.boxes[solver], atoms=atoms)
-    after = replace(state.with_box(solver, box), turns=state.turns + 1)
+    boxes = (*state.boxes[:solver], box, *state.boxes[solver + 1 :])
+    after = State(state.options, boxes, state.turns + 1)
     board = state.options.board
     notes = [
         Note("hid", seat, None, {"atoms": state.options.atoms}),
@@ -162,7 +163,7 @@ def _id_of(state: State, solver: Seat, kind: str) -> Note:
 
 def names(board: Geometry, cells: frozenset[int]) -> tuple[str, ...]:
     """The names of these cells, row by row."""
-    return tuple(map(board.name, sorted(cells)))
+    return tuple([board.names[cell] for cell in sorted(cells)])
 
 
 class _Turn:

@@ -34,7 +34,8 @@ class lazy(Generic[_Worked]):  # noqa: N801 - as `property`
         self.__doc__ = work.__doc__
 
     def __get__(self, instance: Any, owner: type) -> _Worked:
-        value = instance.__dict__[self._name] = self._work(instance)
+        value = self._work(instance)
+        object.__setattr__(instance, self._name, value)
         return value
 
 
@@ -72,9 +73,6 @@ class BoxView:
         order: the ports into which rays went, one after the other, if the reader solves this box.
         path: cells on the way of a test ray, where one is drawn.
         guessed: the markers of its solver's wrong guesses.
-        endless: its solver may guess as often as it takes.
-        unused_ports: the labels of the ports that show no mark, in port order.
-        top_marks, bottom_marks: what the ports above and below the columns show, left to right.
     """
 
     seat: Seat
@@ -91,19 +89,27 @@ class BoxView:
     order: tuple[int, ...] = ()
     path: frozenset[int] = frozenset()
     guessed: tuple[frozenset[int], ...] = ()
-    endless: bool = field(init=False, repr=False, compare=False)
-    unused_ports: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    top_marks: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    bottom_marks: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        width, below = self.board.width, self.board.width + self.board.height
-        self.__dict__.update(
-            endless=self.guesses_left > MOST_GUESSES,
-            unused_ports=tuple(compress(self.board.ports, map(not_, self.marks))),
-            top_marks=self.marks[:width],
-            bottom_marks=self.marks[below : below + width],
-        )
+    @property
+    def endless(self) -> bool:
+        """Whether its solver may guess as often as it takes."""
+        return self.guesses_left > MOST_GUESSES
+
+    @lazy
+    def unused_ports(self) -> tuple[str, ...]:
+        """The labels of the ports that show no mark, in port order."""
+        return tuple(compress(self.board.ports, map(not_, self.marks)))
+
+    @property
+    def top_marks(self) -> tuple[str, ...]:
+        """What the ports above the columns show, left to right."""
+        return self.marks[: self.board.width]
+
+    @property
+    def bottom_marks(self) -> tuple[str, ...]:
+        """What the ports below the columns show, left to right."""
+        below = self.board.width + self.board.height
+        return self.marks[below : below + self.board.width]
 
     @lazy
     def rows(self) -> tuple[Row, ...]:
@@ -205,15 +211,7 @@ class View:
         scores: what each one's rays did and what it cost; nothing before the end.
         own: the box that the reader solves; ``None`` for a spectator.
         hides_in: the box that the reader hides atoms in, if there is one.
-        shown: the boxes in the order to show them: the reader's own first, in a race only that one.
         has_hidden: the reader has no atoms left to hide.
-        may_act: the reader may use a turn now.
-        may_mark: the reader may set markers and seals now.
-        unused_ports: the ports of the reader's own box that show no mark yet.
-        guesses_left, endless: of the reader; 0 and not for a spectator.
-        marker_count: how many markers stand on the reader's own box.
-        atoms_wanted: how many atoms a box holds, as players read it: ``4`` or ``3-5``.
-        width: cells across.
     """
 
     seat: Seat | None
@@ -226,41 +224,62 @@ class View:
 
     own: BoxView | None = field(init=False, repr=False, compare=False)
     hides_in: BoxView | None = field(init=False, repr=False, compare=False)
-    shown: tuple[BoxView, ...] = field(init=False, repr=False, compare=False)
     has_hidden: bool = field(init=False, repr=False, compare=False)
-    may_act: bool = field(init=False, repr=False, compare=False)
-    may_mark: bool = field(init=False, repr=False, compare=False)
-    unused_ports: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    guesses_left: int = field(init=False, repr=False, compare=False)
-    endless: bool = field(init=False, repr=False, compare=False)
-    marker_count: int = field(init=False, repr=False, compare=False)
-    atoms_wanted: str = field(init=False, repr=False, compare=False)
-    width: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        seat, options = self.seat, self.options
-        own = None if seat is None else self.boxes[seat]
-        filled_by_me = [box for box in self.boxes if seat is not None and box.hider == seat]
-        hides_in = filled_by_me[0] if filled_by_me else None
-        has_hidden = hides_in is None or hides_in.filled
-        first = seat or 0
-        shown = self.boxes[first:] + self.boxes[:first]
-        if options.race and self.phase != "over":
-            shown = () if own is None else (own,)
-        self.__dict__.update(
-            own=own,
-            hides_in=hides_in,
-            shown=shown,
-            has_hidden=has_hidden,
-            may_act=seat in self.to_act,
-            may_mark=own is not None and has_hidden and self.outcome is None,
-            unused_ports=own.unused_ports if own else (),
-            guesses_left=own.guesses_left if own else 0,
-            endless=own is not None and own.endless,
-            marker_count=len(own.markers) if own else 0,
-            atoms_wanted=options.atoms,
-            width=options.width,
-        )
+        seat = self.seat
+        hides_in = [box for box in self.boxes if seat is not None and box.hider == seat]
+        object.__setattr__(self, "own", None if seat is None else self.boxes[seat])
+        object.__setattr__(self, "hides_in", hides_in[0] if hides_in else None)
+        object.__setattr__(self, "has_hidden", not hides_in or hides_in[0].filled)
+
+    @property
+    def may_act(self) -> bool:
+        """Whether the reader may use a turn now."""
+        return self.seat in self.to_act
+
+    @property
+    def may_mark(self) -> bool:
+        """Whether the reader may set markers and seals now."""
+        return self.own is not None and self.has_hidden and self.outcome is None
+
+    @lazy
+    def shown(self) -> tuple[BoxView, ...]:
+        """The boxes in the order to show them: the reader's own first, in a race only that one."""
+        if self.options.race and self.phase != "over":
+            return () if self.own is None else (self.own,)
+        first = self.seat or 0
+        return self.boxes[first:] + self.boxes[:first]
+
+    @property
+    def unused_ports(self) -> tuple[str, ...]:
+        """The ports of the reader's own box that show no mark yet."""
+        return self.own.unused_ports if self.own else ()
+
+    @property
+    def guesses_left(self) -> int:
+        """Of the reader; 0 for a spectator."""
+        return self.own.guesses_left if self.own else 0
+
+    @property
+    def endless(self) -> bool:
+        """Whether the reader may guess as often as it takes."""
+        return self.own is not None and self.own.endless
+
+    @property
+    def marker_count(self) -> int:
+        """How many markers stand on the reader's own box."""
+        return len(self.own.markers) if self.own else 0
+
+    @property
+    def atoms_wanted(self) -> str:
+        """How many atoms a box holds, as players read it: ``4`` or ``3-5``."""
+        return self.options.atoms
+
+    @property
+    def width(self) -> int:
+        """Cells across."""
+        return self.options.width
 
     @lazy
     def examples(self) -> Examples:
