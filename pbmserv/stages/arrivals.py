@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
@@ -119,12 +119,18 @@ class TwoStores(Arrivals):
         with game.reading.connect() as connection:
             self._settled = arrivals.settled_since(connection, self.store, first)
         self._last = 0
+        self._looking: Connection | None = None
 
     def new(self) -> list[Arrival]:
         if len(self._in_hand) >= MOST:
             return []
-        with self._mail.reading.connect() as connection:
-            found = arrivals.after(connection, self._last, MOST)
+        if self._looking is None:
+            self._looking = self._mail.looking()
+        try:
+            found = arrivals.after(self._looking, self._last, MOST)
+        except DBAPIError:  # the next look begins with another connection
+            self.let_go()
+            raise
         if found:
             self._last = found[-1].id
         return self._hold([one for one in found if one.id not in self._settled])
@@ -144,6 +150,9 @@ class TwoStores(Arrivals):
 
     def let_go(self) -> None:
         """There are no others."""
+        if self._looking is not None:
+            self._looking.close()
+            self._looking = None
 
     def tidy(self) -> None:
         """Drop notes about what the door has removed."""

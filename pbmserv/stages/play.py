@@ -44,7 +44,7 @@ POLL_S = 1.0
 """Seconds between two looks for what no ring has told of."""
 AGAIN_S = 2.0
 """Seconds until a mail is tried again that the database could not take."""
-IN_FLIGHT = 64
+IN_FLIGHT = 128
 """Mails that are read and not committed: as many are in a group at most."""
 MOST_CHANGES = 5
 """Times that a mail's passwords are looked at once more, since one was changed meanwhile."""

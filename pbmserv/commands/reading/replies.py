@@ -90,7 +90,8 @@ def read_lines(
         return Reading((EMPTY,))
     place, text = top[0]
     # Most replies begin with a move, which is no word that could name a command or a game.
-    if " " in text or not _MOVES.fullmatch(text) or text.lower() in _NAMES.union(games):
+    word = text.lower()
+    if " " in text or not _MOVES.fullmatch(text) or word in _NAMES or word in games:
         words = words_of(text)
         if not words:
             return Reading((EMPTY,))

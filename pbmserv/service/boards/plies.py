@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
@@ -111,24 +111,15 @@ def log_ply(
         bot_moves.take_note(context, board, after)
     if board.status == BoardStatus.FINISHED and outcome is None:
         boards.reopen(context.connection, board.id)
-    end = _End()
+    end = _GOES_ON
     if outcome is not None:
         end = _ended(context, board, after, outcome, undecided)
         letter = "result"
+    how = {"undecided": list(undecided), **end.words}
     said_to = words if board.seats - len(board.bots) > 1 else ""
-    own = Part(
-        letter,
-        {"event": "moved", "undecided": list(undecided), "said_to": said_to}
-        | {"ratings": end.ratings}
-        | ({"daily": end.of_the_day} if end.of_the_day else {})
-        | ({"opening": end.opening} if end.opening else {}),
-        board.id,
-        after.number,
-        sitter.seat,
-    )
-    news: dict[str, Any] = {"event": "news", "by": sitter.userid, "said": words}
-    news |= {"undecided": list(undecided), "ratings": end.ratings}
-    news |= {"opening": end.opening} if end.opening else {}
+    own_words = {"event": "moved", "said_to": said_to, **how, **end.own_words}
+    own = Part(letter, own_words, board.id, after.number, sitter.seat)
+    news = {"event": "news", "by": sitter.userid, "said": words, **how}
     told = []
     for other in board.sitters:
         if other.player_id == sitter.player_id or other.userid in undecided:
@@ -153,14 +144,17 @@ class _End:
     """What the end of a board leads to that its letters tell of.
 
     Attributes:
-        ratings: as `rating.board_ended` words them.
-        opening: turns that nobody had used yet who gave up; 0 where the game was played.
-        of_the_day: what the player learns of the day's box, if it was that.
+        words: for all: ``ratings`` as `rating.board_ended` words them; ``opening``, the turns that
+            nobody had used yet who gave up, where the game was not played.
+        own_words: for the player: ``daily``, what there is to learn of the day's box, if it was
+            that.
     """
 
-    ratings: Sequence[Mapping[str, Any]] = field(default_factory=list)
-    opening: int = 0
-    of_the_day: Mapping[str, Any] = field(default_factory=dict)
+    words: Mapping[str, Any]
+    own_words: Mapping[str, Any]
+
+
+_GOES_ON = _End({"ratings": []}, {})
 
 
 def _ended(
@@ -181,8 +175,11 @@ def _ended(
     boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
     keep_scores(context, board, after, ended.at)
     reports.promise(context, board, after)
-    opening = after.game.info.opening if early else 0
-    return _End(ended.words, opening, daily_box.ended(context, board, after))
+    words: dict[str, Any] = {"ratings": ended.words}
+    if early:
+        words["opening"] = after.game.info.opening
+    daily = daily_box.ended(context, board, after)
+    return _End(words, {"daily": daily} if daily else {})
 
 
 def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:

@@ -262,10 +262,12 @@ _THANKS = STOPS.union(
 
 def _only_thanks(asked: ReplyMove) -> bool:
     """Whether a reply asks for nothing: it is only a kind word, or a picture of a thumb."""
+    if len(asked.lines) > 1:
+        return False
     text = asked.lines[0].lower()
-    words = " ".join(text.strip(".!").split())
-    picture = not any(map(str.isalnum, text)) and not text.isascii()
-    return len(asked.lines) == 1 and (picture or words in _THANKS)
+    if " ".join(text.strip(".!").split()) in _THANKS:
+        return True
+    return not text.isascii() and not any(map(str.isalnum, text))
 
 
 def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress) -> Answer | None:

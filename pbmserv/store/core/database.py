@@ -73,6 +73,15 @@ class Database:
         pool = self.reading.pool
         return self.is_sqlite and isinstance(pool, QueuePool) and pool.checkedout() < _FEW
 
+    def looking(self) -> Connection:
+        """A connection to SQLite that is kept, for who looks again and again: each statement sees
+        what is committed by then, and is a transaction by itself. A connection of the pool and a
+        transaction for each look take several times as long as the look."""
+        connection = self.reading.connect()
+        connection.begin()  # for SQLAlchemy it lasts as long as the connection
+        at_driver(connection.connection.dbapi_connection, "COMMIT")
+        return connection
+
     def close(self) -> None:
         """Close every pooled connection; one that somebody still uses closes when it comes back."""
         for engine in {self.writing, self.reading}:
