@@ -12,12 +12,10 @@ from typing import Any
 
 import typer
 from argon2 import PasswordHasher
-from jinja2 import FileSystemBytecodeCache
 from sqlalchemy import Connection, Engine, event
 
 from pbmserv.letters import skeletons
-from pbmserv.letters.environment import environment, templates_root
-from pbmserv.letters.tracing import tracing_environment
+from pbmserv.letters.environment import environment, keep_compiled, templates_root
 from pbmserv.service.auth import passwords
 from pbmserv.store.core.database import SYNC
 
@@ -41,10 +39,7 @@ def build_command_line_once() -> None:
 def share_templates() -> None:
     """Take compiled templates from the others of this run, and give them ours."""
     if folder := os.environ.get(COMPILED):
-        environment().bytecode_cache = FileSystemBytecodeCache(folder)
-        traced = Path(folder, "traced")
-        traced.mkdir(exist_ok=True)
-        tracing_environment().bytecode_cache = FileSystemBytecodeCache(str(traced))
+        keep_compiled(Path(folder))
 
 
 def wait_for_no_disk() -> None:

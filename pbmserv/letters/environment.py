@@ -16,20 +16,26 @@ the head (dark mode) is in ``letters/adaptive.css``, and only classes named ther
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import re
+import tempfile
 from collections.abc import Callable, MutableMapping
-from functools import cache
+from functools import cache, cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
 from jinja2 import (
     BaseLoader,
+    BytecodeCache,
     Environment,
     FileSystemLoader,
     StrictUndefined,
     Template,
     select_autoescape,
 )
+from jinja2.bccache import Bucket
 from jinja2.ext import Extension
 from markupsafe import Markup
 
@@ -129,6 +135,68 @@ def environment_of(kind: type[_OfLetters], loader: BaseLoader | None) -> _OfLett
     )
     templates.filters.update(FILTERS)
     return templates
+
+
+class CompiledTemplates(BytecodeCache):
+    """Keeps compiled templates from one start to the next: compiling all of them takes three
+    seconds, and ten megabytes that a process does not give back.
+
+    Each file begins with the hash of the rest, since nobody waits until the disk has it. What
+    cannot be read or written is compiled anew.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take what is kept, if it was made of the same source by the same code."""
+        with contextlib.suppress(OSError):
+            kept = self._file(bucket).read_bytes()
+            if hashlib.sha256(kept[_HASHED:]).digest() == kept[:_HASHED]:
+                bucket.bytecode_from_string(kept[_HASHED:])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what was compiled."""
+        made = bucket.bytecode_to_string()
+        with contextlib.suppress(OSError):
+            file = self._file(bucket)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(
+                dir=self._folder, suffix=".part", delete=False
+            ) as part:
+                try:
+                    part.write(hashlib.sha256(made).digest() + made)
+                    part.flush()
+                    Path(part.name).replace(file)
+                except OSError:
+                    Path(part.name).unlink(missing_ok=True)
+
+    def get_source_checksum(self, source: str) -> str:
+        """What a template is compiled from, beside its own text: see `_code`."""
+        return hashlib.sha256(self._code + source.encode()).hexdigest()
+
+    @cached_property
+    def _code(self) -> bytes:
+        """Styles go into templates when they are compiled, and what filters make of constants."""
+        found = hashlib.sha256(f"{version('jinja2')} {version('css-inline')}".encode())
+        sheets = [templates_root() / name for name in _SHEETS]
+        for file in [*sorted(Path(__file__).parent.glob("*.py")), *sheets]:
+            found.update(file.read_bytes())
+        return found.digest()
+
+    def _file(self, bucket: Bucket) -> Path:
+        return self._folder / f"{type(bucket.environment).__name__}-{bucket.key}"
+
+
+_HASHED = hashlib.sha256().digest_size
+_SHEETS = ("letters/letter.css", "letters/adaptive.css", "palette.j2")
+
+
+def keep_compiled(folder: Path) -> None:
+    """Keep compiled templates in *folder*, which nobody else may write to: what is there is run.
+    The first folder of a process counts."""
+    if environment().bytecode_cache is None:
+        environment().bytecode_cache = CompiledTemplates(folder)
 
 
 @cache

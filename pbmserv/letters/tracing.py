@@ -360,6 +360,7 @@ _OURS = (
 def tracing_environment() -> TracingEnvironment:
     """The environment whose templates can be traced."""
     templates = environment_of(TracingEnvironment, environment().loader)
+    templates.bytecode_cache = environment().bytecode_cache
     every: tuple[dict[str, Any], ...] = (templates.filters, templates.tests)
     for known in every:
         known.update({name: _traced(work) for name, work in known.items()})

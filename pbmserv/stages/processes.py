@@ -16,6 +16,7 @@ from typing import Any
 
 from pbmserv.config.settings import Settings
 from pbmserv.engine.registry import Equipped
+from pbmserv.letters.environment import keep_compiled
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.monitoring.metrics import Vital
 from pbmserv.outbound.outbox import AskedRows, OutboxRows, WrittenRows
@@ -89,6 +90,7 @@ def run(name: str, given: Given) -> None:
     kind = name.rstrip("0123456789")
     with contextlib.suppress(OSError):  # where a sandbox forbids it, all have one priority
         os.nice(NICE.get(kind, 0))
+    keep_compiled(given.settings.data_dir / "cache")
     base = Base(given.settings)
     try:
         asyncio.run(_STAGES[kind](name, base, given))
