@@ -11,7 +11,8 @@ from contextlib import AbstractContextManager
 from itertools import count
 from time import monotonic
 
-_LAYOUT = struct.Struct("=qd")
+# Native: each value is written at once, so that who looks meanwhile sees the old or the new one.
+_LAYOUT = struct.Struct("qd")
 _NUMBER = struct.Struct("=q")
 _TIMES = struct.Struct("=qq")
 NONE = 0
@@ -96,18 +97,16 @@ class CurrentWork:
 
     def all(self) -> list[int]:
         """Those that are in hand."""
-        return [number for number, _ in self._look()]
+        return [number for number, _ in _LAYOUT.iter_unpack(self._memory) if number != NONE]
 
     def longest(self) -> tuple[int, float]:
         """The work that has been in hand for longest and for how many seconds; `NONE`."""
-        found = self._look()
+        # Of work that begins just now the number may stand there, and its time not yet.
+        found = [one for one in _LAYOUT.iter_unpack(self._memory) if NONE not in one]
         if not found:
             return NONE, 0.0
         number, since = min(found, key=lambda one: one[1])
         return number, monotonic() - since
-
-    def _look(self) -> list[tuple[int, float]]:
-        return [one for one in _LAYOUT.iter_unpack(self._memory) if one[0] != NONE]
 
 
 class Claims:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
+from time import monotonic
 
 from pbmserv.stages.current_work import CLAIMS, MOST_STUCK, NONE, Claims, CurrentWork, Stuck
 
@@ -69,3 +71,21 @@ def test_all_of_a_kind_know_what_one_was_killed_over() -> None:
     for number in range(100, 100 + MOST_STUCK):
         letters.note(number)
     assert (letters.times(7), letters.times(100)) == (0, 1)  # the oldest gave way
+
+
+def test_work_that_begins_just_now_is_never_old() -> None:
+    """The parent looks while the child writes: a number without its time, as old as the machine,
+    had play killed over an ordinary mail."""
+    current, begun = CurrentWork(), monotonic()
+    child = os.fork()
+    if child == 0:
+        while True:
+            with current.of(7):
+                pass
+    try:
+        seen = [current.longest() for _ in range(100_000)]
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert {number for number, _ in seen} == {NONE, 7}
+    assert max(seconds for _, seconds in seen) < monotonic() - begun
