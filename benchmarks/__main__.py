@@ -20,6 +20,7 @@ from benchmarks import (
     others,
     rays,
     starting,
+    sustained,
     throughput,
 )
 from benchmarks.table import printed
@@ -34,6 +35,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pbmserv-bench-") as name:
         folder = Path(name)
         lines = throughput.measure(folder, *((1, 600) if quick else (5, 1_200)))
+        lines += sustained.measure(folder, 4.0 if quick else 60.0)
         lines += letters.measure(folder, 3 if quick else 9, 100 if quick else 150)
         lines += others.measure(folder, *((2, 300) if quick else (5, 900)))
         lines += latency.measure(folder, 50 if quick else 300)

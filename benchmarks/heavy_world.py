@@ -23,7 +23,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.outbound.outbox import Sent
-from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
@@ -36,7 +36,7 @@ PLAYERS = ("alice", "bob", *(f"racer{n}" for n in range(7)))
 _RATES = ("PLAYER", "ADDRESS", "NETWORK", "REFUSALS", "ANSWERS", "CONFIRMATIONS", "RESETS")
 
 
-class _NoRelay:
+class _NoRelay(Relay):
     """Nothing is delivered here."""
 
     def deliver(self, letter: OutgoingLetter) -> None:

@@ -59,9 +59,10 @@ def process_for_each(database: Path) -> Iterator[Running]:
 
 
 @contextmanager
-def pbmserv(folder: Path, database: Path, relay: str) -> Iterator[Running]:
+def pbmserv(folder: Path, database: Path, relay: str, **settings: str) -> Iterator[Running]:
     """`pbmserv serve` as it is; its log goes to *folder*."""
-    with _ours(_PBMSERV, folder, database, {"PBMSERV_RELAY": relay}) as running:
+    settings["PBMSERV_RELAY"] = relay
+    with _ours(_PBMSERV, folder, database, settings) as running:
         yield running
 
 

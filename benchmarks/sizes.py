@@ -21,7 +21,7 @@ from benchmarks import moves
 from benchmarks.moves import DOMAIN, LOCAL, Board, Games
 from pbmserv.config.settings import load
 from pbmserv.mail.envelope import Envelope
-from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.outbound.relay import OutgoingLetter, Relay
 from tests.one_process import Server
 
 PLAYED = 60
@@ -36,7 +36,7 @@ Costs = dict[int, float]
 """Milliseconds of a move by size."""
 
 
-class _Nowhere:
+class _Nowhere(Relay):
     """A relay that takes every letter, and counts them."""
 
     def __init__(self) -> None:

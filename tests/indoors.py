@@ -25,7 +25,7 @@ from pbmserv.config.settings import load
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope
 from pbmserv.outbound.outbox import Sent
-from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.store.tables.boards import heartbeats
@@ -34,7 +34,7 @@ from pbmserv.store.tables.mail import letter_bytes, outbox
 PASSWORD = "wonder-land"
 
 
-class NoRelay:
+class NoRelay(Relay):
     """Nothing is delivered here."""
 
     def deliver(self, letter: OutgoingLetter) -> None:

@@ -67,7 +67,7 @@ class MovableClock:
         self.moment += timedelta(**by)
 
 
-class WatchedRelay:
+class WatchedRelay(Relay):
     """A Maildir relay that tells who waits which letters it has delivered."""
 
     def __init__(self, root: Path) -> None:

@@ -302,10 +302,10 @@ def address(text: str) -> str:
 
 def relay(text: str) -> str:
     """A relay URL, as `pbmserv.outbound.relay` understands it."""
-    from pbmserv.outbound.relay import check_relay_url
+    from pbmserv.outbound.relay import read_relay_url
 
     try:
-        check_relay_url(text)
+        read_relay_url(text)
     except ConfigError as error:
         raise ValueError(str(error).removeprefix("relay: ")) from None
     return text

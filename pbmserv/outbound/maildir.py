@@ -21,7 +21,7 @@ from itertools import combinations
 from pathlib import Path
 
 from pbmserv.errors import RelayPermanent, RelayTemporary
-from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.outbound.relay import OutgoingLetter, Relay
 
 _LONGEST_NAME = 255  # octets in a file name on every usual file system
 _SEEN = "S"
@@ -34,7 +34,7 @@ _READ_ENDINGS = (
 )
 
 
-class MaildirRelay:
+class MaildirRelay(Relay):
     """The relay of `maildir:<path>`; folders are made when they are first needed."""
 
     def __init__(self, root: Path) -> None:

@@ -6,9 +6,11 @@ import logging
 import re
 import threading
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from time import monotonic
 from typing import Literal, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -51,8 +53,48 @@ class OutgoingLetter:
     raw: bytes = field(repr=False)
 
 
+class Delivery:
+    """A letter that is being handed over. What goes wrong on the way is raised by `end`.
+
+    Args:
+        steps: does the next one when asked, and pauses where it is the next hop's turn.
+
+    Attributes:
+        begun: when, in seconds of `monotonic`.
+    """
+
+    def __init__(self, steps: Iterator[None]) -> None:
+        self.begun = monotonic()
+        self._steps = steps
+        self._trouble: Exception | None = None
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Take the next step."""
+        try:
+            next(self._steps, None)
+        except Exception as trouble:  # noqa: BLE001 - `end` raises it
+            self._trouble = trouble
+
+    def end(self) -> None:
+        """Take all steps that are left; raises what `Relay.deliver` does."""
+        if self._trouble is not None:
+            raise self._trouble
+        for _ in self._steps:
+            pass
+
+
 class Relay(Protocol):
-    """Takes letters; `deliver` may be called from several threads at once."""
+    """Takes letters, also from several threads at once.
+
+    `at_once`: letters that one thread may have under way; with 1 each ends before the next begins.
+    """
+
+    at_once: int = 1
+
+    def begin(self, letter: OutgoingLetter) -> Delivery:
+        """Begin to hand over a letter."""
+        return Delivery(map(self.deliver, (letter,)))
 
     def deliver(self, letter: OutgoingLetter) -> None:
         """Hand over one letter; when this returns, the next hop answers for it.
@@ -125,15 +167,6 @@ def read_relay_url(url: str) -> RelayAddress:
         "relay: begin with maildir:, smtp://, smtps:// or lmtp:// "
         "(for example maildir:/var/lib/mail or smtp://localhost:25)"
     )
-
-
-def check_relay_url(url: str) -> None:
-    """Refuse a relay URL that `open_relay` could not use, without opening anything.
-
-    Raises:
-        ConfigError: says what would be right.
-    """
-    read_relay_url(url)
 
 
 def open_relay(url: str) -> Relay:

@@ -8,7 +8,7 @@ import re
 import smtplib
 import ssl
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pbmserv.errors import (
@@ -20,7 +20,7 @@ from pbmserv.errors import (
     RelayTemporary,
 )
 from pbmserv.mail.reply_address import blank_tokens
-from pbmserv.outbound.relay import OutgoingLetter, RelayAddress
+from pbmserv.outbound.relay import Delivery, OutgoingLetter, Relay, RelayAddress
 
 _GOODBYE_S = 1.0
 _LONGEST_ERROR = 300
@@ -66,12 +66,15 @@ class Patience:
     end: float = 600.0
 
 
-class SmtpRelay:
+class SmtpRelay(Relay):
     """A relay reached by SMTP, SMTPS or LMTP.
 
-    Idle connections wait in a pool; each thread that delivers takes one out, so
-    there are never more of them than there are threads.
+    Idle connections wait in a pool; each letter that is under way takes one out.
     """
+
+    at_once = 4
+    """While the next hop takes one letter, the next is begun: nobody waits, and no thread is needed
+    for each."""
 
     def __init__(
         self,
@@ -96,23 +99,12 @@ class SmtpRelay:
         return f"SmtpRelay({self._address!r})"
 
     def deliver(self, letter: OutgoingLetter) -> None:
-        """See `Relay.deliver`.
+        """See `Relay.deliver`."""
+        self.begin(letter).end()
 
-        A kept connection may have died unseen. MAIL FROM finds that out at no
-        cost, and nothing is lost by saying it again over a fresh connection;
-        after DATA nothing is repeated here, for the letter may have been taken.
-        """
-        connection = self._begin(letter)
-        try:
-            self._hand_over(connection, letter)
-        except BaseException as trouble:
-            refused = isinstance(trouble, RelayError) and not isinstance(trouble, RelayDown)
-            if refused and _reset(connection):
-                self._idle.append(connection)
-            else:
-                connection.close()
-            raise
-        self._idle.append(connection)
+    def begin(self, letter: OutgoingLetter) -> Delivery:
+        """See `Relay.begin`; each letter under way has a connection of its own."""
+        return Delivery(self._steps(letter))
 
     def close(self) -> None:
         """Say goodbye on every idle connection, without waiting long.
@@ -127,20 +119,49 @@ class SmtpRelay:
                 connection.quit()
             connection.close()
 
-    def _begin(self, letter: OutgoingLetter) -> smtplib.SMTP:
-        """A connection on which MAIL FROM has just been accepted."""
-        try:
-            kept = self._idle.pop()
-        except IndexError:
-            pass
-        else:
-            try:
-                return _started(kept, letter)
-            except RelayDown:
-                pass
-        return _started(self._connected(letter), letter)
+    def _steps(self, letter: OutgoingLetter) -> Iterator[None]:
+        """Hand a letter over.
 
-    def _hand_over(self, connection: smtplib.SMTP, letter: OutgoingLetter) -> None:
+        A kept connection may have died unseen. MAIL FROM finds that out at no
+        cost, and nothing is lost by saying it again over a fresh connection;
+        after DATA nothing is repeated here, for the letter may have been taken.
+        """
+        kept = None
+        with contextlib.suppress(IndexError):
+            kept = self._idle.pop()
+        connection = kept or self._connected(letter)
+        try:
+            try:
+                _say_mail(connection, letter)
+                yield
+                _expect_good(_ask(connection.getreply), "MAIL FROM")
+            except RelayDown:
+                if kept is None:
+                    raise
+                connection.close()
+                connection = self._connected(letter)
+                _say_mail(connection, letter)
+                _expect_good(_ask(connection.getreply), "MAIL FROM")
+        except BaseException:
+            connection.close()
+            raise
+        try:
+            self._pour(connection, letter)
+            yield
+            _wait(connection, self._patience.end)
+            _expect_good(_ask(connection.getreply), "DATA")
+            _wait(connection, self._patience.command)
+        except BaseException as trouble:
+            refused = isinstance(trouble, RelayError) and not isinstance(trouble, RelayDown)
+            if refused and _reset(connection):
+                self._idle.append(connection)
+            else:
+                connection.close()
+            raise
+        self._idle.append(connection)
+
+    def _pour(self, connection: smtplib.SMTP, letter: OutgoingLetter) -> None:
+        """Send the letter itself, behind RCPT and DATA."""
         is_asked = _takes_several(connection)  # RCPT and DATA went out with MAIL
         ask: Callable[..., tuple[int, bytes]] = (
             (lambda *_: connection.getreply()) if is_asked else connection.docmd
@@ -159,8 +180,15 @@ class SmtpRelay:
         begun = _ask(lambda: ask("DATA"))
         if begun[0] != 354:
             _expect_good((begun[0] if begun[0] >= 400 else -1, begun[1]), "DATA")
-        _expect_good(_ask(lambda: self._poured(connection, letter.raw)), "DATA")
-        _wait(connection, self._patience.command)
+        # RFC 5321 section 4.5.2: a dot that begins a line is doubled.
+        raw = letter.raw
+        doubled = raw.replace(b"\n.", b"\n..") if b"\n." in raw else raw  # to look is quicker
+        if doubled.startswith(b"."):
+            doubled = b"." + doubled
+        ended = doubled + (b".\r\n" if doubled.endswith(b"\r\n") else b"\r\n.\r\n")
+        _wait(connection, self._patience.block)
+        for start in range(0, len(ended), _BLOCK):
+            _send(connection, ended[start : start + _BLOCK])
 
     def _end_nothing(self, connection: smtplib.SMTP) -> None:
         """Read what became of a DATA that was sent along for a recipient who is refused.
@@ -170,21 +198,9 @@ class SmtpRelay:
         _wait(connection, self._patience.data)
         begun = _ask(connection.getreply)
         if begun[0] == 354:
-            _ask(lambda: _said_all(connection, ".\r\n"))
+            _send(connection, ".\r\n")
+            _ask(connection.getreply)
         _wait(connection, self._patience.command)
-
-    def _poured(self, connection: smtplib.SMTP, raw: bytes) -> tuple[int, bytes]:
-        """The reply to the letter itself."""
-        # RFC 5321 section 4.5.2: a dot that begins a line is doubled.
-        doubled = raw.replace(b"\n.", b"\n..") if b"\n." in raw else raw  # to look is quicker
-        if doubled.startswith(b"."):
-            doubled = b"." + doubled
-        ended = doubled + (b".\r\n" if doubled.endswith(b"\r\n") else b"\r\n.\r\n")
-        _wait(connection, self._patience.block)
-        for start in range(0, len(ended), _BLOCK):
-            connection.send(ended[start : start + _BLOCK])
-        _wait(connection, self._patience.end)
-        return connection.getreply()
 
     def _connected(self, letter: OutgoingLetter) -> smtplib.SMTP:
         """A new connection: greeted, encrypted if that is to be, logged in."""
@@ -257,40 +273,32 @@ def _takes_several(connection: smtplib.SMTP) -> bool:
     return connection.has_extn("pipelining")
 
 
-def _said_all(connection: smtplib.SMTP, lines: str) -> tuple[int, bytes]:
-    """The reply to the first of these lines."""
-    connection.send(lines)
-    return connection.getreply()
+def _send(connection: smtplib.SMTP, words: str | bytes) -> None:
+    try:
+        connection.send(words)
+    except (OSError, smtplib.SMTPException) as error:
+        raise RelayDown(f"the connection broke: {_said(error)}") from None
 
 
-def _started(connection: smtplib.SMTP, letter: OutgoingLetter) -> smtplib.SMTP:
-    """Say MAIL FROM, and where that can be RCPT TO and DATA with it, whose replies wait to be read;
-    the connection is closed if MAIL is refused."""
+def _say_mail(connection: smtplib.SMTP, letter: OutgoingLetter) -> None:
+    """Say MAIL FROM, and where that can be RCPT TO and DATA with it; replies wait to be read."""
     # Not smtplib's own mail() and rcpt(): those read an address before they write it,
     # and what they make of an unusual one need not be the same address.
-    words = [f"FROM:<{letter.envelope_sender}>"]
+    words = [f"MAIL FROM:<{letter.envelope_sender}>"]
     if connection.has_extn("size"):
         words.append(f"SIZE={len(letter.raw)}")
-    try:
-        if _UNSAFE.search(letter.envelope_sender + letter.recipient):
-            raise RelayPermanent("the address cannot be written in SMTP")
-        if not (letter.raw.isascii() and (letter.envelope_sender + letter.recipient).isascii()):
-            # RFC 6531: only for those who write from such an address.
-            if not connection.has_extn("smtputf8"):
-                raise RelayPermanent("the relay cannot carry this address (no SMTPUTF8)")
-            words += ["SMTPUTF8", "BODY=8BITMIME"]
-            connection.command_encoding = "utf-8"
-        mail = " ".join(words)
-        if _takes_several(connection):
-            several = f"MAIL {mail}\r\nRCPT TO:<{letter.recipient}>\r\nDATA\r\n"
-            reply = _ask(lambda: _said_all(connection, several))
-        else:
-            reply = _ask(lambda: connection.docmd("MAIL", mail))
-        _expect_good(reply, "MAIL FROM")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    if _UNSAFE.search(letter.envelope_sender + letter.recipient):
+        raise RelayPermanent("the address cannot be written in SMTP")
+    if not (letter.raw.isascii() and (letter.envelope_sender + letter.recipient).isascii()):
+        # RFC 6531: only for those who write from such an address.
+        if not connection.has_extn("smtputf8"):
+            raise RelayPermanent("the relay cannot carry this address (no SMTPUTF8)")
+        words += ["SMTPUTF8", "BODY=8BITMIME"]
+        connection.command_encoding = "utf-8"
+    mail = " ".join(words) + "\r\n"
+    if _takes_several(connection):
+        mail += f"RCPT TO:<{letter.recipient}>\r\nDATA\r\n"
+    _send(connection, mail)
 
 
 def _ask(command: Callable[[], tuple[int, bytes]]) -> tuple[int, bytes | str]:

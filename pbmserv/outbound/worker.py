@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic
@@ -33,6 +35,7 @@ from pbmserv.outbound.outbox import (
 from pbmserv.outbound.relay import (
     LIFETIME,
     Breaker,
+    Delivery,
     Domains,
     OutgoingLetter,
     Relay,
@@ -60,6 +63,10 @@ _SHORTEST_PAUSE_S = 0.05
 LONGEST_S = 3600.0
 #: A letter that took longer is followed by no other of its batch: those are given back.
 SLOW_S = 5.0
+
+#: So long a thread works alone before the next begins beside it: one is enough for a processor and
+#: a relay that answers, and two would only take turns away from each other.
+TURN_S = 0.5
 
 _log = logging.getLogger("pbmserv.send")
 
@@ -90,7 +97,7 @@ class Sender:
             relay: where letters go; the caller closes it after `stop`.
             clock: tells what is due.
             jitter: draws 0 ≤ x < 1, see `relay.delay`.
-            threads: how many letters are under way at once (≥ 1).
+            threads: how many batches may wait for the relay at once (≥ 1).
             poll_s: longest pause in seconds between two looks into the outbox: 30 where every
                 change is told by `wake`, 1 where other processes queue letters, too.
             domain_letters: how many of them at most to one recipient domain; 0 = all.
@@ -109,7 +116,8 @@ class Sender:
         self._holding = threading.Lock()
         self._held: set[int] = set()
         self._noted = held
-        self._making = threading.Lock()
+        self._turn: tuple[int, float] | None = None
+        self._turns = threading.Condition()
         self._stopping = threading.Event()
         self._woken = False
         self._bell = threading.Condition()
@@ -216,13 +224,33 @@ class Sender:
         if self._noted is not None:
             self._noted.add(ids)
         try:
-            self._settle(self._results(claimed, now, is_trial=is_trial))
+            with self._in_turn():
+                results = self._results(claimed, now, is_trial=is_trial)
+            self._settle(results)
         finally:
             with self._holding:
                 self._held.difference_update(ids)
             if self._noted is not None:
                 self._noted.remove(ids)
         return True
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Wait until nobody has the turn, or whoever has it seems to wait for a slow relay."""
+        with self._turns:
+            while self._turn is not None and not self._stopping.is_set():
+                left = self._turn[1] + TURN_S - monotonic()
+                if left <= 0:
+                    break
+                self._turns.wait(left)
+            mine = self._turn = (threading.get_ident(), monotonic())
+        try:
+            yield
+        finally:
+            with self._turns:
+                if self._turn is mine:
+                    self._turn = None
+                    self._turns.notify()
 
     def _results(
         self, claimed: Sequence[ClaimedLetter], now: datetime, *, is_trial: bool
@@ -231,18 +259,32 @@ class Sender:
         if len(claimed) == BATCH:
             self.wake()  # there may be more: another thread can begin on it
         results, slow = list[Result](), False
+        under_way: deque[tuple[ClaimedLetter, str, Delivery]] = deque()
         step = 1 if len(claimed) <= FEW else TOGETHER
         for at in range(0, len(claimed), step):
             some = claimed[at : at + step]
             letters = self._prepared(some, results)
             for row in some:
-                if slow and row.id in letters:
-                    results.append(Untried(row.id, now))  # others need not wait behind it
-                elif row.id in letters:
-                    begun, letter = monotonic(), letters.pop(row.id)
-                    results.append(self._attempt(row, letter, now, is_trial=is_trial))
-                    slow = monotonic() - begun > SLOW_S
-        return results
+                letter = letters.pop(row.id, None)
+                if letter is None:
+                    continue
+                domain = domain_of(letter.recipient)
+                # After a slow one others need not wait behind it.
+                untried = (
+                    Untried(row.id, now) if slow else self._not_now(row, domain, now, is_trial)
+                )
+                if untried is not None:
+                    results.append(untried)
+                    continue
+                under_way.append((row, domain, self._relay.begin(letter)))
+                if len(under_way) > 1:
+                    under_way[-2][2].go_on()
+                while len(under_way) >= self._relay.at_once:
+                    results.append(self._ended(*under_way[0]))
+                    slow |= monotonic() - under_way.popleft()[2].begun > SLOW_S
+            if under_way:
+                under_way[-1][2].go_on()
+        return [*results, *[self._ended(*one) for one in under_way]]
 
     def _prepared(
         self, claimed: Sequence[ClaimedLetter], results: list[Result]
@@ -250,16 +292,11 @@ class Sender:
         """The letters that can be sent, by id; what became of the others goes to *results*."""
         letters = {row.id: row.letter for row in claimed if row.letter is not None}
         unmade = [row for row in claimed if row.letter is None]
-        if not unmade:
-            return letters
-        # Making letters is work for a processor: more threads at it would only take turns away.
-        with self._making:
-            if self._stopping.is_set():  # whoever starts next has them at once
-                results += [Untried(row.id, self._clock.now()) for row in unmade]
-                return letters
-            if self._make(unmade, letters, results):
-                for row in unmade:
-                    self._make([row], letters, results)
+        if unmade and self._stopping.is_set():  # whoever starts next has them at once
+            results += [Untried(row.id, self._clock.now()) for row in unmade]
+        elif unmade and self._make(unmade, letters, results):
+            for row in unmade:
+                self._make([row], letters, results)
         return letters
 
     def _make(
@@ -288,29 +325,32 @@ class Sender:
                 results.append(self._again(row, "", f"not made: {type(error).__name__}"))
         return False
 
-    def _attempt(
-        self, row: ClaimedLetter, letter: OutgoingLetter, begun: datetime, *, is_trial: bool
-    ) -> Result:
-        """Try to hand over one letter, unless this is no time to."""
+    def _not_now(
+        self, row: ClaimedLetter, domain: str, begun: datetime, is_trial: bool
+    ) -> Untried | None:
+        """Why a letter cannot be begun now; else it is on its way to its domain."""
         now = self._clock.now()
         trial_at = self._breaker.next_trial()
         if trial_at is not None and not is_trial:
             return Untried(row.id, max(now, trial_at))
         if self._stopping.is_set() or now >= begun + BATCH_TIME:
             return Untried(row.id, now)
-        domain = domain_of(letter.recipient)
         again_at = self._domains.enter(domain, now)
         if again_at is not None:
             why = f"{domain} wants fewer letters" if again_at > now else ""
             return Untried(row.id, again_at, why)
+        return None
+
+    def _ended(self, row: ClaimedLetter, domain: str, delivery: Delivery) -> Result:
+        """Wait until a letter is handed over, or is not."""
         try:
-            self._relay.deliver(letter)
+            delivery.end()
         except RelayDown as down:
-            self._breaker.broke(down, now)
+            self._breaker.broke(down, self._clock.now())
             return self._again(row, domain, str(down))
         except RelayBusy as refusal:
             self._breaker.answered()
-            until = self._domains.rest(domain, now)
+            until = self._domains.rest(domain, self._clock.now())
             _log.info("a domain wants fewer letters", extra={"domain": domain, "until": until})
             again = self._again(row, domain, str(refusal))
             return replace(again, at=max(again.at, until)) if isinstance(again, Later) else again

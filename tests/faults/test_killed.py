@@ -25,6 +25,8 @@ TABLES = 50
 SESSIONS = 8
 ENOUGH = 35
 """So many 250s, then the process is killed; the rest is under way or has not begun."""
+MOST = 80
+"""Behind so many nobody begins another on a server that is about to die: some are left for the next."""
 
 
 class Burst:
@@ -35,22 +37,26 @@ class Burst:
         self.taken: set[str] = set()
         self._changed = threading.Lock()
         self._kill: Callable[[], None] | None = None
+        self._most = len(mails)
 
     def kill_when_enough(self, kill: Callable[[], None]) -> None:
         """Whoever hears that 250 calls it, while the others are in the middle of theirs."""
-        self._kill = kill
+        self._kill, self._most = kill, MOST
 
     def send(self, port: int) -> None:
-        """Send all that has had no 250 so far."""
+        """Send all that has had no 250 so far; once, if the server is killed meanwhile, not all."""
         left = [message_id for message_id in self.mails if message_id not in self.taken]
         shares = [left[n::SESSIONS] for n in range(SESSIONS)]
         with ThreadPoolExecutor(SESSIONS) as pool:
             list(pool.map(lambda share: self._session(port, share), shares))
+        self._most = len(self.mails)
 
     def _session(self, port: int, share: list[str]) -> None:
         try:
             with Wire(port) as wire:
                 for message_id in share:
+                    if len(self.taken) >= self._most:
+                        return
                     answer = wire.mail(*self.mails[message_id])
                     assert answer.startswith(("250", "451")) or not answer, answer
                     if answer.startswith("250"):

@@ -20,7 +20,7 @@ from year_world import BEGINNING, Event
 from pbmserv.config.settings import load
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.types import Seat
-from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.boards import plies
 from pbmserv.service.core.context import CommandContext
@@ -52,7 +52,7 @@ _NEW = select(outbox_table).where(outbox_table.c.id > bindparam("seen")).order_b
 OPTIONS = ("-size=2x2", "-atoms=1")
 
 
-class NoRelay:
+class NoRelay(Relay):
     """Nothing is sent: the senders are never started."""
 
     def deliver(self, letter: OutgoingLetter) -> None:
