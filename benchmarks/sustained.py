@@ -86,9 +86,7 @@ def _bare(port: int, games: moves.Games) -> float:
     return count * SESSIONS / asyncio.run(send_all(port, [[mail] * count for mail in mails]))
 
 
-def _sustained(
-    port: int, database: Path, games: moves.Games, rate: float, count: int
-) -> Sustained:
+def _sustained(port: int, database: Path, games: moves.Games, rate: float, count: int) -> Sustained:
     shares = games.shares(SESSIONS, count)
     begun = perf_counter()
     asyncio.run(_evenly(port, shares, rate / SESSIONS))
@@ -99,7 +97,7 @@ def _sustained(
 
 
 async def _evenly(port: int, shares: list[list[Mail]], rate: float) -> None:
-    """Send each share over a session of its own, so many mails a second, or at once what is late."""
+    """Send each share over a session of its own, so many mails a second; at once what is late."""
 
     async def session(number: int, mails: list[Mail]) -> None:
         one = await connected(port)

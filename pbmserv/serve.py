@@ -101,8 +101,8 @@ def _collect_rarely() -> None:
 
 
 def _share_heaps() -> None:
-    """Have threads share two heaps of glibc's allocator. With one for each, what eight threads of a
-    post have freed stays with each of them: 14 MB after 2,500 mails."""
+    """Have threads share two heaps of glibc's allocator. With one for each, what the threads of
+    a post have freed stays with each of them: of eight, 14 MB after 2,500 mails."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):  # another C library
             ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)

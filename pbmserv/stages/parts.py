@@ -48,7 +48,7 @@ from pbmserv.store.core.writer import UNAVAILABLE, Closed, open_writer
 from pbmserv.store.delivery import arrivals
 
 SENDERS = {"maildir": 2, "lmtp": 2, "smtp": 4, "smtps": 4}
-"""Threads that send, by relay; each keeps a connection. Over a network most of it is waiting."""
+"""Threads that send, by relay: so many batches may wait for one that is slow."""
 STOP_S = 10.0
 """Seconds that work in hand has when a stage stops; nothing is lost after that either."""
 REMOVE_S = 1.0

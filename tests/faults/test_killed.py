@@ -26,7 +26,7 @@ SESSIONS = 8
 ENOUGH = 35
 """So many 250s, then the process is killed; the rest is under way or has not begun."""
 MOST = 80
-"""Behind so many nobody begins another on a server that is about to die: some are left for the next."""
+"""Behind so many nobody begins another where the server dies: some are left for the next one."""
 
 
 class Burst:

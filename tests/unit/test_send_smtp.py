@@ -6,6 +6,7 @@ import asyncio
 import socket
 import ssl
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -242,6 +243,25 @@ def test_a_letter_arrives_byte_for_byte(start: Start, open_to: Open, several: bo
     assert f"SIZE={len(LETTER.raw)}" in mail.mail_options
     assert "SMTPUTF8" not in mail.mail_options
     assert peer.names == ["play.example"]
+
+
+@SEVERAL
+def test_several_letters_are_under_way_at_once(start: Start, open_to: Open, several: bool) -> None:
+    """Also where a connection that was kept has died meanwhile: its letter gets a fresh one."""
+    peer = start(takes_several=several)
+    relay = open_to(peer)
+    for _ in range(2):
+        first, second = (
+            relay.begin(LETTER),
+            relay.begin(replace(LETTER, id=2, recipient="b@x.example")),
+        )
+        first.go_on()
+        second.go_on()
+        second.end()
+        first.end()
+        peer.drop_connections()
+    taken = Counter(mail.rcpt_tos[0] for mail in peer.mails)
+    assert taken == {"ada@player.example": 2, "b@x.example": 2}
 
 
 def test_what_can_go_together_goes_in_one_write(start: Start, open_to: Open) -> None:

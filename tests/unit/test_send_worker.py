@@ -21,7 +21,14 @@ from pbmserv.errors import (
 )
 from pbmserv.log import LineFormatter
 from pbmserv.outbound.outbox import ClaimedLetter, Failed, Later, Result, Sent, Untried
-from pbmserv.outbound.relay import FAILURES, SHORTEST_PAUSE, OutgoingLetter, Relay, domain_of
+from pbmserv.outbound.relay import (
+    FAILURES,
+    SHORTEST_PAUSE,
+    Delivery,
+    OutgoingLetter,
+    Relay,
+    domain_of,
+)
 from pbmserv.outbound.worker import BATCH, BATCH_TIME, Sender
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -171,6 +178,32 @@ class TestRelay(Relay):
         """Holds nothing."""
 
 
+class SteppedRelay(TestRelay):
+    """Takes each letter in three steps; notes who is under way."""
+
+    at_once = 3
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.under_way: set[int] = set()
+        self.together: list[set[int]] = []
+
+    def begin(self, letter: OutgoingLetter) -> Delivery:
+        return Delivery(self._steps(letter))
+
+    def _steps(self, letter: OutgoingLetter) -> Iterator[None]:
+        self.under_way.add(letter.id)
+        self.together.append(set(self.under_way))
+        try:
+            yield
+            if letter.id in self.errors:
+                raise self.errors[letter.id]
+            yield
+            self.taken.append(letter.id)
+        finally:
+            self.under_way.discard(letter.id)
+
+
 DOMAINS: dict[int, str] = {}
 """Recipient domains of letters that do not go to x.example."""
 
@@ -239,6 +272,22 @@ def test_what_is_due_goes_out_in_batches(
     assert outbox.wait_until_settled() == [Sent(n) for n in range(120)]
     assert relay.taken == list(range(120))
     assert outbox.claims == [BATCH, BATCH, 20]
+
+
+def test_a_thread_has_several_letters_under_way(outbox: MemoryOutbox, clock: MovedClock) -> None:
+    """A refusal in the middle of the others is about its letter alone."""
+    outbox.add(6)
+    relay = SteppedRelay()
+    relay.errors = {2: RelayPermanent("550 no such user")}
+    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=1, poll_s=30.0)
+    sender.start()
+    results = outbox.wait_until_settled()
+    assert sender.stop(PATIENCE_S)
+    assert results == [
+        Sent(0), Sent(1), Failed(2, "550 no such user"), Sent(3), Sent(4), Sent(5),
+    ]  # fmt: skip
+    assert relay.taken == [0, 1, 3, 4, 5]
+    assert relay.together == [{0}, {0, 1}, {0, 1, 2}, {1, 2, 3}, {3, 4}, {3, 4, 5}]
 
 
 def test_a_letter_that_was_rendered_before_is_sent_as_it_was(
