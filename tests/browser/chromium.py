@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -66,14 +68,26 @@ def opened(
     return screen
 
 
-def violations(page: Page) -> list[str]:
-    """What axe-core finds on the page, which must let scripts in."""
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+COLOURS = "{runOnly: ['color-contrast', 'link-in-text-block']}"
+"""What axe-core finds by looking at colours; the first takes half of its time."""
+NO_COLOURS = "{rules: {'color-contrast': {enabled: false}, 'link-in-text-block': {enabled: false}}}"
+"""All the rest."""
+
+
+def violations(page: Page, only: str = "{}") -> list[str]:
+    """What axe-core finds on the page, which must let scripts in; *only* by some of its options.
+
+    A window has axe once, and may show many documents one after another (`Page.set_content`): after
+    the first ones its code is compiled, and takes a third of the processor time.
+    """
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(Axe().axe_script)
+    options = f"{{resultTypes: ['violations'], ...{only}}}"
+    found = page.evaluate(f"axe.run({options})")["violations"]
     return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]}" for one in found]
 
 
-def is_well_made(page: Page, width: int, scheme: str, targets: str = TARGETS) -> None:
-    """Judge what the page shows in a window of that width, by day ("light") or in the dark."""
+def _is_well_made(page: Page, width: int, scheme: str, targets: str) -> None:
     page.set_viewport_size({"width": width, "height": 740})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     seen = (page.url, width, scheme)
@@ -84,17 +98,22 @@ def is_well_made(page: Page, width: int, scheme: str, targets: str = TARGETS) ->
 
 @cache
 def _judge(chromium: Browser) -> Page:
-    """One for all pages: a new one for each costs more than most of what it judges."""
+    """One window for all pages of a server: a new one for each costs more than it judges."""
     return chromium.new_context(bypass_csp=True).new_page()
 
 
 def looked_at(
     chromium: Browser, screen: Page, width: int, scheme: str, targets: str = TARGETS
 ) -> Page:
-    """Judge the page that somebody sees now where scripts can measure it; give that copy."""
+    """Judge the page that somebody sees now in a window of that width, by day ("light") or in the
+    dark, where scripts can measure it; give that copy, in which the page's own do not run.
+    """
     copy = _judge(chromium)
-    copy.goto(screen.url)
-    is_well_made(copy, width, scheme, targets)
+    if urlsplit(screen.url)[:2] != urlsplit(copy.url)[:2]:
+        copy.goto(urljoin(screen.url, "/there-is-no-such-page"))
+    copy.evaluate("url => history.replaceState(null, '', url)", screen.url)
+    copy.set_content(re.sub(r"<script\b.*?</script>", "", screen.content(), flags=re.DOTALL))
+    _is_well_made(copy, width, scheme, targets)
     return copy
 
 

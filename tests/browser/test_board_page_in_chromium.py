@@ -52,7 +52,7 @@ def test_two_people_play_without_scripts(chromium: Browser, server: Running) -> 
 
 
 def test_public_pages_and_wide_boards_fit_a_phone(chromium: Browser, server: Running) -> None:
-    server.send(ALICE, "blackbox challenge alice wonder-land bob -size=20x20 -atoms=9")
+    server.send(ALICE, "blackbox challenge alice wonder-land bob -size=20x6 -atoms=9")
     letters = server.letters(ALICE)
     path = page_of(letters[-1])
     mine = letters[0].text.rpartition("http://games.example")[2].strip()

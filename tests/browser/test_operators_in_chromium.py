@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from breaking import a_fault
-from chromium import is_well_made
+from chromium import looked_at
 from playwright.sync_api import Browser, Page
 from running import Running, start
 from seating import seat_pairs
@@ -40,10 +40,12 @@ def server(tmp_path: Path, token: Path) -> Iterator[Running]:
 
 def judged(page: Page, name: str, *looks: tuple[int, str]) -> None:
     """Judge what a page shows, in windows of such widths, by day or in the dark."""
+    browser = page.context.browser
+    assert browser is not None
     for width, scheme in LOOKS if PICTURES else looks:
-        is_well_made(page, width, scheme, TARGETS)
+        copy = looked_at(browser, page, width, scheme, TARGETS)
         if PICTURES:
-            page.screenshot(
+            copy.screenshot(
                 path=f"{PICTURES}/operators-{name}-{width}-{scheme}.png", full_page=True
             )
 
@@ -55,7 +57,7 @@ def test_a_kept_mail_is_found_and_carried_out(
     one = table.players[0]
     with a_fault(monkeypatch, MakeMove):
         server.send(one.address, f"blackbox move {table.board} {one.userid} secret a1,c4,e5,g2")
-    context = chromium.new_context(bypass_csp=True)  # else axe cannot come in
+    context = chromium.new_context()
     page = context.new_page()
     top = f"http://127.0.0.1:{server.operators_port}"
     page.goto(f"{top}/mails")
