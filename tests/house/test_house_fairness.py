@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import DEEP
 from indoors import Indoors, address_of, indoors
 from quiet import take
 
@@ -29,7 +30,7 @@ from pbmserv.service.time.scheduler import Rounds
 ALICE = address_of("alice")
 HIDING = "b3,d3,h8,f2"
 BOT, PERSON = Seat(0), Seat(1)
-WORLDS = 60
+WORLDS = 60 if DEEP else 36
 KINDS = (("-size=5x5", "-atoms=3"), ("-size=4x4", "-atoms=1-2", "-fair"), ("-size=5x4", "-atoms=2"))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import dkim
 import pytest
 from indoors import PASSWORD, address_of, indoors
+from rows import rows
 from running import start
 from zone import Zone
 
@@ -23,11 +24,18 @@ pytestmark = pytest.mark.slow
 DOMAIN = "games.example"
 
 
-def keys(folder: Path) -> dict[str, str]:
-    """Two new keys; the setting that names them."""
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two new keys, which nobody changes: to make one takes long."""
+    folder = tmp_path_factory.mktemp("keys")
     make("r1", "rsa", folder / "r1.pem")
     make("e1", "ed25519", folder / "e1.pem")
-    return {"dkim_keys": f"r1={folder}/r1.pem, e1={folder}/e1.pem"}
+    return folder
+
+
+def naming(keys: Path) -> dict[str, str]:
+    """The setting that names them."""
+    return {"dkim_keys": f"r1={keys}/r1.pem, e1={keys}/e1.pem"}
 
 
 def zone_of(*files: Path) -> Zone:
@@ -58,10 +66,9 @@ def _verified(raw: bytes, number: int, zone: Zone) -> bool:
         return False
 
 
-def test_every_letter_is_signed_by_every_key(tmp_path: Path) -> None:
-    settings = keys(tmp_path)
-    zone = zone_of(tmp_path / "r1.pem", tmp_path / "e1.pem")
-    with indoors(tmp_path / "var", **settings) as house:
+def test_every_letter_is_signed_by_every_key(tmp_path: Path, keys: Path) -> None:
+    zone = zone_of(keys / "r1.pem", keys / "e1.pem")
+    with indoors(tmp_path / "var", **naming(keys)) as house:
         house.sign_up("alice", "bob")
         letters = house.send(address_of("alice"), "blackbox challenge alice bob")
         letters += house.send(address_of("alice"), f"export alice {PASSWORD}")
@@ -82,7 +89,15 @@ def test_every_letter_is_signed_by_every_key(tmp_path: Path) -> None:
                 assert {"list-unsubscribe", "feedback-id", "reply-to"} & there <= set(covered)
 
 
-@pytest.mark.parametrize(
+@pytest.fixture(scope="module")
+def signed(tmp_path_factory: pytest.TempPathFactory, keys: Path) -> bytes:
+    """The octets of a letter."""
+    with indoors(tmp_path_factory.mktemp("signed"), **naming(keys)) as house:
+        (letter,) = house.send("somebody@else.example", "help")
+    return letter.raw
+
+
+@rows(
     ("changed", "into"),
     [
         (b"Subject: ", b"Subject: Re: "),
@@ -93,22 +108,20 @@ def test_every_letter_is_signed_by_every_key(tmp_path: Path) -> None:
         (b"X-Loop", b"Content-Type: text/html\r\nX-Loop"),
     ],
 )
-def test_a_change_on_the_way_is_seen(tmp_path: Path, changed: bytes, into: bytes) -> None:
-    settings = keys(tmp_path)
-    zone = zone_of(tmp_path / "r1.pem", tmp_path / "e1.pem")
-    with indoors(tmp_path / "var", **settings) as house:
-        (letter,) = house.send("somebody@else.example", "help")
-    assert changed in letter.raw
-    raw = letter.raw.replace(changed, into, 1)
-    assert verdicts(raw, zone) == [False, False]
+def test_a_change_on_the_way_is_seen(
+    keys: Path, signed: bytes, changed: bytes, into: bytes
+) -> None:
+    zone = zone_of(keys / "r1.pem", keys / "e1.pem")
+    assert verdicts(signed, zone) == [True, True]
+    assert changed in signed
+    assert verdicts(signed.replace(changed, into, 1), zone) == [False, False]
 
 
 def test_what_the_relay_gets_is_what_was_signed_also_at_the_second_attempt(
-    database_url: str, tmp_path: Path
+    database_url: str, tmp_path: Path, keys: Path
 ) -> None:
-    settings = keys(tmp_path)
-    zone = zone_of(tmp_path / "r1.pem", tmp_path / "e1.pem")
-    with start(database_url, tmp_path / "var", signup="open", **settings) as server:
+    zone = zone_of(keys / "r1.pem", keys / "e1.pem")
+    with start(database_url, tmp_path / "var", signup="open", **naming(keys)) as server:
         address = server.sign_up("alice")
         server.send(address, "showas alice secret")
         server.settle()
