@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from posting import come_back, comes_from, deliver
+from prepared import Prepared, going_on, prepare
 from server_reports import ServerReport, multipart
 from sqlalchemy import select
 
@@ -21,10 +22,22 @@ OTHER = "alice@work.example"
 SMALL = "-size=2x2 -atoms=1"
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path) as server:
+BEGUN = 1
+"""The board of alice and bob in `house`; it is her turn."""
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    made: list[Prepared] = []
+    with prepare(tmp_path_factory.mktemp("prepared"), made) as server:
         server.sign_up("alice", "bob", "carol")
+        assert begun(server) == BEGUN
+    return made[0]
+
+
+@pytest.fixture
+def house(prepared: Prepared, tmp_path: Path) -> Iterator[Indoors]:
+    with going_on(prepared, tmp_path) as server:
         yield server
 
 
@@ -89,7 +102,7 @@ def states(house: Indoors, letter: str) -> list[str]:
 def test_two_hard_ones_give_an_address_up_and_each_opponent_is_told_once(
     house: Indoors,
 ) -> None:
-    first, second, third = begun(house), begun(house), begun(house, "alice", "carol")
+    first, second, third = BEGUN, begun(house), begun(house, "alice", "carol")
     told = given_up(house, first)
     assert sorted((one.recipient, one.kind) for one in told) == [
         (BOB, "unreachable"),
@@ -141,7 +154,7 @@ def test_a_mail_with_a_password_brings_everything_back(any_house: Indoors) -> No
 
 
 def test_a_reply_address_is_enough_and_the_move_counts(house: Indoors) -> None:
-    number = begun(house)
+    number = BEGUN
     (mine,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
     given_up(house, number)
     letters = house.reply(mine, "1")
@@ -150,7 +163,7 @@ def test_a_reply_address_is_enough_and_the_move_counts(house: Indoors) -> None:
 
 
 def test_a_from_address_proves_nothing(house: Indoors) -> None:
-    given_up(house, begun(house))
+    given_up(house, BEGUN)
     house.send(ALICE, f"blackbox challenge alice carol {SMALL}")
     assert states(house, "challenged")[-1] == "parked"
     assert unreachable(house)
@@ -168,7 +181,7 @@ def test_results_come_as_they_were_and_reminders_do_not(any_house: Indoors) -> N
 
 
 def test_one_dead_hour_is_one(house: Indoors) -> None:
-    number = begun(house)
+    number = BEGUN
     letters = [chat(house, number, f"{n}.") for n in range(5)]
     for letter in letters:
         assert come_back(house, letter) == []
@@ -181,7 +194,7 @@ def test_one_dead_hour_is_one(house: Indoors) -> None:
 
 
 def test_a_month_between_them_is_forgotten(house: Indoors) -> None:
-    number = begun(house)
+    number = BEGUN
     for _ in range(3):
         assert come_back(house, chat(house, number)) == []
         assert "chat" in [one.kind for one in house.live(days=31)]  # once more, and it arrives
@@ -189,7 +202,7 @@ def test_a_month_between_them_is_forgotten(house: Indoors) -> None:
 
 
 def test_a_full_mailbox_has_ten_days(house: Indoors) -> None:
-    number = begun(house)
+    number = BEGUN
     letter = chat(house, number)
     for _ in range(9):
         assert come_back(house, letter, "postfix-full") == []
@@ -204,7 +217,7 @@ def test_a_full_mailbox_has_ten_days(house: Indoors) -> None:
     ["postfix-filter", "postfix-too-large", "postfix-delayed", "postfix-delivered", "receipt"],
 )
 def test_what_proves_nothing_counts_nothing(house: Indoors, kind: str) -> None:
-    number = begun(house)
+    number = BEGUN
     for _ in range(3):
         assert come_back(house, chat(house, number), kind) == []
         house.live(days=1)
@@ -242,7 +255,7 @@ def test_other_addresses_come_first(any_house: Indoors) -> None:
 
 
 def test_time_stands_still_for_a_while_and_then_runs(house: Indoors) -> None:
-    number = begun(house)
+    number = BEGUN
     given_up(house, number)
     with house.server.database.reading.connect() as connection:
         (away,) = connection.execute(select(absences)).all()
@@ -262,7 +275,7 @@ def test_time_stands_still_for_a_while_and_then_runs(house: Indoors) -> None:
 
 @pytest.mark.parametrize("command", ["away alice {} until 2026-03-20", "back alice {}"])
 def test_what_a_player_says_of_being_away_holds(house: Indoors, command: str) -> None:
-    given_up(house, begun(house))
+    given_up(house, BEGUN)
     house.live(days=1)
     letters = house.send(ALICE, command.format(PASSWORD))
     answer = command.split(maxsplit=1)[0]
@@ -276,7 +289,7 @@ def test_what_a_player_says_of_being_away_holds(house: Indoors, command: str) ->
 
 
 def test_who_has_no_days_left_is_told_of_as_such(house: Indoors) -> None:
-    number = begun(house)
+    number = BEGUN
     house.send(ALICE, f"away alice {PASSWORD} until 2026-03-30")
     for _ in range(30):
         house.live(days=1)
@@ -287,7 +300,7 @@ def test_who_has_no_days_left_is_told_of_as_such(house: Indoors) -> None:
 
 
 def test_a_game_can_be_lost_in_the_end_without_anybody_spinning(house: Indoors) -> None:
-    number = begun(house)
+    number = BEGUN
     given_up(house, number)
     for _ in range(40):
         letters = house.live(days=1)
@@ -299,7 +312,7 @@ def test_a_game_can_be_lost_in_the_end_without_anybody_spinning(house: Indoors) 
 
 
 def test_opponents_hear_of_it_once_a_week(house: Indoors) -> None:
-    number = begun(house)
+    number = BEGUN
     given_up(house, number)
     letters = house.send(ALICE, f"prefs alice {PASSWORD}")
     assert len(to(letters, BOB)) == 1
@@ -310,7 +323,7 @@ def test_opponents_hear_of_it_once_a_week(house: Indoors) -> None:
 
 
 def test_one_mail_a_day_waits_as_a_whole(house: Indoors) -> None:
-    number = begun(house)
+    number = BEGUN
     house.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")
     house.send(BOB, f"blackbox chat {number} bob {PASSWORD}", "One.")
     (tray,) = house.live(days=1)
@@ -358,7 +371,7 @@ def test_a_new_address_can_be_reached(any_house: Indoors) -> None:
 
 def test_who_shares_the_address_can_be_reached_again_as_well(house: Indoors) -> None:
     house.send(ALICE, f"signup dave {PASSWORD}")
-    number = begun(house)
+    number = BEGUN
     told = given_up(house, number)
     assert unreachable(house, "dave")
     assert [one.recipient for one in told] == [BOB]
@@ -368,7 +381,7 @@ def test_who_shares_the_address_can_be_reached_again_as_well(house: Indoors) -> 
 
 
 def test_an_old_address_works_again_when_its_owner_says_so(house: Indoors) -> None:
-    number = begun(house)
+    number = BEGUN
     asked = house.send(ALICE, f"change address alice {PASSWORD} {ALICE} {OTHER}")
     house.reply(to(asked, OTHER)[0], "yes")
     given_up(house, number)
@@ -377,7 +390,7 @@ def test_an_old_address_works_again_when_its_owner_says_so(house: Indoors) -> No
 
 
 def test_who_left_and_is_back_gets_letters(house: Indoors) -> None:
-    given_up(house, begun(house))
+    given_up(house, BEGUN)
     (asked,) = (
         one for one in house.send(ALICE, f"signoff alice {PASSWORD}") if one.kind == "signoff-asked"
     )
@@ -394,7 +407,7 @@ def test_who_left_and_is_back_gets_letters(house: Indoors) -> None:
 def test_nobody_is_given_an_opponent_who_cannot_be_reached(house: Indoors) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} accept=auto")
     house.send(ALICE, f"blackbox seek alice {PASSWORD}")
-    given_up(house, begun(house))
+    given_up(house, BEGUN)
     (waits,) = house.send(CAROL, f"blackbox seek carol {PASSWORD}")
     assert waits.kind == "seek"
     (asked,) = house.send(CAROL, f"blackbox challenge carol alice {SMALL}")
@@ -409,7 +422,7 @@ def test_nobody_is_given_an_opponent_who_cannot_be_reached(house: Indoors) -> No
 
 
 def test_a_forged_address_is_none_of_ours(house: Indoors) -> None:
-    letter = chat(house, begun(house))
+    letter = chat(house, BEGUN)
     real = comes_from(house, letter)
     local, _, domain = real.partition("@")
     for forged in (f"{local[:-1]}a@{domain}", f"{local[:-3]}@{domain}", f"{local}x@{domain}"):
@@ -421,7 +434,7 @@ def test_a_forged_address_is_none_of_ours(house: Indoors) -> None:
 
 
 def test_reports_by_somebody_and_of_long_ago_prove_nothing(house: Indoors) -> None:
-    number = begun(house)
+    number = BEGUN
     for _ in range(3):
         letter = chat(house, number)
         assert come_back(house, letter, sender="mallory@players.example") == []
@@ -445,7 +458,7 @@ FORWARDED = [
 def test_a_forwarded_letter_comes_back_under_another_name(
     house: Indoors, elsewhere: str, kind: str
 ) -> None:
-    number = begun(house)
+    number = BEGUN
     assert come_back(house, chat(house, number), kind, to=elsewhere) == []
     assert not unreachable(house)
     (again,) = house.live(days=1)
@@ -459,7 +472,7 @@ def test_a_forwarded_letter_comes_back_under_another_name(
 
 def test_of_two_mailboxes_behind_an_address_one_may_be_dead(house: Indoors) -> None:
     """Letters that are answered are read, whatever else comes back."""
-    number = begun(house)
+    number = BEGUN
     elsewhere = FORWARDED[0]
     for _ in range(3):
         letter = chat(house, number)
@@ -480,7 +493,7 @@ def test_of_two_mailboxes_behind_an_address_one_may_be_dead(house: Indoors) -> N
 
 
 def test_a_report_about_several_others_says_nothing_of_this_letter(house: Indoors) -> None:
-    number = begun(house)
+    number = BEGUN
     for _ in range(2):
         letter = chat(house, number)
         status = "\n\n".join(
@@ -498,7 +511,7 @@ def test_a_report_about_several_others_says_nothing_of_this_letter(house: Indoor
 
 
 def test_commands_are_never_carried_out_there_and_a_reader_is_told_where(house: Indoors) -> None:
-    number = begun(house)
+    number = BEGUN
     letter = chat(house, number)
     address = comes_from(house, letter)
     line = f"blackbox resign {number} alice {PASSWORD}"
@@ -514,7 +527,7 @@ def test_commands_are_never_carried_out_there_and_a_reader_is_told_where(house: 
 
 @pytest.mark.parametrize("sender", ["", ALICE])
 def test_an_out_of_office_note_is_asked_about(house: Indoors, sender: str) -> None:
-    address = comes_from(house, chat(house, begun(house)))
+    address = comes_from(house, chat(house, BEGUN))
     raw = (
         f"From: {ALICE}\r\nTo: {address}\r\nSubject: Automatic reply: Blackbox 1\r\n"
         "Auto-Submitted: auto-replied\r\nMessage-ID: <note@players.example>\r\n\r\nI am away.\r\n"
@@ -526,7 +539,7 @@ def test_an_out_of_office_note_is_asked_about(house: Indoors, sender: str) -> No
 def test_letters_to_strangers_and_to_those_who_left_count_nothing(house: Indoors) -> None:
     (refusal,) = house.send("zoe@players.example", "nonsense")
     assert come_back(house, refusal) == []
-    number = begun(house)
+    number = BEGUN
     letter = chat(house, number)
     (asked,) = house.send(ALICE, f"signoff alice {PASSWORD}")
     house.reply(asked, "yes")

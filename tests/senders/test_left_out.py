@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from prepared import Prepared, going_on, prepare
 from signing import DOMAIN, publish, signed, writes
 from zone import Zone
 
@@ -17,15 +18,21 @@ pytestmark = pytest.mark.slow
 HIDING = "a1,b2,c3,d4"
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Indoors]:
-    """alice and bob, and a board between them; their domain signs mails."""
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    made: list[Prepared] = []
     zone = Zone()
     publish(zone, DOMAIN)
-    with indoors(tmp_path, names=zone) as house:
+    with prepare(tmp_path_factory.mktemp("prepared"), made, names=zone) as house:
         house.sign_up("alice", "bob", "carol")
         house.send(address_of("alice"), "blackbox challenge alice bob")
-        house.letters()
+    return made[0]
+
+
+@pytest.fixture
+def house(prepared: Prepared, tmp_path: Path) -> Iterator[Indoors]:
+    """alice and bob, and a board between them; their domain signs mails."""
+    with going_on(prepared, tmp_path) as house:
         yield house
 
 

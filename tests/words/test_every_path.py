@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -13,13 +11,13 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, indoors
 from poison import ALICE, BOB, CAROL, HELLO, challenged, hidden, last_letter, poison, said_to_others
+from prepared import Prepared, going_on, prepare
 from running import MovableClock
 from sqlalchemy import select
 
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.commands.table.row_types import Row
 from pbmserv.commands.table.starting import STARTING
-from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
@@ -76,56 +74,42 @@ def _answer(server: Indoors, told: list[Posted]) -> None:
 
 
 @dataclass
-class Prepared:
+class Begun:
     """A server at rest, with a board for each way.
 
     Attributes:
-        mails: how many were written.
         message: what bob wrote to alice.
         letters: alice's newest by the way in which she is to write, each about a board of its own
             on which all atoms are hidden.
     """
 
-    folder: Path
-    mails: int
+    prepared: Prepared
     message: Posted
     letters: dict[str, list[Posted]]
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
-    folder = tmp_path_factory.mktemp("prepared")
-    with indoors(folder, operators="alice") as server:
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
+    made: list[Prepared] = []
+    with prepare(tmp_path_factory.mktemp("prepared"), made, operators="alice") as server:
         server.sign_up("alice", "bob", "carol")
         server.send(CAROL, f"prefs carol {PASSWORD} broadcast=on")
         told = server.send(BOB, f"message bob {PASSWORD} alice", "How are you?")
         message = next(letter for letter in told if letter.recipient == ALICE)
         letters = {way: hidden(server) for way in reversed(WAYS)}
-    return Prepared(folder, server.mails, message, letters)
-
-
-@contextmanager
-def _copied(prepared: Prepared, folder: Path) -> Iterator[Indoors]:
-    """A server that goes on where the prepared one has stopped, and knows the same passwords."""
-    shutil.copytree(prepared.folder, folder)
-    with indoors(folder, operators="alice") as server:
-        server.mails = prepared.mails  # Message-IDs that no mail here has
-        with server.server.database.reading.connect() as connection:
-            for row in connection.execute(select(players.c.userid, players.c.password_hash)):
-                server.server.services.memo.note(row[0], row[1], PASSWORD, right=True)
-        yield server
+    return Begun(made[0], message, letters)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_nothing_that_is_not_for_others_gets_to_them(
-    prepared: Prepared, tmp_path: Path, row: Row
+    begun: Begun, tmp_path: Path, row: Row
 ) -> None:
     for ways in _on_one_server(row):
-        with _copied(prepared, tmp_path / ways[0]) as server:
+        with going_on(begun.prepared, tmp_path / ways[0]) as server:
             for way in ways:
                 _later(server)
                 before = last_letter(server)
-                secrets = _write(server, row, way, prepared.message, prepared.letters[way])
+                secrets = _write(server, row, way, begun.message, begun.letters[way])
                 for letter, said in said_to_others(server, ALICE, before):
                     assert not [one for one in secrets if one in said], (way, letter, said)
 
