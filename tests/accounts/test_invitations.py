@@ -15,6 +15,8 @@ from pbmserv.store.tables import metadata
 from pbmserv.store.tables.accounts import invitations, players, uninvited
 from pbmserv.store.tables.mail import outbox
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 FRIEND = "friend@far.example"
 

@@ -21,7 +21,7 @@ from pbmserv.store.tables.mail import inbox
 from pbmserv.store.tables.mail import letter_bytes as kept_rows
 from pbmserv.store.tables.mail import outbox as rows
 
-pytestmark = pytest.mark.both_databases
+pytestmark = [pytest.mark.both_databases, pytest.mark.slow]
 
 SIGNED = Signature("olga", "it was asked for")
 ALICE, BOB = map(address_of, ("alice", "bob"))

@@ -17,6 +17,8 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Note, Seat
 from pbmserv.errors import MoveError
 
+pytestmark = pytest.mark.slow
+
 every_case = pytest.mark.parametrize(("game", "words"), CASES, ids=CASE_NAMES)
 TEXTS = ("a", "1,+b2", "+a1", "/a1", "?", "+a1,+b2,?", "what?", "!1", "a1", "pass", "accept")
 

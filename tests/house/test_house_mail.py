@@ -27,6 +27,8 @@ from pbmserv.store.tables import boards as board_table
 from pbmserv.store.tables.boards import house_turns, ratings, scores
 from pbmserv.store.tables.mail import outbox
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB = address_of("alice"), address_of("bob")
 HIDING = "b3,d3,h8,f2"
 

@@ -15,6 +15,8 @@ from seating import HIDINGS, reply_address, seat_pairs
 
 from pbmserv.store.boards import boards, moves
 
+pytestmark = pytest.mark.slow
+
 SEALED = sorted((Path(__file__).parent.parent / "sealed").glob("*encrypted*.eml"))
 
 

@@ -15,6 +15,8 @@ from pbmserv.mail.envelope import NOWHERE, Source
 from pbmserv.service.limits.rates import Rates, Reply, TooMany, Traffic
 from pbmserv.store.tables.mail import inbox
 
+pytestmark = pytest.mark.slow
+
 OURS = "pbmserv@games.example"
 ALICE, BOB = "alice@players.example", "bob@players.example"
 PASSWORD = "wonder-land"

@@ -103,6 +103,7 @@ def test_other_atoms_and_seals_change_no_octet_of_what_everybody_reads(tmp_path:
     assert all(one[path].status == 200 for one in here for path in own)
 
 
+@pytest.mark.slow
 def test_another_box_of_the_day_changes_no_octet_while_it_is_shut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -107,6 +107,7 @@ def test_the_examples_boards_come_out_and_the_game_goes_on_to_its_end(table: Tab
     assert opened == (HERE / "game-opened.txt").read_text("ascii")
 
 
+@pytest.mark.slow
 def test_other_ports_of_the_same_rays_in_another_order_lead_to_the_same_boards(
     table: Table,
 ) -> None:

@@ -10,6 +10,8 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from signing import DOMAIN, publish, writes
 from zone import Zone
 
+pytestmark = pytest.mark.slow
+
 FIRST = "-size=4x4 -atoms=1"
 
 

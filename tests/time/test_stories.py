@@ -14,6 +14,8 @@ from pbmserv.store.boards import boards
 from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables.boards import heartbeats, outages
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def server(handed_in: Correspondence) -> Correspondence:

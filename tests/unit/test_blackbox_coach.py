@@ -179,6 +179,7 @@ def test_the_first_probe_tells_what_was_published(
     assert ports[0] == ports[size - 1] == ports[size]  # mirrored and turned
 
 
+@pytest.mark.slow
 def test_the_best_port_each_time_needs_as_many_probes_as_published() -> None:
     """5.226 on 8x8 with 3 atoms, as a mean over all boxes."""
     options = Options(8, 8, 3, 3)
@@ -214,6 +215,7 @@ def test_larger_boards_are_sampled_and_what_is_counted_there_is_true(
                 assert other.best_bits == pytest.approx(one.best_bits, abs=0.3)
 
 
+@pytest.mark.slow
 def test_the_work_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knowledge, "RAYS", 2_000)
     effort = Effort(left=100_000)

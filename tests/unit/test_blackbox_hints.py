@@ -111,6 +111,7 @@ def test_a_hint_is_true_of_every_layout_that_fits(
         assert len(set(map(tuple, layouts.values()))) == 1
 
 
+@pytest.mark.slow
 @examples(10)
 @given(st.sampled_from(BOARDS), st.integers(0, 10**6), st.integers(0, 6))
 def test_what_the_reader_cannot_know_changes_no_hint(

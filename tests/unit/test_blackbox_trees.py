@@ -93,6 +93,7 @@ def test_every_layout_of_a_small_board_is_solved_in_as_many_probes_as_it_says() 
     assert sums == {place: count for place, count in enumerate(known.ranks) if count}
 
 
+@pytest.mark.slow
 @rows(("kind", "goal"), STORED)
 def test_layouts_of_each_stored_board_are_solved(kind: tuple[int, int, int], goal: Goal) -> None:
     known = stored(kind, goal)

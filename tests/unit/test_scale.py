@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks.scale import GIVEN, Plan, Pool, octets, read, simulated
 
+pytestmark = pytest.mark.slow
+
 
 def test_work_waits_for_the_first_free_core_of_its_node() -> None:
     pool = Pool.of(2, 2)
