@@ -79,8 +79,11 @@ class Lanes:
 
     def add(self, task: Task) -> None:
         """Have a mail wait in its lane."""
-        name = task.arrival.lane  # which may be new, or was forgotten meanwhile
-        self._by_name.setdefault(name, Lane(name)).waiting.append(task)
+        name = task.arrival.lane
+        lane = self._by_name.get(name)
+        if lane is None:  # it is new, or was forgotten meanwhile
+            lane = self._by_name[name] = Lane(name)
+        lane.waiting.append(task)
 
     def put_back(self, task: Task) -> None:
         """Have a mail wait again, in its turn."""

@@ -69,7 +69,7 @@ def facts_of(view: View) -> BlackboxBoard:
     """What a reader sees, for programs."""
     boxes = [_box_facts(box) for box in view.shown]
     must_hide = view.seat is not None and view.outcome is None and not view.has_hidden
-    return BlackboxBoard(view.phase, view.atoms_wanted, must_hide, boxes)
+    return BlackboxBoard(view.phase, view.options.atoms, must_hide, boxes)
 
 
 def _box_facts(box: BoxView) -> BlackboxBox:

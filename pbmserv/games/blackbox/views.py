@@ -271,16 +271,6 @@ class View:
         """How many markers stand on the reader's own box."""
         return len(self.own.markers) if self.own else 0
 
-    @property
-    def atoms_wanted(self) -> str:
-        """How many atoms a box holds, as players read it: ``4`` or ``3-5``."""
-        return self.options.atoms
-
-    @property
-    def width(self) -> int:
-        """Cells across."""
-        return self.options.width
-
     @lazy
     def examples(self) -> Examples:
         """Texts that work in this position, for advice."""

@@ -33,14 +33,12 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 
 from pbmserv.store.core.database import at_driver, wrapped
-from pbmserv.store.tables.columns import Instant, State, read, written
+from pbmserv.store.tables.columns import State, read, written
 
 Values: TypeAlias = Mapping[str, Any]
 _Convert: TypeAlias = Callable[[Any], Any] | None
 
 _DIALECT = SQLiteDialect_pysqlite(json_serializer=written)
-_NOTHING_OF_NOTHING = (Boolean, Instant, JSON, State)
-"""Types that read NULL as ``None``."""
 _NONE: Values = {}
 
 
@@ -83,10 +81,9 @@ class Prepared:
         conversions = self._embedded.results
         for at, row in enumerate(found) if conversions else ():
             converted = list(row)
-            for place, convert, of_nothing in conversions:
-                value = converted[place]
-                if value is not None or of_nothing:
-                    converted[place] = convert(value)
+            for place, convert in conversions:
+                if converted[place] is not None:
+                    converted[place] = convert(converted[place])
             found[at] = converted
             if at == 0 and self._same:
                 conversions = [one for one in conversions if one[0] >= self._same]
@@ -101,7 +98,8 @@ class Prepared:
             given = {**values, **constants} if constants else values
             row = list(map(given.__getitem__, names))
             for place, convert in conversions:
-                row[place] = convert(row[place])
+                if row[place] is not None:
+                    row[place] = convert(row[place])
             bound.append(row)
         driver: Any = connection.connection.dbapi_connection
         cursor: sqlite3.Cursor
@@ -123,14 +121,15 @@ class Prepared:
             bind = compiled.binds[name]
             convert = _writer(bind.type)
             if not bind.required:
-                constants[name] = convert(bind.value) if convert else bind.value
+                known = bind.value
+                constants[name] = known if known is None or convert is None else convert(known)
             elif convert is not None:
                 conversions.append((place, convert))
-        results: list[tuple[int, Callable[[Any], Any], bool]] = []
+        results: list[tuple[int, Callable[[Any], Any]]] = []
         for place, column in enumerate(getattr(statement, "exported_columns", ())):
             convert = _reader(column.type)
             if convert is not None:
-                results.append((place, convert, not isinstance(column.type, _NOTHING_OF_NOTHING)))
+                results.append((place, convert))
         return _Embedded(str(compiled), names, conversions, constants, results)
 
 
@@ -141,21 +140,25 @@ class _Embedded(NamedTuple):
         names: of each ``?``.
         conversions: place and conversion of each ``?`` that needs one.
         constants: the values of those that are not given at the execution.
-        results: place and conversion of each column that needs one, and whether NULL does, too.
+        results: place and conversion of each column that needs one.
+
+    NULL is ``None`` in all of our types, so that nothing converts it.
     """
 
     text: str
     names: Sequence[str]
     conversions: Sequence[tuple[int, Callable[[Any], Any]]]
     constants: Values
-    results: Sequence[tuple[int, Callable[[Any], Any], bool]]
+    results: Sequence[tuple[int, Callable[[Any], Any]]]
 
 
 def _writer(kind: TypeEngine[Any]) -> _Convert:
     if isinstance(kind, Boolean):
         return None  # the driver takes it as it is
     if isinstance(kind, JSON):
-        return _written_if_any if kind.none_as_null else written
+        return written
+    if isinstance(kind, State):
+        return str  # the driver looks twice at other classes
     return kind.dialect_impl(_DIALECT).bind_processor(_DIALECT)
 
 
@@ -163,10 +166,6 @@ def _reader(kind: TypeEngine[Any]) -> _Convert:
     if isinstance(kind, JSON):
         return read
     return kind.dialect_impl(_DIALECT).result_processor(_DIALECT, None)
-
-
-def _written_if_any(value: Any) -> str | None:
-    return None if value is None else written(value)
 
 
 class Savepoint:
