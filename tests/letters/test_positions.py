@@ -84,7 +84,7 @@ def test_text_and_page_draw_what_their_reader_may_see(
             assert page.boards == []
             continue
         expected = boards_in_view(view, names)
-        assert boards_in_text(letter.text, view.width, view.options.height) == expected
+        assert boards_in_text(letter.text, view.options.width, view.options.height) == expected
         drawn = boards_in_page(view, names, alone=letter.kind == "show")
         assert page.boards == ([] if letter.kind == "refusal" else drawn)
 
