@@ -26,7 +26,7 @@ from sqlalchemy import func, select, update
 from benchmarks import kills_server
 from benchmarks.kills_load import Load, Relay
 from benchmarks.kills_server import OwnPostgres, Tree
-from benchmarks.moves import prepare_at
+from benchmarks.moves import PLAYERS, prepare_at
 from benchmarks.standby import Pair
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.core.writer import UNAVAILABLE
@@ -63,6 +63,7 @@ class Plan:
     kills: tuple[str, ...]
     seed: int
     boards: int = 800
+    players: int = PLAYERS
     sessions: int = 8
     pause_s: float = 0.1
     between_s: float = 2.0
@@ -135,7 +136,7 @@ class Report:
 def run(plan: Plan, postgres: OwnPostgres | Pair | None = None) -> Report:
     """Do it; prints a line for each kill."""
     chance = random.Random(plan.seed)
-    games = prepare_at(plan.url, plan.boards)
+    games = prepare_at(plan.url, plan.boards, plan.players)
     report = Report()
     relay = Relay()
     with ExitStack() as stack:
@@ -148,6 +149,7 @@ def run(plan: Plan, postgres: OwnPostgres | Pair | None = None) -> Report:
             games.running,
             lambda: tree.port,
             chance,
+            players=plan.players,
             sessions=plan.sessions,
             pause_s=plan.pause_s,
         )

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from benchmarks.moves import DOMAIN, LOCAL, PLAYERS, Board, Games
+from benchmarks.moves import DOMAIN, LOCAL, Board, Games
 from benchmarks.smtp import Mail
 from benchmarks.smtp import Sink as SmtpSink
 
@@ -117,6 +117,7 @@ class Load:
 
     Args:
         port: tells where the server is now.
+        players: how many there are.
         sessions: how many send at once.
         pause_s: mean seconds between two mails of a session.
 
@@ -132,10 +133,12 @@ class Load:
         port: Callable[[], int],
         chance: random.Random,
         *,
+        players: int,
         sessions: int,
         pause_s: float,
     ) -> None:
         self._games = games
+        self._players = players
         self._port = port
         self._pause_s = pause_s
         self.sent: dict[str, Sent] = {}
@@ -201,7 +204,7 @@ class Load:
 
     def _next(self, chance: random.Random) -> tuple[Board | None, Mail | None]:
         if chance.random() < OTHERS:
-            return None, _question(chance)
+            return None, _question(chance, self._players)
         try:
             return self._ready.get(timeout=1.0)
         except queue.Empty:
@@ -316,9 +319,9 @@ class _Wire:
                 return line
 
 
-def _question(chance: random.Random) -> Mail:
-    """A mail that is no move."""
-    sender = f"p{chance.randint(1, PLAYERS)}@players.example"
+def _question(chance: random.Random, players: int) -> Mail:
+    """A mail that is no move, of one of so many players."""
+    sender = f"p{chance.randint(1, players)}@players.example"
     number = chance.getrandbits(64)
     text = (
         f"From: {sender}\r\nTo: {LOCAL}@{DOMAIN}\r\nSubject: {chance.choice(QUESTIONS)}\r\n"

@@ -51,6 +51,7 @@ def test_the_standby_takes_over_and_nothing_is_lost_or_doubled(pair: Pair, tmp_p
         kills,
         7,
         boards=20,
+        players=100,
         sessions=2,
         pause_s=0.5,
         between_s=1.0,

@@ -25,6 +25,7 @@ def test_nothing_is_lost_doubled_or_left_behind(database_url: str, tmp_path: Pat
             one_by_one,
             5,
             boards=40,
+            players=200,
             sessions=4,
             between_s=0.3,
             leases_end=True,
