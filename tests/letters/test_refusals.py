@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rows import rows
 
 import pbmserv
 from pbmserv.errors import PlayerError, Refusal, ServerFault
@@ -59,7 +60,7 @@ def test_every_code_in_the_source_has_a_sentence_and_no_sentence_is_idle() -> No
     assert {code for code in written if not code.startswith(BUILT)} - said == set()
 
 
-@pytest.mark.parametrize("code", ["no-such-code", "blackbox.no-such-code"])
+@rows("code", ["no-such-code", "blackbox.no-such-code"])
 def test_a_code_without_a_sentence_is_our_fault(code: str) -> None:
     with pytest.raises(ServerFault, match=code):
         why(Refusal(code))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from both_ways import both_ways
 from indoors import address_of, indoors
+from rows import rows
 
 from pbmserv.letters.environment import LetterEnvironment, environment
 from pbmserv.letters.skeletons import Fork, Shapes, Skeletons
@@ -63,7 +64,7 @@ def drawing(templates: LetterEnvironment, source: str, values: Mapping[str, Any]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source", TEMPLATES.values(), ids=TEMPLATES.keys())
+@rows("source", TEMPLATES.values(), ids=TEMPLATES.keys())
 def test_what_one_rendering_taught_serves_the_next(source: str) -> None:
     plain = [tuple(drawing(environment(), source, values)) for values in VALUES]
     for order in list(permutations(range(len(VALUES))))[::17]:
@@ -84,7 +85,7 @@ def test_values_of_the_same_shape_need_no_second_rendering() -> None:
         assert shapes.filled(VALUES[4]) == tuple(drawing(environment(), TEMPLATES[name], VALUES[4]))
 
 
-@pytest.mark.parametrize(
+@rows(
     "source",
     [
         "{{ '%s' % name }}",
@@ -146,7 +147,7 @@ SECRET = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("source", [text for text in TEMPLATES.values() if "range" not in text])
+@rows("source", [text for text in TEMPLATES.values() if "range" not in text])
 def test_nothing_of_a_letter_stays_in_its_skeleton(source: str) -> None:
     shapes = Shapes(len(SECRET))
     shapes.learn(drawing, source, SECRET)

@@ -564,8 +564,8 @@ def beside(raw: bytes, *, of: str = "home.example.org", more: str = "s=s1") -> b
     return f"DKIM-Signature: {field}\r\n".encode() + raw
 
 
-@pytest.mark.parametrize("weak", WEAK, ids=["names", "length"])
-@pytest.mark.parametrize(
+@rows("weak", WEAK, ids=["names", "length"])
+@rows(
     "said",
     [
         "dkim=pass header.d=home.example.org header.b={b}",

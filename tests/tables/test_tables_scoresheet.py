@@ -61,8 +61,8 @@ def test_what_is_written_is_read_again(sheet: Scoresheet, mailed: bool) -> None:
     assert read_record(text) == sheet
 
 
-@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.key)
-@pytest.mark.parametrize("seed", [b"one", b"another"])
+@rows("game", GAMES, ids=lambda game: game.info.key)
+@rows("seed", [b"one", b"another"])
 def test_a_game_plays_back_to_the_same_end(game: AnyGame, seed: bytes) -> None:
     full = played_out(game, (), seed)
     states = [step.state for step in replay(game, full)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from rows import rows
 
 from pbmserv.engine.types import Note, Rng, Seat
@@ -158,8 +157,8 @@ POSITIONS = {
 }
 
 
-@pytest.mark.parametrize("name", POSITIONS)
-@pytest.mark.parametrize("you", [ALICE, BOB, None])
+@rows("name", POSITIONS)
+@rows("you", [ALICE, BOB, None])
 def test_advice_fits_the_line_and_every_example_in_it_works(name: str, you: Seat | None) -> None:
     state = POSITIONS[name]
     advice = render("advice.txt", state, you, LONG, 1_234_567)
@@ -185,8 +184,8 @@ def test_advice_fits_the_line_and_every_example_in_it_works(name: str, you: Seat
         assert re.search(f"<code[^>]*>{shown}</code>", page)
 
 
-@pytest.mark.parametrize("name", POSITIONS)
-@pytest.mark.parametrize("you", [ALICE, BOB])
+@rows("name", POSITIONS)
+@rows("you", [ALICE, BOB])
 def test_who_has_played_before_gets_one_line_of_how_to_whose_example_works(
     name: str, you: Seat
 ) -> None:

@@ -33,8 +33,8 @@ def test_other_names_are_no_cells(name: str) -> None:
     assert geometry(7, 7).cell(name) is None
 
 
-@pytest.mark.parametrize("width", range(2, 27))
-@pytest.mark.parametrize("height", [2, 7, 26])
+@rows("width", range(2, 27))
+@rows("height", [2, 7, 26])
 def test_all_labels_of_a_board_are_different(width: int, height: int) -> None:
     for w, h in ((width, height), (height, width)):
         ports = geometry(w, h).ports

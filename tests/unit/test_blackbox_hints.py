@@ -125,7 +125,7 @@ def test_what_the_reader_cannot_know_changes_no_hint(
 
 
 @pytest.mark.slow  # the first time it compiles all loops
-@pytest.mark.parametrize("words", [["-size=9x9", "-atoms=5"], ["-size=26x26", "-atoms=20"]])
+@rows("words", [["-size=9x9", "-atoms=5"], ["-size=26x26", "-atoms=20"]])
 def test_a_large_board_gets_a_hint_too(words: list[str]) -> None:
     found = worked_out(GAME.view(begun(words, 3, 3, 0), ME))
     assert found.kind == "port"

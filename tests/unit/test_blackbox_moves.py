@@ -218,7 +218,7 @@ def test_what_can_mean_one_thing_only_is_read_as_that(state: State, typed: str, 
     assert GAME.parse(view(state), move.text) == move
 
 
-@pytest.mark.parametrize(
+@rows(
     "typed",
     [
         *(
@@ -256,7 +256,7 @@ def test_what_can_mean_one_thing_only_is_read_as_that(state: State, typed: str, 
         ),
     ],
 )
-@pytest.mark.parametrize("state", [FIRED, MARKED], ids=["fired", "marked"])
+@rows("state", [FIRED, MARKED], ids=["fired", "marked"])
 def test_what_may_be_words_or_several_moves_is_read_as_nothing(state: State, typed: str) -> None:
     assert meant(view(state), typed) is None
 
@@ -327,7 +327,7 @@ def test_a_board_of_many_atoms_may_have_long_placements() -> None:
     assert GAME.parse(view(full), cells).text.endswith(",X1,X2")
 
 
-@pytest.mark.parametrize(
+@rows(
     "typed",
     [
         "Hi",
@@ -358,7 +358,7 @@ def test_a_board_of_many_atoms_may_have_long_placements() -> None:
         "g\u00b2",
     ],
 )
-@pytest.mark.parametrize("state", [START, FIRED, OVER], ids=["start", "playing", "over"])
+@rows("state", [START, FIRED, OVER], ids=["start", "playing", "over"])
 def test_words_are_no_moves(state: State, typed: str) -> None:
     for seat in (ALICE, BOB, None):
         assert refusal(view(state, seat), typed, NotUnderstood).code == "blackbox.not-a-move"

@@ -69,8 +69,8 @@ def test_a_page_holds_as_many_as_it_says_and_solutions_come_behind() -> None:
     assert curves[1] < curves[3]
 
 
-@pytest.mark.parametrize("paper", ["a4", "letter"])
-@pytest.mark.parametrize("layout", ["1x1", "2x3", "4x4"])
+@rows("paper", ["a4", "letter"])
+@rows("layout", ["1x1", "2x3", "4x4"])
 def test_all_of_it_prints_on_a4_and_on_letter(paper: str, layout: str) -> None:
     sizes = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
     width, height = sizes[paper]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from time import process_time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from quoting import MARKUP
@@ -117,7 +116,7 @@ def test_armour_is_seen_behind_what_nobody_sees(front):
     assert armoured("text/plain", front + "\r\n".join(ARMOUR)).unread == "encrypted"
 
 
-@pytest.mark.parametrize(
+@rows(
     "markup",
     [
         "<pre>{}</pre>",
@@ -127,7 +126,7 @@ def test_armour_is_seen_behind_what_nobody_sees(front):
         "<div style='font-family:monospace'><div><br></div><span>{}</span></div>",
     ],
 )
-@pytest.mark.parametrize("between", ["\r\n", "<br>", "</div><div>"])
+@rows("between", ["\r\n", "<br>", "</div><div>"])
 def test_armour_in_html_is_seen(markup, between):
     if "pre" in markup or between != "\r\n":
         text = markup.format(between.join(ARMOUR))

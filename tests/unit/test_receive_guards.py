@@ -50,8 +50,8 @@ def test_bare_line_ends_are_refused(raw):
     assert wire_refusal(raw).startswith("550 5.6.0 ")
 
 
-@pytest.mark.parametrize("before", [b"", b"a\r\n", b"b" * 998 + b"\r\n"])
-@pytest.mark.parametrize("after", [b"", b"\r\n", b"\r\nc", b"\r\n" * 2000])
+@rows("before", [b"", b"a\r\n", b"b" * 998 + b"\r\n"])
+@rows("after", [b"", b"\r\n", b"\r\nc", b"\r\n" * 2000])
 def test_a_line_may_have_998_octets_and_not_one_more(before, after):
     assert wire_refusal(before + b"x" * 998 + after) is None
     assert wire_refusal(before + b"x" * 999 + after).startswith("550 5.6.0 ")
@@ -181,7 +181,7 @@ def test_vacation_programs_are_known_by_their_subjects(subject):
     assert judge(subject=subject) == Automatic("away-subject", away=True)
 
 
-@pytest.mark.parametrize(
+@rows(
     "subject",
     [
         "Undelivered Mail Returned to Sender",
@@ -192,7 +192,7 @@ def test_vacation_programs_are_known_by_their_subjects(subject):
         "開封済み: board 12",
     ],
 )
-@pytest.mark.parametrize("envelope_sender", ["", "alice@example.org"])
+@rows("envelope_sender", ["", "alice@example.org"])
 def test_reports_are_known_by_their_subjects(subject, envelope_sender):
     found = judge(
         {"auto-submitted": ["auto-replied"]}, subject=subject, envelope_sender=envelope_sender

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from rows import rows
 
 from pbmserv.inbound.message import read_mail
@@ -54,7 +53,7 @@ def named(name: str, disposition: str) -> str:
     return f"{kind}\nContent-Disposition: {disposition}\n\ng\n"
 
 
-@pytest.mark.parametrize(
+@rows(
     "part",
     [
         named("text_0.txt", "inline"),
@@ -62,7 +61,7 @@ def named(name: str, disposition: str) -> str:
         named("0.txt", "INLINE; filename=0.txt"),
     ],
 )
-@pytest.mark.parametrize("above", [(), (EMPTY,)])
+@rows("above", [(), (EMPTY,)])
 def test_a_telephone_s_text_is_read_though_it_has_a_name(part, above):
     mail = mail_of("multipart/mixed", *above, part, "Content-Type: image/png; name=a.png\n\nx\n")
     assert mail.text.strip() == "g"
