@@ -77,10 +77,10 @@ WILD = Wild()
 show_heaps()
 
 
-def announce(folder: Path) -> str:
+def announce(folder: Path, game: str = "wild:WILD") -> str:
     """Lay down in *folder* what makes it a plug-in; the ``PYTHONPATH`` of a server that has it."""
     place = folder / _NAMES
     place.mkdir(parents=True)
     (place / "METADATA").write_text("Metadata-Version: 2.1\nName: wild\nVersion: 1\n")
-    (place / "entry_points.txt").write_text("[pbmserv.games]\nheaps = wild:WILD\n")
+    (place / "entry_points.txt").write_text(f"[pbmserv.games]\nheaps = {game}\n")
     return os.pathsep.join([str(folder), str(Path(__file__).parent)])

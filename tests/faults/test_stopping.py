@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from processes import Process, Sink, refused_to_start, wait_until
 from programs import free_port
 from sqlalchemy import select, update
+from wild import announce
 from wire import Wire, mail
 
 from pbmserv import serve
@@ -113,7 +111,7 @@ def test_letters_wait_for_a_relay_that_is_down(database: Database, tmp_path: Pat
 def test_a_port_that_is_taken_is_told_before_anything_else(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        served = refused_to_start(data_dir=str(tmp_path / "data"), smtp=f"127.0.0.1:{port}")
+        served = refused_to_start(data_dir=str(tmp_path), smtp=f"127.0.0.1:{port}")
     assert served.returncode == 2
     assert re.search(rf'PBMSERV_SMTP = "127\.0\.0\.1:{port}".*in use', served.stderr)
     assert not (tmp_path / "data").exists()
@@ -145,24 +143,18 @@ def test_a_server_that_cannot_be_built_gives_its_addresses_back(
             serve.serve(loaded)
 
 
-def test_a_stop_reaches_processes_that_have_only_just_begun(tmp_path: Path) -> None:
-    told_at_birth = (
-        "import os, signal;"
-        "os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGTERM));"
-        "import sys; from pbmserv.cli.main import run; sys.exit(run(['serve']))"
+def test_a_stop_reaches_processes_that_have_only_just_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = announce(tmp_path / "plug-in", "told_at_birth:HEAPS")
+    (tmp_path / "plug-in" / "told_at_birth.py").write_text(
+        "import os, signal\n"
+        "from heaps import HEAPS\n"
+        "os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGTERM))\n"
     )
-    settings = {"DATA_DIR": str(tmp_path), "SMTP": "127.0.0.1:0", "WEB": ""}
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("PBMSERV_")}
-    done = subprocess.run(
-        [sys.executable, "-c", told_at_birth],
-        env=clean | {f"PBMSERV_{name}": value for name, value in settings.items()},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    monkeypatch.setenv("PYTHONPATH", path)
+    served = refused_to_start(data_dir=str(tmp_path), smtp="127.0.0.1:0")
     # It waits for all of them before it is ready, so it says which has gone, and how.
-    assert "ready" not in done.stdout
-    assert "a process has died before all were ready" in done.stderr
-    assert f"code={-signal.SIGTERM}" in done.stderr
-    assert done.returncode == 1
+    assert "a process has died before all were ready" in served.stderr
+    assert f"code={-signal.SIGTERM}" in served.stderr
+    assert served.returncode == 1
