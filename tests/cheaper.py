@@ -1,6 +1,6 @@
 """What takes long in each process of a run, and need not.
 
-Templates are compiled once in all processes, statements once in each one.
+Templates are compiled once for all runs, statements once in each process.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pbmserv.service.auth import passwords
 from pbmserv.store.core.database import SYNC
 
 COMPILED = "PBMSERV_TEST_TEMPLATES"
-"""Names the folder with the templates that one of the processes of this run has compiled."""
+"""Names the folder with the templates that this run or one before it has compiled."""
 
 cheap_hasher = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
 """argon2 that takes no time."""

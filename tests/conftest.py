@@ -67,7 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         folder = Path(tempfile.mkdtemp(prefix="pbmserv-run-"))
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-        os.environ[COMPILED] = str(folder)
+        os.environ[COMPILED] = str(config.cache.mkdir("templates") if config.cache else folder)
         config.add_cleanup(offer(folder))
     share_templates()
     if hasattr(config, "workerinput") or option.collectonly or option.markexpr == QUICK:
