@@ -202,7 +202,7 @@ class Signer:
                 self._domain,
                 key.secret,
                 signature_algorithm=_ALGORITHMS[key.kind],
-                canonicalize=(b"relaxed", b"simple"),
+                canonicalize=(b"relaxed", b"relaxed"),
                 include_headers=names,
             )
             for key in keys

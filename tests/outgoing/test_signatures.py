@@ -81,7 +81,7 @@ def test_every_letter_is_signed_by_every_key(tmp_path: Path, keys: Path) -> None
                     part.strip().split("=", 1) for part in re.sub(r"\s", "", field).split(";")
                 )
                 assert (tags["a"], tags["d"]) == (algorithm, DOMAIN)
-                assert tags["c"] == "relaxed/simple"
+                assert tags["c"] == "relaxed/relaxed"
                 assert "l" not in tags
                 covered = tags["h"].split(":")
                 assert covered.count("from") == 2, "nobody can put a second From above ours"
