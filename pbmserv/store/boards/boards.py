@@ -116,6 +116,7 @@ _OF_BOARD = [
     boards.c.total_days,
     exists().where(followers.c.board_id == boards.c.id).label("followed"),
 ]
+_NAMES = [column.name for column in _OF_BOARD]
 _OF_SITTER = columns_of(Sitter, seats, players, digest=players.c.digest_minute.is_not(None))
 _SEEN = (
     select(*_OF_BOARD, *_OF_SITTER)
@@ -160,14 +161,18 @@ def is_first(connection: Connection, board: BoardRow, player_id: int) -> bool:
 def _board(rows: Sequence[Any]) -> BoardRow | None:
     if not rows:
         return None
-    own = len(_OF_BOARD)
-    *found, clocks, due_at, origin, nag, forfeit, total, followed = rows[0][:own]
-    found[4] = tuple(found[4])  # the options
-    sitters = tuple([Sitter(*row[own:]) for row in rows])
+    found = dict(zip(_NAMES, rows[0], strict=False))  # what comes after them is the sitter's
+    found["options"] = tuple(found["options"])
+    found["clocks"] = from_json(found["clocks"])
+    sitters = tuple([Sitter(*row[len(_NAMES) :]) for row in rows])
     bots = frozenset([sitter.seat for sitter in sitters if sitter.state == PlayerState.BOT])
-    terms = Terms(nag, forfeit, total, alone=len(sitters) - len(bots) == 1)
-    found += [terms, from_json(clocks), due_at, sitters, followed, origin, bots]
-    return BoardRow(*found)
+    terms = Terms(
+        found.pop("nag_days"),
+        found.pop("forfeit_days"),
+        found.pop("total_days"),
+        alone=len(sitters) - len(bots) == 1,
+    )
+    return BoardRow(**found, terms=terms, sitters=sitters, bots=bots)
 
 
 def load(connection: Connection, board_id: int) -> BoardRow | None:
