@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
-import tempfile
 from collections.abc import Callable, MutableMapping
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -39,6 +38,8 @@ from jinja2.bccache import Bucket
 from jinja2.ext import Extension
 from markupsafe import Markup
 
+from pbmserv import files
+from pbmserv.errors import OperatorError
 from pbmserv.letters.filters import FILTERS
 
 
@@ -141,8 +142,7 @@ class CompiledTemplates(BytecodeCache):
     """Keeps compiled templates from one start to the next: compiling all of them takes three
     seconds, and ten megabytes that a process does not give back.
 
-    Each file begins with the hash of the rest, since nobody waits until the disk has it. What
-    cannot be read or written is compiled anew.
+    Each file begins with the hash of the rest. What cannot be read or written is compiled anew.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -158,18 +158,10 @@ class CompiledTemplates(BytecodeCache):
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep what was compiled."""
         made = bucket.bytecode_to_string()
-        with contextlib.suppress(OSError):
-            file = self._file(bucket)
+        with contextlib.suppress(OSError, OperatorError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                dir=self._folder, suffix=".part", delete=False
-            ) as part:
-                try:
-                    part.write(hashlib.sha256(made).digest() + made)
-                    part.flush()
-                    Path(part.name).replace(file)
-                except OSError:
-                    Path(part.name).unlink(missing_ok=True)
+            with files.written(self._file(bucket), files.over) as part:
+                part.write_bytes(hashlib.sha256(made).digest() + made)
 
     def get_source_checksum(self, source: str) -> str:
         """What a template is compiled from, beside its own text: see `_code`."""
