@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
@@ -16,7 +15,6 @@ SESSIONS = 10
 PER_BOARD = 30
 """Moves on each board; an answer is sent when the move before it is there, so between two looks
 each board gets one."""
-PATIENCE_S = 300
 _PSS = re.compile(r"^Pss: +(\d+) kB", re.MULTILINE)
 
 
@@ -40,16 +38,8 @@ def measure(folder: Path, mails: int, longest_s: float) -> Iterator[tuple[int, d
             shares = games.shares(SESSIONS, max(SESSIONS, min(count, mails - sent)))
             asyncio.run(send_all(running.port, shares))
             sent += sum(map(len, shares))
-            _await(database, 2 * count + sent)
+            moves.await_letters(database, 2 * count + sent, pause_s=0.1)
             yield sent, _taken(running.process.pid)
-
-
-def _await(database: Path, plies: int) -> None:
-    end = perf_counter() + PATIENCE_S
-    while moves.plies(database) < plies or moves.waiting(database):
-        if perf_counter() > end:
-            raise RuntimeError("the letters do not go out")
-        time.sleep(0.1)
 
 
 def _taken(pid: int) -> dict[str, float]:

@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import perf_counter, sleep
 
 from benchmarks.smtp import Mail
 from pbmserv.engine.clocks import SeatClock
@@ -198,6 +199,26 @@ def arrived(database_file: Path) -> int:
 def waiting(database_file: Path) -> int:
     """How many letters have not been sent."""
     return _count(database_file, "SELECT count(*) FROM outbox WHERE state = 'queued'")
+
+
+def await_letters(
+    database_file: Path, all_moves: int, *, pause_s: float, patience_s: float = 300
+) -> None:
+    """Until all mails are carried out, and no letter waits.
+
+    Args:
+        all_moves: of all boards together.
+        pause_s: seconds between two looks, which take time from the server.
+        patience_s: seconds after which nobody would wait any longer.
+
+    Raises:
+        RuntimeError: these are over.
+    """
+    patience = perf_counter() + patience_s
+    while plies(database_file) < all_moves or waiting(database_file):
+        if perf_counter() > patience:
+            raise RuntimeError("the letters do not go out")
+        sleep(pause_s)
 
 
 def kept(database_file: Path) -> int:

@@ -4,9 +4,8 @@ soon the letters of all of them were at the relay."""
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -25,7 +24,7 @@ LAG_S = 2.0
 BOARDS = 10_000
 SESSIONS = 10
 WARM_UP = 600
-PATIENCE_S = 300
+PAUSE_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ def _line(folder: Path, seconds: float, asked: float, how: str, keys: str) -> Li
         ours = stack.enter_context(servers.pbmserv(folder, database, url, PBMSERV_DKIM_KEYS=keys))
         yardstick = [_bare(bare.port, games) for _ in range(3)]
         asyncio.run(send_all(ours.port, games.shares(SESSIONS, WARM_UP)))
-        _await(database, WARM_UP)
+        moves.await_letters(database, 2 * BOARDS + WARM_UP, pause_s=PAUSE_S)
         offered = asked * median(yardstick) * MORE
         found = _sustained(ours.port, database, games, offered, round(offered * seconds))
         yardstick += [_bare(bare.port, games) for _ in range(3)]
@@ -74,7 +73,7 @@ def _line(folder: Path, seconds: float, asked: float, how: str, keys: str) -> Li
         "B",
         f"{found.rate:,.0f}/s of {b:,.0f}/s, the last {found.lag:.1f} s after the last mail",
     )
-    return Line(line.bar, line.what, line.limit, line.measured, line.met and found.lag <= LAG_S)
+    return replace(line, met=line.met and found.lag <= LAG_S)
 
 
 def _bare(port: int, games: moves.Games) -> float:
@@ -91,7 +90,7 @@ def _sustained(port: int, database: Path, games: moves.Games, rate: float, count
     begun = perf_counter()
     asyncio.run(_evenly(port, shares, rate / SESSIONS))
     sent, number = perf_counter(), sum(map(len, shares))
-    _await(database, WARM_UP + number)
+    moves.await_letters(database, 2 * BOARDS + WARM_UP + number, pause_s=PAUSE_S)
     ended = perf_counter()
     return Sustained(number / (ended - begun), ended - sent)
 
@@ -110,12 +109,3 @@ async def _evenly(port: int, shares: list[list[Mail]], rate: float) -> None:
         one.close()
 
     await asyncio.gather(*(session(number, mails) for number, mails in enumerate(shares)))
-
-
-def _await(database: Path, sent: int) -> None:
-    """Until all mails are carried out, and all letters are gone."""
-    patience = perf_counter() + PATIENCE_S
-    while moves.plies(database) < 2 * BOARDS + sent or moves.waiting(database):
-        if perf_counter() > patience:
-            raise RuntimeError("the letters do not go out")
-        time.sleep(0.05)

@@ -67,7 +67,9 @@ class Contender:
         self.sent += count
         self.rates.append(count / seconds)
         if self.is_whole:
-            self._await_letters()
+            assert self.database is not None
+            all_moves = 2 * BOARDS + self.sent
+            moves.await_letters(self.database, all_moves, pause_s=0.01, patience_s=PATIENCE_S)
             self.ends.append(count / (perf_counter() - begun))
 
     def check(self) -> None:
@@ -90,15 +92,6 @@ class Contender:
         """Begin a new measurement."""
         self.rates.clear()
         self.ends.clear()
-
-    def _await_letters(self) -> None:
-        assert self.database is not None
-        patience = perf_counter() + PATIENCE_S
-        all_moves = 2 * BOARDS + self.sent
-        while moves.plies(self.database) < all_moves or moves.waiting(self.database):
-            if perf_counter() > patience:
-                raise RuntimeError("the letters do not go out")
-            time.sleep(0.01)
 
 
 def measure(folder: Path, rounds: int, mails: int) -> list[Line]:
