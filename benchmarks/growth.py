@@ -40,7 +40,7 @@ def measure(folder: Path, mails: int) -> list[Line]:
     games = moves.prepare(database, mails // MOVES_PER_BOARD)
     with (
         servers.sink() as relay,
-        servers.pbmserv(folder, database, f"smtp://127.0.0.1:{relay.port}") as running,
+        servers.pbmserv(folder, database, relay.url) as running,
     ):
         boards = mails // MOVES_PER_BOARD
         played = 2 * boards

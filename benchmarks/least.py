@@ -132,7 +132,7 @@ def of_letters(folder: Path, rounds: int) -> Measured:
     """A mail at bare aiosmtpd; a letter; of that the statements, its octets and tokens alone."""
     found: Measured = defaultdict(list)
     with servers.sink() as relay, servers.bare() as running:
-        mill = Mill(folder, relay.port)
+        mill = Mill(folder, relay.url)
         made: list[bytes] = []
         prepare = mill.server.outbox.prepare
 

@@ -45,14 +45,14 @@ class Mill:
         took: seconds of processor time by part, of all letters since they were last taken.
     """
 
-    def __init__(self, folder: Path, relay: int, **settings: str) -> None:
+    def __init__(self, folder: Path, relay: str, **settings: str) -> None:
         self.games = moves.prepare(folder / "letters.sqlite3", BOARDS)
         loaded = load(
             {
                 "PBMSERV_DATA_DIR": str(folder),
                 "PBMSERV_DATABASE": f"sqlite:///{folder}/letters.sqlite3",
                 "PBMSERV_ADDRESS": f"{LOCAL}@{DOMAIN}",
-                "PBMSERV_RELAY": f"smtp://127.0.0.1:{relay}",
+                "PBMSERV_RELAY": relay,
                 "PBMSERV_SENDER_CHECKS": "off",
                 "PBMSERV_RATE_PLAYER": "",
                 "PBMSERV_RATE_ADDRESS": "",
@@ -117,7 +117,7 @@ def measure(folder: Path, rounds: int, mails: int, **settings: str) -> list[Line
     yardstick = []
     with ExitStack() as stack:
         relay, bare = stack.enter_context(servers.sink()), stack.enter_context(servers.bare())
-        mill = Mill(folder, relay.port, **settings)
+        mill = Mill(folder, relay.url, **settings)
         stack.callback(mill.server.close)
         for number in range(rounds + WARM_UP):
             played = mill.play(mails)
@@ -178,7 +178,7 @@ def _profile(folder: Path, mails: int, file: Path) -> None:
     import cProfile
 
     with servers.sink() as relay:
-        mill = Mill(folder, relay.port)
+        mill = Mill(folder, relay.url)
         mill.play(mails)
         mill.send()
         mill.play(mails)

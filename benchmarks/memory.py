@@ -31,14 +31,14 @@ def measure(folder: Path, mails: int, longest_s: float) -> Iterator[tuple[int, d
     begun, sent = perf_counter(), 0
     with (
         servers.sink() as relay,
-        servers.pbmserv(folder, database, f"smtp://127.0.0.1:{relay.port}") as running,
+        servers.pbmserv(folder, database, relay.url) as running,
     ):
         yield 0, _taken(running.process.pid)
         while sent < mails and perf_counter() - begun < longest_s:
             shares = games.shares(SESSIONS, max(SESSIONS, min(count, mails - sent)))
             asyncio.run(send_all(running.port, shares))
             sent += sum(map(len, shares))
-            moves.await_letters(database, 2 * count + sent, pause_s=0.1)
+            moves.await_letters(relay.taken, 2 * sent, database, pause_s=0.1)
             yield sent, _taken(running.process.pid)
 
 

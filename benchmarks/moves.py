@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -202,20 +202,25 @@ def waiting(database_file: Path) -> int:
 
 
 def await_letters(
-    database_file: Path, all_moves: int, *, pause_s: float, patience_s: float = 300
+    taken: Callable[[], int],
+    count: int,
+    database_file: Path,
+    *,
+    pause_s: float = 0.01,
+    patience_s: float = 300,
 ) -> None:
-    """Until all mails are carried out, and no letter waits.
+    """Until the relay has so many letters, and none waits in the outbox.
 
     Args:
-        all_moves: of all boards together.
-        pause_s: seconds between two looks, which take time from the server.
+        taken: says how many the relay has.
+        pause_s: seconds between two looks.
         patience_s: seconds after which nobody would wait any longer.
 
     Raises:
         RuntimeError: these are over.
     """
     patience = perf_counter() + patience_s
-    while plies(database_file) < all_moves or waiting(database_file):
+    while taken() < count or waiting(database_file):
         if perf_counter() > patience:
             raise RuntimeError("the letters do not go out")
         sleep(pause_s)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,7 @@ from time import perf_counter
 from benchmarks.each import FILE
 from benchmarks.later import DAYS
 from benchmarks.moves import DOMAIN, LOCAL
+from benchmarks.sink import COUNT
 from benchmarks.slow_disk import DELAY
 
 _PORT = re.compile(r"SMTP \S*?:(\d+)")
@@ -44,11 +47,31 @@ def bare() -> Iterator[Running]:
         yield running
 
 
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """A relay that takes every letter, and forgets it.
+
+    Attributes:
+        taken: says how many letters it has taken.
+    """
+
+    url: str
+    process: subprocess.Popen[str]
+    taken: Callable[[], int]
+
+
 @contextmanager
-def sink() -> Iterator[Running]:
-    """A relay that takes every letter and forgets it."""
-    with _started(("-m", "benchmarks.sink"), {}, subprocess.DEVNULL) as running:
-        yield running
+def sink() -> Iterator[Relay]:
+    """Such a relay, in a process of its own."""
+    with tempfile.TemporaryFile() as file:
+        file.truncate(mmap.PAGESIZE)
+        command = ("-m", "benchmarks.sink", str(file.fileno()))
+        with (
+            mmap.mmap(file.fileno(), mmap.PAGESIZE) as page,
+            _started(command, {}, subprocess.DEVNULL, files=(file.fileno(),)) as running,
+        ):
+            url = f"smtp://127.0.0.1:{running.port}"
+            yield Relay(url, running.process, lambda: COUNT.unpack_from(page)[0])
 
 
 @contextmanager
@@ -126,7 +149,9 @@ def _ours(
 
 
 @contextmanager
-def _started(command: Sequence[str], settings: dict[str, str], log: int) -> Iterator[Running]:
+def _started(
+    command: Sequence[str], settings: dict[str, str], log: int, files: Sequence[int] = ()
+) -> Iterator[Running]:
     begun = perf_counter()
     process = subprocess.Popen(
         [sys.executable, *command],
@@ -134,6 +159,7 @@ def _started(command: Sequence[str], settings: dict[str, str], log: int) -> Iter
         stdout=subprocess.PIPE,
         stderr=log,
         text=True,
+        pass_fds=files,
     )
     try:
         assert process.stdout is not None

@@ -44,7 +44,7 @@ class Contender:
 
     Attributes:
         database: where they must be found afterwards; ``None`` for bare aiosmtpd.
-        is_whole: whether it carries them out and sends letters.
+        relay: where the letters go that its moves lead to; ``None``: nothing is carried out.
         sent: mails so far.
         rates: mails a second, of each round.
         ends: the same, until the last letter was at the relay.
@@ -53,7 +53,7 @@ class Contender:
     port: int
     games: moves.Games
     database: Path | None = None
-    is_whole: bool = False
+    relay: servers.Relay | None = None
     sent: int = 0
     rates: list[float] = field(default_factory=list)
     ends: list[float] = field(default_factory=list)
@@ -66,10 +66,11 @@ class Contender:
         count = sum(map(len, shares))
         self.sent += count
         self.rates.append(count / seconds)
-        if self.is_whole:
+        if self.relay:
             assert self.database is not None
-            all_moves = 2 * BOARDS + self.sent
-            moves.await_letters(self.database, all_moves, pause_s=0.01, patience_s=PATIENCE_S)
+            moves.await_letters(
+                self.relay.taken, 2 * self.sent, self.database, patience_s=PATIENCE_S
+            )
             self.ends.append(count / (perf_counter() - begun))
 
     def check(self) -> None:
@@ -80,7 +81,7 @@ class Contender:
         """
         assert self.database is not None
         found = moves.arrived(self.database)
-        if self.is_whole:
+        if self.relay:
             found = moves.plies(self.database) - 2 * BOARDS
             letters = moves.letters(self.database)
             if letters != 2 * self.sent:
@@ -139,9 +140,8 @@ def _whole(folder: Path, rounds: int, mails: int) -> list[Line]:
         bare = _bare(stack, folder)
         database = folder / "whole.sqlite3"
         games = moves.prepare(database, BOARDS)
-        url = f"smtp://127.0.0.1:{relay.port}"
-        running = stack.enter_context(servers.pbmserv(folder, database, url))
-        whole = Contender(running.port, games, database, is_whole=True)
+        running = stack.enter_context(servers.pbmserv(folder, database, relay.url))
+        whole = Contender(running.port, games, database, relay)
         for one in (bare, whole):
             one.round(10, WARM_UP)
         for sessions, limit in BUSY.items():
