@@ -153,7 +153,7 @@ class Shapes:
         self.expressions = Expressions(given)
         self.begins: dict[Any, Fork | End] = {}
         self.constants: dict[str, Any] = {}
-        self._names: dict[int, str] = {}
+        self._names: dict[Any, str] = {}
 
     def filled(self, values: Mapping[str, Any]) -> tuple[str, ...] | _Left:
         """The texts of a letter that goes a known way."""
@@ -262,9 +262,10 @@ class Shapes:
         return begins.stretch
 
     def _constant(self, value: Any) -> str:
-        name = self._names.get(id(value))
+        key = value if type(value) is str else id(value)  # ways have most of their texts in common
+        name = self._names.get(key)
         if name is None:
-            name = self._names[id(value)] = f"c{len(self.constants)}"
+            name = self._names[key] = f"c{len(self.constants)}"
             self.constants[name] = value
         return name
 

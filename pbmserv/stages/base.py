@@ -87,6 +87,16 @@ class Base:
             looking,
         )
 
+    def read_keys(self) -> None:
+        """Read the keys of reply addresses again."""
+        self.mail_domain.ring.keys = keys_of(self.game, self.clock).keys
+
+    def let_go(self) -> None:
+        """Close all connections, since no other process may go on with them; each opens its own."""
+        self.game.let_go()
+        if self.mail is not self.game:
+            self.mail.let_go()
+
     def close(self) -> None:
         """Close the databases."""
         self.game.close()

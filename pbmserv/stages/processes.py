@@ -14,9 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pbmserv.config.settings import Settings
 from pbmserv.engine.registry import Equipped
-from pbmserv.letters.environment import keep_compiled
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.monitoring.metrics import Vital
 from pbmserv.outbound.outbox import AskedRows, OutboxRows, WrittenRows
@@ -58,7 +56,7 @@ class Given:
         ready: says that clients may come.
     """
 
-    settings: Settings
+    base: Base
     bound: Bound
     folder: Path
     stages: tuple[str, ...]
@@ -90,9 +88,9 @@ def run(name: str, given: Given) -> None:
     kind = name.rstrip("0123456789")
     with contextlib.suppress(OSError):  # where a sandbox forbids it, all have one priority
         os.nice(NICE.get(kind, 0))
-    keep_compiled(given.settings.data_dir / "cache")
-    base = Base(given.settings)
+    base = given.base
     try:
+        base.read_keys()
         asyncio.run(_STAGES[kind](name, base, given))
     finally:
         base.close()
@@ -123,7 +121,7 @@ def _reload(name: str, base: Base, given: Given, post: PostStage | None = None) 
 async def _door(name: str, base: Base, given: Given) -> None:
     stage = DoorStage(base, Bell(given.folder / "play.ring").ring)
     listening = MailPorts(
-        base, stage.door, given.bound, listeners.shares(given.settings, given.bound)
+        base, stage.door, given.bound, listeners.shares(given.base.settings, given.bound)
     )
     loop = asyncio.get_running_loop()
 
@@ -294,13 +292,13 @@ async def _web(name: str, base: Base, given: Given) -> None:
         return StageState((loop_vital,), slots, counted=counted())
 
     stages = Stages(given.folder, others, state)
-    folder = given.settings.data_dir
+    folder = given.base.settings.data_dir
     health = Health(stages.parts, folder, base.mail, base.game, stages.write, base.clock)
 
     async def metrics() -> bytes:
         return await numbers(health, await asyncio.to_thread(stages.counted))
 
-    divided = listeners.shares(given.settings, given.bound)
+    divided = listeners.shares(given.base.settings, given.bound)
     listening = WebPorts(base, stage, health, metrics, given.bound, divided)
     await listening.open()
 

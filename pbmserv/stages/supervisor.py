@@ -26,6 +26,7 @@ from types import FrameType
 
 from pbmserv import log as logs
 from pbmserv.config.settings import Settings
+from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import NONE, Claims, CurrentWork, Stuck
 from pbmserv.stages.lanes import blamed
 from pbmserv.stages.listeners import Bound
@@ -87,7 +88,7 @@ class Supervisor:
         ready: called once, when all of them are.
     """
 
-    settings: Settings
+    base: Base
     bound: Bound
     folder: Path
     stages: Sequence[str]
@@ -120,7 +121,7 @@ class Supervisor:
             _die_with_parent(alive)
             self.bound.keep_only(name)
             given = Given(
-                self.settings,
+                self.base,
                 self.bound,
                 self.folder,
                 tuple(names),
@@ -173,7 +174,7 @@ class Supervisor:
                 try:
                     child.pid = os.fork()
                     if not child.pid:
-                        _live(child.name, main, self.settings)
+                        _live(child.name, main, self.base.settings)
                 finally:
                     signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
 
@@ -223,11 +224,11 @@ class Supervisor:
 
     def _look_at_work(self) -> None:
         """End a process that does not come back from a piece of its work."""
-        is_shared = not self.settings.database.startswith("sqlite")
+        is_shared = not self.base.settings.database.startswith("sqlite")
         for child in self._children.values():
             number, seconds = child.current.longest()
             is_patient = is_shared or child.name != "play"
-            longest = self.settings.mail_seconds * (SHARED if is_patient else 1)
+            longest = self.base.settings.mail_seconds * (SHARED if is_patient else 1)
             if child.pid and number != NONE and child.stuck == NONE and seconds > longest:
                 work, named = _WORK[child.name.rstrip("0123456789")]
                 facts = {"stage": child.name, named: number, "seconds": round(seconds, 1)}

@@ -157,6 +157,16 @@ def test_nothing_of_a_letter_stays_in_its_skeleton(source: str) -> None:
     assert "987654321" not in told
 
 
+def test_a_text_that_many_ways_have_in_common_is_kept_once() -> None:
+    shapes, text = Shapes(len(VALUES[0])), "what each of them says, " * 9
+    source = f"{text}{{% for w in words %}}{{{{ w }}}}{{% endfor %}}"
+    for length in range(1, 9):
+        values = VALUES[0] | {"words": ["x"] * length}
+        shapes.learn(drawing, source, values)
+        shapes.filled(values)
+    assert list(shapes.constants.values()).count(text) == 1
+
+
 @pytest.mark.slow
 def test_letters_of_random_games_are_the_same_both_ways(tmp_path: Path) -> None:
     chance = random.Random(13)

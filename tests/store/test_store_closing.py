@@ -131,6 +131,20 @@ def test_a_file_that_is_no_database_is_closed_again(
     assert connections.open_ones() == []
 
 
+def test_no_connection_is_carried_into_a_forked_process(
+    connections: Connections, tmp_path: Path
+) -> None:
+    database = Database(migrated(tmp_path / "pbmserv.sqlite3"))
+    for engine in (database.reading, database.writing):
+        engine.connect().close()
+    assert connections.open_ones()
+    database.let_go()
+    assert connections.open_ones() == []
+    with database.reading.connect() as connection:  # whoever goes on has one of its own
+        assert connection.exec_driver_sql("SELECT 1").scalar() == 1
+    database.close()
+
+
 def test_a_connection_that_is_in_use_is_closed_when_it_comes_back(
     connections: Connections, tmp_path: Path
 ) -> None:

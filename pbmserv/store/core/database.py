@@ -82,6 +82,11 @@ class Database:
         at_driver(connection.connection.dbapi_connection, "COMMIT")
         return connection
 
+    def let_go(self) -> None:
+        """Close every connection; whoever asks for one has it opened anew."""
+        for engine in {self.writing, self.reading}:
+            engine.dispose()
+
     def close(self) -> None:
         """Close every pooled connection; one that somebody still uses closes when it comes back."""
         for engine in {self.writing, self.reading}:
