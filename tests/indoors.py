@@ -148,9 +148,7 @@ class Indoors:
         claimed = self.server.outbox.claim(1000)
         if not claimed:
             return []
-        made = [one.letter for one in claimed if one.letter is not None]  # made before
-        unmade = [one.id for one in claimed if one.letter is None]
-        made += self.server.outbox.prepare(unmade) if unmade else []
+        made = self.server.outbox.prepare(claimed)
         self.server.outbox.settle([Sent(letter.id) for letter in made])
         made.sort(key=lambda letter: letter.id)
         of_these = {"ids": [letter.id for letter in made]}

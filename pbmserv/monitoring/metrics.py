@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import Thread
 from time import monotonic
@@ -96,16 +96,6 @@ class Watch(Protocol):
     def times_stuck(self, number: int) -> int:
         """How often a process of this kind was killed over it."""
         ...
-
-
-class Unwatched:
-    """Nobody looks: all stages are in one process."""
-
-    def of(self, number: int) -> AbstractContextManager[None]:  # noqa: ARG002
-        return nullcontext()
-
-    def times_stuck(self, number: int) -> int:  # noqa: ARG002
-        return 0
 
 
 @dataclass(frozen=True, slots=True)

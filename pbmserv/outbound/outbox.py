@@ -16,6 +16,7 @@ from pbmserv.clock import Clock
 from pbmserv.engine.types import value
 from pbmserv.errors import ServerFault, SetAside, StoreAway
 from pbmserv.letters.compose import Composer
+from pbmserv.letters.looking import Looking
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring import metrics
 from pbmserv.monitoring.metrics import Watch
@@ -26,30 +27,6 @@ from pbmserv.store.core.writer import UNAVAILABLE, Claiming, Writer
 from pbmserv.store.delivery import kept_letters, outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.columns import pack
-
-
-@value(frozen=True, slots=True)
-class ClaimedLetter:
-    """A letter that is due and, for the time of its lease, this sender's alone.
-
-    Attributes:
-        id: its number in the outbox.
-        attempts: earlier attempts that were settled as `Later`.
-        created_at: when it was queued.
-        letter: what to send; ``None`` = never rendered yet, to be prepared.
-        kind: which letter it is.
-        mail_id: the mail that led to it, if one did.
-        board_id, ply: the position it shows, if it shows one.
-    """
-
-    id: int
-    attempts: int
-    created_at: datetime
-    letter: OutgoingLetter | None
-    kind: str = ""
-    mail_id: int | None = None
-    board_id: int | None = None
-    ply: int | None = None
 
 
 @value(frozen=True, slots=True)
@@ -111,7 +88,7 @@ _ANGLED = re.compile(r"\S*@\S*")
 
 
 def note_letter(
-    row: ClaimedLetter,
+    row: QueuedLetter,
     domain: str,
     outcome: Literal["sent", "waits", "refused"],
     error: str,
@@ -129,7 +106,7 @@ def note_letter(
     if not _log.isEnabledFor(logging.INFO):
         return
     facts: dict[str, object] = {"letter": row.id, "outcome": outcome}
-    known = {"kind": row.kind, "mail": row.mail_id, "board": row.board_id, "ply": row.ply}
+    known = {"kind": row.letter, "mail": row.mail_id, "board": row.board_id, "ply": row.ply}
     facts |= {key: value for key, value in known.items() if value not in {None, ""}}
     if domain:
         facts["domain"] = domain
@@ -268,13 +245,12 @@ class Outbox:
         self._signer = signer
         self._clock = clock
         self._watch = watch
-        self._claimed: dict[int, QueuedLetter] = {}
 
     def reclaim(self) -> None:
         """At the start of a sender: what nobody holds that is there is due again."""
         self._rows.reclaim(self._clock.now())
 
-    def claim(self, limit: int, avoiding: Collection[str] = ()) -> Sequence[ClaimedLetter]:
+    def claim(self, limit: int, avoiding: Collection[str] = ()) -> list[QueuedLetter]:
         """Up to *limit* of the letters that are due for the longest, leased to the caller.
 
         None to the recipient domains in *avoiding* (lower case).
@@ -282,23 +258,7 @@ class Outbox:
         settled by its end (the process died) becomes due again.
         """
         now = self._clock.now()
-        rows = _others_first(self._rows.claim(now, now + LEASE, limit, sorted(avoiding)))
-        for row in rows:
-            if row.raw is None:
-                self._claimed[row.id] = row
-        return [
-            ClaimedLetter(
-                row.id,
-                row.attempts,
-                row.created_at,
-                None if row.raw is None else self._outgoing(row, row.raw),
-                row.letter,
-                row.mail_id,
-                row.board_id,
-                row.ply,
-            )
-            for row in rows
-        ]
+        return _others_first(self._rows.claim(now, now + LEASE, limit, sorted(avoiding)))
 
     def give_back(self, ids: Sequence[int]) -> None:
         """These are due again: a sender before this one has died with them."""
@@ -306,8 +266,9 @@ class Outbox:
             now = self._clock.now()
             self._rows.renew(ids, now)
 
-    def prepare(self, ids: Sequence[int]) -> Sequence[OutgoingLetter]:
-        """Render claimed letters and keep their bytes, so that every attempt sends the same.
+    def prepare(self, rows: Sequence[QueuedLetter]) -> list[OutgoingLetter]:
+        """What to send of claimed letters. Those that no attempt has made before are rendered, and
+        their bytes kept, so that every attempt sends the same.
 
         Raises:
             SetAside: one of them is to wait for an attempt later on.
@@ -317,17 +278,17 @@ class Outbox:
         made: dict[int, bytes] = {}
         try:
             with self._database.reading.connect() as connection:
-                looking = self._composer.looking(connection)
-                for letter_id in ids:
-                    row = self._claimed[letter_id]
+                looking = Looking(connection, self._composer.positions)
+                for row in [row for row in rows if row.raw is None]:
                     self._must_end(row)
-                    with self._watch.of(letter_id):
+                    with self._watch.of(row.id):
                         raw = self._composer.bytes_of(looking, row)
-                        made[letter_id] = self._signer.signed(raw)
-            self._rows.keep({i: pack(raw) for i, raw in made.items()}, self._clock.now())
+                        made[row.id] = self._signer.signed(raw)
+            if made:
+                self._rows.keep({i: pack(raw) for i, raw in made.items()}, self._clock.now())
         except UNAVAILABLE as error:
             raise StoreAway(type(error).__name__) from error
-        return [self._outgoing(self._claimed.pop(i), raw) for i, raw in made.items()]
+        return [self._outgoing(row, made[row.id] if row.raw is None else row.raw) for row in rows]
 
     def _must_end(self, row: QueuedLetter) -> None:
         """Raise for a letter that a sender before this one was killed over.
@@ -348,8 +309,6 @@ class Outbox:
 
     def settle(self, results: Sequence[Result]) -> None:
         """Write down what became of claimed letters; an unknown id is no error."""
-        for result in results:
-            self._claimed.pop(result.id, None)
         self._rows.settle(results, self._clock.now())
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:

@@ -22,7 +22,6 @@ from pbmserv.errors import (
 )
 from pbmserv.monitoring.metrics import Pulse, Vital
 from pbmserv.outbound.outbox import (
-    ClaimedLetter,
     Failed,
     Held,
     Later,
@@ -42,6 +41,7 @@ from pbmserv.outbound.relay import (
     delay,
     domain_of,
 )
+from pbmserv.store.delivery.outbox import QueuedLetter
 
 #: Claiming pays in batches of 20 to 100.
 BATCH = 50
@@ -169,7 +169,7 @@ class Sender:
         while not self._stopping.is_set():
             pulse.beat()
             try:
-                if not self._send_batch():
+                if not self.run_once():
                     self._rest()
             except StoreAway as away:
                 _log.warning("the outbox is away", extra={"because": str(away)})
@@ -206,7 +206,7 @@ class Sender:
                 self._bell.wait(pause)
             self._woken = False
 
-    def _send_batch(self) -> bool:
+    def run_once(self) -> bool:
         """Claim, send and settle one batch; whether there was any letter."""
         now = self._clock.now()
         allowed = self._breaker.allowance(now, BATCH)
@@ -253,17 +253,17 @@ class Sender:
                     self._turns.notify()
 
     def _results(
-        self, claimed: Sequence[ClaimedLetter], now: datetime, *, is_trial: bool
+        self, claimed: Sequence[QueuedLetter], now: datetime, *, is_trial: bool
     ) -> list[Result]:
         """Try all letters of a batch; what became of each."""
         if len(claimed) == BATCH:
             self.wake()  # there may be more: another thread can begin on it
         results, slow = list[Result](), False
-        under_way: deque[tuple[ClaimedLetter, str, Delivery]] = deque()
+        under_way: deque[tuple[QueuedLetter, str, Delivery]] = deque()
         step = 1 if len(claimed) <= FEW else TOGETHER
         for at in range(0, len(claimed), step):
             some = claimed[at : at + step]
-            letters = self._prepared(some, results)
+            letters = self._made(some, results)
             for row in some:
                 letter = letters.pop(row.id, None)
                 if letter is None:
@@ -286,47 +286,34 @@ class Sender:
                 under_way[-1][2].go_on()
         return [*results, *[self._ended(*one) for one in under_way]]
 
-    def _prepared(
-        self, claimed: Sequence[ClaimedLetter], results: list[Result]
+    def _made(
+        self, rows: Sequence[QueuedLetter], results: list[Result]
     ) -> dict[int, OutgoingLetter]:
         """The letters that can be sent, by id; what became of the others goes to *results*."""
-        letters = {row.id: row.letter for row in claimed if row.letter is not None}
-        unmade = [row for row in claimed if row.letter is None]
-        if unmade and self._stopping.is_set():  # whoever starts next has them at once
-            results += [Untried(row.id, self._clock.now()) for row in unmade]
-        elif unmade and self._make(unmade, letters, results):
-            for row in unmade:
-                self._make([row], letters, results)
-        return letters
-
-    def _make(
-        self,
-        unmade: Sequence[ClaimedLetter],
-        letters: dict[int, OutgoingLetter],
-        results: list[Result],
-    ) -> bool:
-        """Make letters; whether each of them has to be tried alone."""
-        row, count = unmade[0], len(unmade)
+        if self._stopping.is_set():  # whoever starts next has them at once
+            results += [Untried(row.id, self._clock.now()) for row in rows]
+            return {}
         try:
-            letters |= {one.id: one for one in self._outbox.prepare([row.id for row in unmade])}
+            return {one.id: one for one in self._outbox.prepare(rows)}
         except StoreAway as away:
             _log.warning("letters could not be kept", extra={"because": str(away)})
-            results += [Untried(row.id, self._clock.now()) for row in unmade]
+            results += [Untried(row.id, self._clock.now()) for row in rows]
         except Exception as error:  # noqa: BLE001 - one letter must not stop the others
-            if count > 1:
+            if len(rows) > 1:
                 told = "a letter of several could not be made; trying each alone"
-                _log.warning(told, extra={"letters": count})
-                return True
+                _log.warning(told, extra={"letters": len(rows)})
+                return dict(one for row in rows for one in self._made([row], results).items())
+            row = rows[0]
             _log.exception("a letter could not be made", extra={"letter": row.id})
             if isinstance(error, ServerFault):
                 note_letter(row, "", "refused", "our fault")
                 results.append(Failed(row.id, f"our fault: {error}"))
             else:  # a bug that the next version mends, or no database: no reason to lose it
                 results.append(self._again(row, "", f"not made: {type(error).__name__}"))
-        return False
+        return {}
 
     def _not_now(
-        self, row: ClaimedLetter, domain: str, begun: datetime, is_trial: bool
+        self, row: QueuedLetter, domain: str, begun: datetime, is_trial: bool
     ) -> Untried | None:
         """Why a letter cannot be begun now; else it is on its way to its domain."""
         now = self._clock.now()
@@ -341,7 +328,7 @@ class Sender:
             return Untried(row.id, again_at, why)
         return None
 
-    def _ended(self, row: ClaimedLetter, domain: str, delivery: Delivery) -> Result:
+    def _ended(self, row: QueuedLetter, domain: str, delivery: Delivery) -> Result:
         """Wait until a letter is handed over, or is not."""
         try:
             delivery.end()
@@ -372,7 +359,7 @@ class Sender:
         note_letter(row, domain, "sent", "")
         return Sent(row.id)
 
-    def _again(self, row: ClaimedLetter, domain: str, error: str) -> Later | Failed:
+    def _again(self, row: QueuedLetter, domain: str, error: str) -> Later | Failed:
         """Later, or never if the letter is too old."""
         now = self._clock.now()
         wait = delay(row.attempts + 1, now - row.created_at, self._jitter())

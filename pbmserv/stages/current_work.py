@@ -69,10 +69,12 @@ class CurrentWork:
 
     Attributes:
         stuck: what processes of this kind were killed over.
+        times_stuck: how often one was killed over a number.
     """
 
     def __init__(self, stuck: Stuck | None = None) -> None:
         self.stuck = stuck or Stuck()
+        self.times_stuck = self.stuck.times
         self._memory = mmap.mmap(-1, _LAYOUT.size * THREADS)
         self._places = count()
         self._mine = threading.local()
@@ -85,10 +87,6 @@ class CurrentWork:
             place = self._mine.place = _Place(self._memory, at)
         place.number = number
         return place
-
-    def times_stuck(self, number: int) -> int:
-        """How often a process of this kind was killed over it."""
-        return self.stuck.times(number)
 
     def clear(self) -> None:
         """Whoever carried something out has died."""

@@ -17,7 +17,7 @@ from pbmserv.errors import StoreAway
 from pbmserv.inbound.auth.verdict import Senders, Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.dns import Resolver, SystemResolver
-from pbmserv.monitoring.metrics import Unwatched, Vital, Watch
+from pbmserv.monitoring.metrics import Vital, Watch
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim import load as load_key
 from pbmserv.outbound.outbox import Outbox, OutboxRows, WrittenRows
@@ -314,7 +314,7 @@ class PostStage:
             base.mail_domain, base.registry, Positions(base.registry), settings.web_url
         )
         self.outbox = Outbox(
-            base.game, rows, composer, self.signer, base.clock, watch or Unwatched()
+            base.game, rows, composer, self.signer, base.clock, watch or CurrentWork()
         )
         self.sender = Sender(
             self.outbox,
@@ -365,7 +365,7 @@ class BotsStage:
         self, base: Base, moves: Moves, watch: Watch | None = None, tick_s: float = 0.0
     ) -> None:
         self.bot_worker = BotWorker(
-            Positions(base.registry), base.game, base.clock, moves, watch or Unwatched(), tick_s
+            Positions(base.registry), base.game, base.clock, moves, watch or CurrentWork(), tick_s
         )
 
     def start(self) -> None:

@@ -13,6 +13,7 @@ from posting import come_back
 from sqlalchemy import func, select, text, update
 
 from pbmserv.errors import OperatorError, ServerFault
+from pbmserv.letters.looking import Looking
 from pbmserv.service.operators import queues as operating_post
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.store.delivery import inbox as mails
@@ -56,7 +57,7 @@ def made_again(house: Indoors, letter: Posted) -> bytes:
         queued = outbox.letter(connection, letter.id)
         assert queued is not None
         composer = house.server.outbox._composer
-        return composer.bytes_of(composer.looking(connection), queued)
+        return composer.bytes_of(Looking(connection, composer.positions), queued)
 
 
 def test_a_letter_is_kept_as_it_was_mailed_for_some_days_only(house: Indoors) -> None:

@@ -15,9 +15,9 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import ServerFault, SetAside
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
-from pbmserv.monitoring.metrics import Unwatched
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import LEASE, Failed, Later, Outbox, Sent, Untried, WrittenRows
+from pbmserv.stages.current_work import CurrentWork
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
@@ -29,16 +29,6 @@ from pbmserv.store.tables.mail import outbox as rows
 PATIENCE_S = 20
 
 
-class Stopped(Unwatched):
-    """Knows over which letters a process was killed."""
-
-    def __init__(self) -> None:
-        self.times: dict[int, int] = {}
-
-    def times_stuck(self, number: int) -> int:
-        return self.times.get(number, 0)
-
-
 class Post:
     """A server's half of the queue: its own connections, writer and worker."""
 
@@ -48,7 +38,7 @@ class Post:
         self.writer: Writer = open_writer(self.database)
         registry = Registry.installed()
         house = MailDomain("pbmserv", "games.example", KeyRing({1: b"k" * 32}))
-        self.watch = Stopped()
+        self.watch = CurrentWork()
         composer = Composer(house, registry, Positions(registry), "")
         self.queue = Outbox(
             self.database,
@@ -95,24 +85,25 @@ def post(database_url: str, clock: MovableClock) -> Iterator[Post]:
 
 def test_a_claimed_letter_comes_back_when_its_worker_died(post: Post, clock: MovableClock) -> None:
     post.post(3, clock)
-    assert [row.id for row in post.queue.claim(2)] == [1, 2]
+    first = post.queue.claim(2)
+    assert [row.id for row in first] == [1, 2]
     assert [row.id for row in post.queue.claim(2)] == [3]
     assert post.queue.claim(2) == []
-    made = post.queue.prepare([1])[0].raw
+    made = post.queue.prepare(first[:1])
     assert post.queue.next_due() == clock.now() + LEASE
 
     clock.move(seconds=LEASE.total_seconds())
     again = post.queue.claim(9)
     assert [row.id for row in again] == [1, 2, 3]
-    assert again[0].letter is not None
-    assert again[0].letter.raw == made  # the very mail that may have gone out already
-    assert again[1].letter is None
+    assert again[0].raw == made[0].raw  # the very mail that may have gone out already
+    assert again[1].raw is None
+    assert post.queue.prepare(again[:1]) == made
     assert [row.attempts for row in again] == [0, 0, 0]
 
 
 def test_every_end_that_a_letter_can_have(post: Post, clock: MovableClock) -> None:
     post.post(4, clock)
-    post.queue.prepare([row.id for row in post.queue.claim(9)])
+    post.queue.prepare(post.queue.claim(9))
     soon = clock.now() + timedelta(minutes=1)
     post.queue.settle(
         [Sent(1), Later(2, soon, "451 greylisted"), Failed(3, "550 no"), Untried(4, soon)]
@@ -134,21 +125,23 @@ def test_a_letter_over_which_a_process_was_killed_waits_once_and_then_fails(
     post: Post, clock: MovableClock
 ) -> None:
     post.post(2, clock)
-    ids = [row.id for row in post.queue.claim(9)]
-    post.watch.times[1] = 1
+    claimed = post.queue.claim(9)
+    post.watch.stuck.note(1)
     with pytest.raises(SetAside):
-        post.queue.prepare(ids)
-    assert [letter.id for letter in post.queue.prepare([2])] == [2]
+        post.queue.prepare(claimed)
+    assert [letter.id for letter in post.queue.prepare(claimed[1:])] == [2]
     post.queue.settle([Later(1, clock.now(), "set aside"), Sent(2)])
-    assert [row.attempts for row in post.queue.claim(9)] == [1]
-    assert [letter.id for letter in post.queue.prepare([1])] == [1]  # it has waited
+    (again,) = post.queue.claim(9)
+    assert again.attempts == 1
+    assert [letter.id for letter in post.queue.prepare([again])] == [1]  # it has waited
     post.queue.settle([Later(1, clock.now(), "451")])
 
     post.post(1, clock)
-    post.queue.claim(9)
-    post.watch.times[3] = 2
+    claimed = [row for row in post.queue.claim(9) if row.id == 3]
+    post.watch.stuck.note(3)
+    post.watch.stuck.note(3)
     with pytest.raises(ServerFault, match="stopped 2 times"):
-        post.queue.prepare([3])
+        post.queue.prepare(claimed)
 
 
 def test_two_servers_share_one_queue_and_no_letter_goes_out_twice(
@@ -162,7 +155,7 @@ def test_two_servers_share_one_queue_and_no_letter_goes_out_twice(
     def work(server: Post) -> None:
         begin.wait(PATIENCE_S)
         while claimed := server.queue.claim(7):
-            letters = server.queue.prepare([row.id for row in claimed])
+            letters = server.queue.prepare(claimed)
             sent.extend(letter.id for letter in letters)
             server.queue.settle([Sent(letter.id) for letter in letters])
 
@@ -198,7 +191,7 @@ def test_a_restart_takes_up_what_was_in_hand_and_leaves_the_rest_its_time(
 ) -> None:
     """A letter that came back is copied for the next day; a restart must not send it today."""
     post.post(4, clock)
-    post.queue.prepare([row.id for row in post.queue.claim(3)])
+    post.queue.prepare(post.queue.claim(3))
     soon, tomorrow = clock.now() + timedelta(minutes=1), clock.now() + timedelta(days=1)
     post.queue.settle([Later(2, soon, "451 greylisted"), Sent(3)])
     with post.database.writing.begin() as connection:
@@ -220,7 +213,7 @@ def test_a_letter_that_came_back_before_its_sender_settled_it_stays_returned(
 ) -> None:
     """The other server may report within milliseconds; what the sender writes then is old."""
     post.post(5, clock)
-    post.queue.prepare([row.id for row in post.queue.claim(9)])
+    post.queue.prepare(post.queue.claim(9))
     tomorrow = clock.now() + timedelta(days=1)
     with post.database.writing.begin() as connection:
         found = [bounces.letter(connection, number) for number in range(1, 5)]
@@ -250,7 +243,7 @@ def test_a_letter_that_came_back_before_its_sender_settled_it_stays_returned(
 
 def test_a_lease_is_renewed_while_its_letter_is_in_hand(post: Post, clock: MovableClock) -> None:
     post.post(2, clock)
-    post.queue.prepare([row.id for row in post.queue.claim(9)])
+    post.queue.prepare(post.queue.claim(9))
     post.queue.settle([Sent(2)])
     for _ in range(3):
         clock.move(seconds=LEASE.total_seconds() - 1)

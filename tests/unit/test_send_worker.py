@@ -20,7 +20,7 @@ from pbmserv.errors import (
     StoreAway,
 )
 from pbmserv.log import LineFormatter
-from pbmserv.outbound.outbox import ClaimedLetter, Failed, Later, Result, Sent, Untried
+from pbmserv.outbound.outbox import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.relay import (
     FAILURES,
     SHORTEST_PAUSE,
@@ -30,6 +30,7 @@ from pbmserv.outbound.relay import (
     domain_of,
 )
 from pbmserv.outbound.worker import BATCH, BATCH_TIME, Sender
+from pbmserv.store.delivery.outbox import QueuedLetter
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 LEASE = timedelta(minutes=5)
@@ -78,7 +79,7 @@ class MemoryOutbox:
                 row = like or Row(0, self.clock.now(), self.clock.now())
                 self.rows.append(replace(row, id=len(self.rows)))
 
-    def claim(self, limit: int, avoiding: Collection[str] = ()) -> Sequence[ClaimedLetter]:
+    def claim(self, limit: int, avoiding: Collection[str] = ()) -> list[QueuedLetter]:
         with self.changed:
             self._maybe_break("claim")
             now = self.clock.now()
@@ -88,19 +89,20 @@ class MemoryOutbox:
             if due:
                 self.idle = False
                 self.claims.append(len(due))
-            return [ClaimedLetter(r.id, r.attempts, r.created_at, r.letter) for r in due]
+            return [queued(row) for row in due]
 
-    def prepare(self, ids: Sequence[int]) -> Sequence[OutgoingLetter]:
+    def prepare(self, rows: Sequence[QueuedLetter]) -> list[OutgoingLetter]:
         if self.away:
             self.away -= 1
             raise StoreAway("play has gone away")
-        for one in ids:
+        unmade = [row.id for row in rows if row.raw is None]
+        for one in unmade:
             if one in self.unmakeable:
                 raise self.unmakeable[one]
         with self.changed:
-            for one in ids:
+            for one in unmade:
                 self.rows[one].letter = letter(one)
-        return [letter(one) for one in ids]
+        return [letter(row.id) for row in rows]
 
     def settle(self, results: Sequence[Result]) -> None:
         with self.changed:
@@ -206,6 +208,20 @@ class SteppedRelay(TestRelay):
 
 DOMAINS: dict[int, str] = {}
 """Recipient domains of letters that do not go to x.example."""
+
+
+def queued(row: Row) -> QueuedLetter:
+    made = letter(row.id)
+    return QueuedLetter(
+        "welcome",
+        made.recipient,
+        {},
+        made.message_id,
+        id=row.id,
+        attempts=row.attempts,
+        created_at=row.created_at,
+        raw=None if row.letter is None else row.letter.raw,
+    )
 
 
 def letter(number: int) -> OutgoingLetter:
