@@ -46,6 +46,9 @@ class Registry:
 
     An entry point of the group ``pbmserv.games`` names a game object, or a
     sequence of them when old rules versions stay loadable.
+
+    Attributes:
+        titles: what people call the games, by key.
     """
 
     def __init__(self, games: Iterable[AnyGame]) -> None:
@@ -60,6 +63,7 @@ class Registry:
             if known is None or known.info.rules_version < version:
                 self._newest[key] = game
         self._in_order = tuple(self._newest[key] for key in sorted(self._newest))
+        self.titles = {game.info.key: game.info.title for game in self._in_order}
 
     @classmethod
     def installed(cls) -> Registry:

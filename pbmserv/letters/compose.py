@@ -39,7 +39,7 @@ from pbmserv.letters.scene import (
 )
 from pbmserv.letters.shortening import Reader, cut, numbers, told_once
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import OF_BOARDS, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import OF_BOARDS, MailDomain
 from pbmserv.store.accounts.players import Player, by_id
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.bots import found
@@ -86,7 +86,8 @@ class Composer:
                 that its words are kept no more.
         """
         player, seen, reply_to = self._about(looking, row)
-        composed = compose(row.letter, self._values(looking, row, seen, player, reply_to))
+        values = self._values(looking, row, seen, player, reply_to)
+        composed = compose(row.letter, values)
         thread = self._thread(row, seen)
         root = "" if thread == row.message_id else thread
         references = tuple(dict.fromkeys(filter(None, (root, row.in_reply_to))))
@@ -100,7 +101,7 @@ class Composer:
             in_reply_to=row.in_reply_to or root,
             references=references,
             thread=thread,
-            topic=seen.topic if seen and thread else "",
+            topic=values["title"] if thread else "",
             date=row.created_at,
             x_loop=self.mail_domain.address,
             list_id=f"{self.mail_domain.local}.{self.mail_domain.domain}",
@@ -118,17 +119,13 @@ class Composer:
             return build(headers, composed.text, "", files)
         return raw
 
-    def looking(self, connection: Connection) -> Looking:
-        """Looks things up for letters that are made in one transaction."""
-        return Looking(connection, self.positions)
-
     def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
         """Text and perhaps HTML of a letter as its reader got it, to see what a mail quotes of it.
 
         Nothing comes back for one that cannot be made any more, as of templates that have changed
         since: whoever answers it must not be kept from speaking.
         """
-        looking = self.looking(connection)
+        looking = Looking(connection, self.positions)
         try:
             player, seen, reply_to = self._about(looking, row)
             composed = compose(row.letter, self._values(looking, row, seen, player, reply_to))
@@ -234,17 +231,18 @@ class Composer:
             "beginner": seen is not None and seen.is_beginner,
             "compact": letter == "tray-board",
             "drawn": True,
-            "spoken": reader.player is not None and reader.player.spoken,
+            "spoken": reader.player is not None and reader.player.format == "spoken",
             "scene": scene,
             "others": [name for name in seen.board.names if name != userid] if seen else [],
             # the others who read what is said to them
             "people": [s.userid for s in sitters if s.userid != userid and s.state != _BOT],
             "here": [s.userid for s in sitters if s.state in _HERE],
-            "titles": {game.info.key: game.info.title for game in self.registry},
+            "titles": self.registry.titles,
             "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
         }
-        own = self._own_board(seen, reader)
+        # For moves on this board, whatever else the letter is about.
+        own = self.mail_domain.address_of(seen.reply) if seen and seen.reply else ""
         values["mailto"] = Mailto(own or reader.reply_to, f"Re: {values['title']}")
         tapped = Links.FEW if values["compact"] else Links.ALL
         token = own.rpartition("@")[0].removeprefix(f"{self.mail_domain.local}+")
@@ -317,21 +315,9 @@ class Composer:
         if told is None or player is None:
             return self.mail_domain.address if told is None else self.mail_domain.address_of(told)
         shown = seen or self._only_board(looking, row, player)
-        if shown is not None and shown.seat is not None and told.purpose in OF_BOARDS:
-            about = shown.board.id, shown.turn
-            told = ReplyAddress(Purpose.BOARD, told.player, *about, told.epoch)
+        if shown is not None and shown.reply is not None and told.purpose in OF_BOARDS:
+            told = shown.reply
         return self.mail_domain.address_of(told)
-
-    def _own_board(self, seen: Seen | None, reader: Reader) -> str:
-        """The address for moves on a board, whatever else its letter is about; "" for others'."""
-        player = reader.player
-        if seen is None or seen.seat is None or player is None:
-            return ""
-        if seen.board.sitters[seen.seat].player_id != player.id:
-            return ""
-        return self.mail_domain.address_of(
-            ReplyAddress(Purpose.BOARD, player.id, seen.board.id, seen.turn, player.reply_epoch)
-        )
 
     def _only_board(self, looking: Looking, row: QueuedLetter, player: Player) -> Seen | None:
         """The board of a summary that shows just one, so that a reply can go on with it."""

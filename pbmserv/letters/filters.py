@@ -192,16 +192,9 @@ def listing(words: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
-def padded(values: Sequence[str], between: str) -> str:
-    """A line of a grid: every value two columns wide.
-
-    Grids are most of a letter; Jinja takes a hundred times as long for a loop over the cells.
-    """
-    return between.join([value.ljust(2) for value in values])
-
-
 def beside(boxes: Sequence[Any], forms: Mapping[str, str]) -> str:
-    """Grids beside each other as text, line by line.
+    """Grids beside each other as text, line by line: they are most of a letter, and Jinja takes a
+    hundred times as long for a loop over cells.
 
     Args:
         boxes: all of one size, each with `board.top`, `top_marks`, `rows`, `bottom_marks` and
@@ -224,7 +217,7 @@ def beside(boxes: Sequence[Any], forms: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=4_096)  # most rows are empty, or were the same in the letter before
 def _ports(values: tuple[str, ...], form: str, between: str) -> str:
-    return form.replace("[spots]", padded(values, between))
+    return form.replace("[spots]", between.join([value.ljust(2) for value in values]))
 
 
 @lru_cache(maxsize=4_096)
@@ -345,7 +338,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         listing,
         marked,
         moment,
-        padded,
         pressed,
         said,
         sentence,

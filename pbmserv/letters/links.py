@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from pbmserv.engine.types import value
-from pbmserv.mail.letter_kinds import can_be_ended, kind_of
+from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import PAGE_DAYS, MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -128,11 +128,18 @@ def ways_out(
 ) -> tuple[str, ...]:
     """Where a reader's mail program can end what brought a letter: a page, and an address.
 
-    A page only under ``https:`` (RFC 8058 section 3.1).
+    A page only under ``https:`` (RFC 8058 section 3.1). Without reminders of one's own only the one
+    before a forfeit comes, which nobody can do without; with a digest, single letters are answers.
     """
-    if kind_of(row.letter).subscription == "invitations":
+    what = kind_of(row.letter).subscription
+    if what == "invitations":
         word = ReplyAddress(Purpose.UNINVITED, about=row.words["invitation"])
-    elif player is None or not can_be_ended(row.letter, player.remind, player.digest_minute):
+    elif (
+        player is None
+        or not what
+        or (what == "reminders" and not player.remind)
+        or (what == "single" and player.digest_minute is not None)
+    ):
         return ()
     else:
         word = ReplyAddress(Purpose.UNSUBSCRIBE, player.id, row.id, 0, player.reply_epoch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection
@@ -12,6 +13,7 @@ from pbmserv.engine.registry import shown_options
 from pbmserv.engine.types import Seat, value
 from pbmserv.errors import ServerFault
 from pbmserv.letters.scene import BoardScene, board_scene
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store import solo
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -22,22 +24,21 @@ _FIRST_TURNS = 3
 """So many turns of a player's first board of a game have letters that say how to play."""
 
 
+@dataclass(slots=True)
 class Looking:
     """Looks things up for letters that are made one after the other, in one transaction.
 
     Both letters about a ply show the same position. What one reader may see is never kept: it is
     made of the position anew for each letter.
+
+    Attributes:
+        connection: it must see one state of the store all the while.
+        positions: replays boards and remembers the newest positions.
     """
 
-    def __init__(self, connection: Connection, positions: Positions) -> None:
-        """
-        Args:
-            connection: it must see one state of the store all the while.
-            positions: replays boards and remembers the newest positions.
-        """
-        self.connection = connection
-        self._positions = positions
-        self._boards: dict[int, tuple[BoardRow, Position]] = {}
+    connection: Connection
+    positions: Positions
+    _boards: dict[int, tuple[BoardRow, Position]] = field(default_factory=dict)
 
     def seen(
         self, board_id: int | None, ply: int | None, seat: int | None, player: Player | None
@@ -53,44 +54,39 @@ class Looking:
             known = boards.load(self.connection, board_id)
             if known is None:
                 raise ServerFault(f"a letter speaks of board {board_id}, which is not there")
-            newest = self._positions.newest(self.connection, known)
-            self._positions.remember(board_id, newest)
+            newest = self.positions.newest(self.connection, known)
+            self.positions.remember(board_id, newest)
             self._boards[board_id] = known, newest
         board, newest = self._boards[board_id]
         position = newest if ply is None else newest.at(ply)
         daily = solo.daily_of_board(self.connection, board_id) if board.seats == 1 else None
-        mine = None  # who has lost the seat sees what all may see
+        mine, reply, new = None, None, False  # who has lost the seat sees what all may see
         if seat is not None and player is not None and board.sitters[seat].player_id == player.id:
             mine = Seat(seat)
-        most = _FIRST_TURNS * (1 if position.apart else board.seats)
-        early = mine is not None and position.game.turn(position.state, mine) <= most
-        new = early and player is not None and boards.is_first(self.connection, board, player.id)
-        return Seen(board, position, mine, daily.number if daily else 0, new)
+            turn = position.game.turn(position.state, mine)
+            reply = ReplyAddress(Purpose.BOARD, player.id, board_id, turn, player.reply_epoch)
+            early = turn <= _FIRST_TURNS * (1 if position.apart else board.seats)
+            new = early and boards.is_first(self.connection, board, player.id)
+        return Seen(board, position, mine, daily.number if daily else 0, reply, new)
 
 
 @value(frozen=True, slots=True)
 class Seen:
-    """A board at a ply, through the eyes of somebody who may be new to the game.
+    """A board at a ply, through somebody's eyes.
 
-    `daily` is the number of its day's box, 0 if it is none.
+    Attributes:
+        seat: the reader's; ``None`` for all who have none.
+        daily: the number of its day's box, 0 if it is none.
+        reply: what a reply of that seat says; ``None`` without one.
+        is_beginner: the reader is new to the game.
     """
 
     board: BoardRow
     position: Position
     seat: Seat | None
     daily: int
-    is_beginner: bool
-
-    @property
-    def topic(self) -> str:
-        """The board's name, the same in all its letters."""
-        return f"{self.position.game.info.title} {self.board.id}"
-
-    @property
-    def turn(self) -> int:
-        """The turn that a reply to this letter is meant for."""
-        assert self.seat is not None
-        return self.position.game.turn(self.position.state, self.seat)
+    reply: ReplyAddress | None = None
+    is_beginner: bool = False
 
     def scene(self, words: Mapping[str, Any]) -> BoardScene:
         """What the reader may see."""

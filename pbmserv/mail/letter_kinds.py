@@ -217,20 +217,6 @@ def letters_that(trait: Callable[[LetterKind], bool]) -> tuple[str, ...]:
     return tuple(letter for letter, kind in KINDS.items() if trait(kind))
 
 
-def can_be_ended(letter: str, remind: str, digest_minute: int | None) -> bool:
-    """Whether a letter carries a List-Unsubscribe for its reader.
-
-    Args:
-        remind: the reader's preference; without reminders of one's own only the one before a
-            forfeit comes, which nobody can do without.
-        digest_minute: when the reader's digest comes; with one, single letters are answers.
-    """
-    what = kind_of(letter).subscription
-    if what == "reminders":
-        return bool(remind)
-    return bool(what) and (what != "single" or digest_minute is None)
-
-
 OF_ACCOUNTS = frozenset(
     {
         "address-asked",

@@ -17,7 +17,6 @@ from pbmserv.letters.filters import (
     forms,
     grid,
     in_lines,
-    padded,
     sentence,
     wordwrap,
 )
@@ -74,13 +73,6 @@ def test_a_sentence_is_wrapped_as_the_library_does_it(words: str, indent: str, m
 def test_words_are_wrapped_as_jinja_does_it(words: str, width: int, hyphens: bool) -> None:
     theirs = do_wordwrap(Environment(), words, width, break_on_hyphens=hyphens)
     assert wordwrap(words, width, break_on_hyphens=hyphens) == theirs
-
-
-@given(cells)
-def test_every_value_is_two_columns_wide(values: list[str]) -> None:
-    line = padded(values, "|")
-    assert len(line) == 3 * len(values) - 1
-    assert line == "|".join(value.ljust(2) for value in values)
 
 
 @given(st.lists(st.text("ABC12", min_size=1, max_size=3), min_size=1, max_size=80))

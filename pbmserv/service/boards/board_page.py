@@ -361,7 +361,7 @@ def scene_of(
 ) -> BoardScene:
     """A board as the page of a seat, or of spectators, shows it."""
     daily = solo.daily_of_board(connection, board.id) if board.seats == 1 else None
-    seen = Seen(board, position, seat, daily.number if daily else 0, is_beginner=False)
+    seen = Seen(board, position, seat, daily.number if daily else 0)
     has_moved = position.ply is not None and seat in {None, position.ply.seat}
     return seen.scene({"event": "moved" if has_moved else ""})
 

@@ -281,7 +281,7 @@ def _finished(
     player = _named_player(context, userid)
     if userid and player is None:
         return None
-    games = {game.info.key: game.info.title for game in context.services.registry}
+    games = context.services.registry.titles
     found: list[EndedGame] = []
     for _ in range(LOOKS):
         if player is not None:

@@ -43,7 +43,8 @@ class Player:
     Attributes:
         address: where letters go; "" for one who has left.
         reply_epoch: a reply address made with a lower one is no longer valid.
-        format: ``html`` (text and HTML), ``text`` or ``spoken``.
+        format: ``html`` (text and HTML), ``text`` or ``spoken`` (boards in sentences, for a screen
+            reader).
         tz: name of the time zone.
         accept: challenges are accepted by ``ask``, ``auto`` or ``none``.
         remind: extra reminders before a forfeit (``2d,6h``), and ``night``.
@@ -71,11 +72,6 @@ class Player:
     digest_minute: int | None
     away_until: datetime | None
     unreachable_since: datetime | None
-
-    @property
-    def spoken(self) -> bool:
-        """Whether boards are told in sentences, for a screen reader."""
-        return self.format == "spoken"
 
     @property
     def active(self) -> bool:
