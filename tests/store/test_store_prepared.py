@@ -61,7 +61,7 @@ def test_constants_of_a_statement_need_not_be_given(database: Database) -> None:
     )
     ended = select(boards.c.status, boards.c.finished_at, boards.c.rated, boards.c.outcome)
     with database.writing.begin() as connection:
-        ADD.run_each(connection, [BOARD, {**BOARD, "plies": 7}])
+        ADD.run(connection, BOARD, {**BOARD, "plies": 7})
         finish.run(connection, {"at": 7})
         found = connection.execute(ended.where(boards.c.plies == 7)).one()
     assert tuple(found) == ("finished", NOW, False, {"places": [1, 2]})

@@ -59,16 +59,12 @@ class Prepared:
         self._columns = columns
         self._same = same
 
-    def run(self, connection: Connection, values: Values) -> None:
-        """Execute it, without results."""
-        self.run_each(connection, (values,))
-
-    def run_each(self, connection: Connection, values: Sequence[Values]) -> None:
-        """Execute it for each of *values* (at least one), without results."""
+    def run(self, connection: Connection, *each: Values) -> None:
+        """Execute it for each of these values (at least one), without results."""
         if connection.dialect.name == "sqlite":
-            self._execute(connection, values)
+            self._execute(connection, each)
         else:
-            connection.execute(self._statement, values)
+            connection.execute(self._statement, each)
 
     def rows(self, connection: Connection, values: Values = _NONE) -> Sequence[Sequence[Any]]:
         """Execute it; all that it finds."""

@@ -13,6 +13,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -102,17 +103,15 @@ def open_writer(database: Database) -> Writer:
     return GroupWriter(database) if database.is_sqlite else PoolWriter(database)
 
 
+@dataclass(slots=True, eq=False)
 class _Order:
     """A job and the future that its submitter waits for."""
 
-    __slots__ = ("future", "is_synced", "job", "queued_at", "result")
-
-    def __init__(self, job: Job, *, is_synced: bool) -> None:
-        self.job = job
-        self.is_synced = is_synced
-        self.queued_at = monotonic()
-        self.future: Future[Any] = Future()
-        self.result: Any = None
+    job: Job
+    is_synced: bool = field(kw_only=True)
+    queued_at: float = field(default_factory=monotonic)
+    future: Future[Any] = field(default_factory=Future)
+    result: Any = None
 
 
 class _QueueWriter:

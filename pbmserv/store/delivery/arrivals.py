@@ -87,16 +87,11 @@ _SETTLE = Prepared(insert(settled), ("store", "number", "result", "settled_at"))
 _TAKE = delete(arrivals).where(arrivals.c.id == bindparam("number"))
 
 
-def add(connection: Connection, new: NewArrival) -> int:
-    """Store what has come; its number."""
-    return int(_ADD.rows(connection, _row(new))[0][0])
-
-
 def add_all(connection: Connection, group: Sequence[NewArrival]) -> list[int]:
-    """Store a group (at least one); their numbers, in its order. On PostgreSQL this is one
-    statement."""
+    """Store what has come together (at least one); their numbers, in its order. On PostgreSQL this
+    is one statement."""
     if connection.dialect.name == "sqlite":
-        return [add(connection, new) for new in group]
+        return [int(_ADD.rows(connection, _row(new))[0][0]) for new in group]
     return list(connection.scalars(_ADD_ALL, [_row(new) for new in group]))
 
 

@@ -60,10 +60,8 @@ def keep_bytes(connection: Connection, made: Mapping[int, bytes], now: datetime)
         made: letters by number, packed (`columns.pack`): a tenth of a millisecond each, which
             nobody needs to spend inside a transaction.
     """
-    _KEEP[connection.dialect.name].run_each(
-        connection,
-        [{"letter_id": i, "packed": raw, "now": now} for i, raw in made.items()],
-    )
+    rows = [{"letter_id": i, "packed": raw, "now": now} for i, raw in made.items()]
+    _KEEP[connection.dialect.name].run(connection, *rows)
 
 
 def bytes_of(connection: Connection, letter_id: int) -> bytes | None:

@@ -171,9 +171,9 @@ def add(
     letters = [letter for letter in letters if letter.recipient]
     if not letters:
         return
-    _ADD.run_each(
+    _ADD.run(
         connection,
-        [
+        *[
             {
                 **row_of(letter, now, mail_id),
                 "state": LetterState.DIGEST if letter.tray else LetterState.QUEUED,
@@ -267,26 +267,26 @@ def claim(
     due = [(QueuedLetter(*row[:-1]), row[-1]) for row in rows]
     parked = [row.id for row, given_up in due if given_up and not kind_of(row.letter).always_tried]
     if parked:
-        _PARK.run_each(connection, [{"letter_id": i} for i in parked])
+        _PARK.run(connection, *[{"letter_id": i} for i in parked])
     found = [row for row, _ in due if row.id not in parked]
     if found:
-        _LEASE.run_each(connection, [{"letter_id": row.id, "until": until} for row in found])
+        _LEASE.run(connection, *[{"letter_id": row.id, "until": until} for row in found])
     return found
 
 
 def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
     """Nobody else gets these before *until*, if they are still claimed."""
-    _RENEW.run_each(connection, [{"letter_id": i, "until": until} for i in ids])
+    _RENEW.run(connection, *[{"letter_id": i, "until": until} for i in ids])
 
 
 def sent(connection: Connection, ids: Sequence[int], now: datetime) -> None:
     """The next hop has taken these; those that came back by now stay as they are."""
-    _SENT.run_each(connection, [{"letter_id": i, "at": now} for i in ids])
+    _SENT.run(connection, *[{"letter_id": i, "at": now} for i in ids])
 
 
 def later(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
     """Try these again: (id, when, why)."""
-    _LATER.run_each(connection, [{"letter_id": i, "at": at, "why": why} for i, at, why in waits])
+    _LATER.run(connection, *[{"letter_id": i, "at": at, "why": why} for i, at, why in waits])
 
 
 def release(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
@@ -294,14 +294,14 @@ def release(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) 
     plain = [{"letter_id": i, "until": at} for i, at, why in waits if not why]
     told = [{"letter_id": i, "until": at, "why": why} for i, at, why in waits if why]
     if plain:
-        _RELEASE.run_each(connection, plain)
+        _RELEASE.run(connection, *plain)
     if told:
-        _WAIT.run_each(connection, told)
+        _WAIT.run(connection, *told)
 
 
 def failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> None:
     """These will not be tried again: (id, why)."""
-    _FAILED.run_each(connection, [{"letter_id": i, "why": why} for i, why in losses])
+    _FAILED.run(connection, *[{"letter_id": i, "why": why} for i, why in losses])
 
 
 def reclaim(connection: Connection, now: datetime, held: Collection[int] = ()) -> None:
