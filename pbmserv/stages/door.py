@@ -179,7 +179,7 @@ class Door:
             is_forged = verdict.result == "forged" and reply_address is None
             if is_forged and not for_postmaster:
                 # An answer would go to somebody who has never written to us.
-                return Outcome(FORGED, "refused", FORGED, source=source)
+                return Outcome(FORGED, "refused", FORGED)
         player = _player(reply_address)
         lane = _lane(source, player)
         if not self.shares.has_room(lane, octets):

@@ -32,7 +32,7 @@ from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.mail_service import MailService, ToKeep
 from pbmserv.service.core.results import NOTHING, Done
-from pbmserv.service.delivery.incoming import IncomingMail, MailReader, is_set_aside, note_done
+from pbmserv.service.delivery.incoming import IncomingMail, MailReader, is_set_aside
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.stages.arrivals import MOST, Arrivals, Gone
 from pbmserv.stages.current_work import CurrentWork
@@ -352,9 +352,8 @@ class Play:
         self._arrivals.done(arrival)
         done.remember(self._mails.positions)
         if arrival.kind == "mail" and receipt is not None:
-            source = self._reader.source_of(arrival.envelope, incoming)
             ms = (perf_counter() - task.begun) * 1000
-            note_done(self._reader.mail_domain, arrival, incoming, receipt, source, ms)
+            self._reader.note_done(arrival, incoming, receipt, ms)
 
     def _failed(self, lane: Lane, task: Task, error: BaseException) -> None:
         """A mail was not carried out: look again, try again, tell its writer, or keep it."""

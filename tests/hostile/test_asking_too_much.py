@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from pbmserv.errors import Illegal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.service.boards import plies
 from pbmserv.service.core import mail_service
-from pbmserv.service.core.budget import Budget, TooMuch, Unbounded, Work
+from pbmserv.service.core.budget import Budget, TooMuch, Work
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 
@@ -71,7 +72,7 @@ def test_a_command_that_catches_the_refusal_fails_all_the_same() -> None:
     with pytest.raises(TooMuch):
         budget.check()
     assert budget.is_over
-    endless = Unbounded()
+    endless = Budget(math.inf)
     endless.spend(Work.LETTER, 10**9)
     assert not endless.is_over
 

@@ -98,16 +98,14 @@ _OF_ALL_BOARDS = frozenset({Purpose.PLAYER, Purpose.TRAY})
 """Letters to a reply to which a number says which board is meant."""
 
 
-def must_speak_of(context: CommandContext, asked: object) -> None:
-    """Refuse a command of a reply that is about another board than the letter.
+def must_speak_of(context: CommandContext, asked: AtBoard) -> None:
+    """Refuse a command of a reply, without a password, that is about another board than the letter.
 
     A letter is passed on more easily than a password.
 
     Raises:
         Refused: it is, and nothing else in the mail proves its writer.
     """
-    if not isinstance(asked, AtBoard) or asked.who is not None:
-        return
     if not _may_speak_of(context, Line("", asked)):
         raise Refused("other-board", part=str(asked.board))
 

@@ -7,9 +7,8 @@ same boards always ends at the same place, between two statements and never in o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -58,26 +57,27 @@ class TooMuch(PlayerError):
     """The mail asks for more than one mail may; nothing below the present command is tried."""
 
 
+@dataclass(slots=True)
 class Budget:
     """What one mail has spent while it is carried out once.
 
     Attributes:
+        allowed: what it may spend; `math.inf` for what no mail asks for: clocks, bots, operators.
         spent: in all, by the prices of `Work`.
         is_over: more was asked for than there is; it stays so.
         drawn: boards that the answer draws, each with the seat that it is drawn for.
     """
 
-    def __init__(self, allowed: float = ALLOWED) -> None:
-        self._allowed = allowed
-        self._begun = 0
-        self.spent = 0
-        self.is_over = False
-        self.drawn: set[tuple[int | None, int | None]] = set()
+    allowed: float = ALLOWED
+    spent: int = 0
+    is_over: bool = False
+    drawn: set[tuple[int | None, int | None]] = field(default_factory=set)
+    _begun: int = 0
 
     def charge(self, work: Work, amount: int) -> None:
         """Count what is done already, as the reading of a mail is; never refuses."""
         self.spent += work.price * amount
-        self.is_over = self.spent > self._allowed
+        self.is_over = self.spent > self.allowed
 
     def begin(self, line: Line) -> None:
         """A command is about to be carried out; what was spent before was others'. Raises as
@@ -99,7 +99,7 @@ class Budget:
             TooMuch: there is not so much left. A command that has caught it fails all the same.
         """
         self.spent += work.price * amount
-        if self.spent > self._allowed:
+        if self.spent > self.allowed:
             self.is_over = True
             self.check()
 
@@ -110,15 +110,8 @@ class Budget:
     def check(self) -> None:
         """Raise again what a command may have caught; raises as `spend`."""
         if self.is_over:
-            alone = self.spent - self._begun > self._allowed
+            alone = self.spent - self._begun > self.allowed
             raise TooMuch("too-much-alone" if alone else "too-much")
-
-
-class Unbounded(Budget):
-    """For what no mail asks for: clocks, bots, operators."""
-
-    def __init__(self) -> None:
-        super().__init__(math.inf)
 
 
 _SQUARES = 64

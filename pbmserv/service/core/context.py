@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,7 +16,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.auth.passwords import Lockout, Memo
-from pbmserv.service.core.budget import Budget, Unbounded
+from pbmserv.service.core.budget import Budget
 from pbmserv.service.core.lookup import (
     not_seated,
     one_of,
@@ -130,7 +131,7 @@ class CommandContext:
     passed: dict[tuple[int, str], Passed] = field(default_factory=dict)
     reread: dict[int, tuple[str, ...]] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
-    budget: Budget = field(default_factory=Unbounded)
+    budget: Budget = field(default_factory=lambda: Budget(math.inf))
     replayed: dict[int, Position] = field(default_factory=dict)
     attached: dict[str, str] = field(default_factory=dict)
     reply_address: ReplyAddress | None = field(init=False)

@@ -11,7 +11,7 @@ from pbmserv.commands.reading.replies import first_paragraph, says_yes
 from pbmserv.commands.table import model
 from pbmserv.commands.table.catalogue import ROWS, STOPS
 from pbmserv.commands.table.looking import Games, Help, ShowAs
-from pbmserv.commands.table.model import Command, Line, NotTried, ReplyMove, TrayReply, Yes
+from pbmserv.commands.table.model import AtBoard, Command, Line, NotTried, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat, ConfirmMove
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
@@ -250,7 +250,8 @@ def _ask(context: CommandContext, line: Line) -> Answer:
     if isinstance(line.asked, TrayReply):
         unfolded = digest.unfold(context, line.asked)
         return _HANDLERS[type(unfolded)](context, unfolded)
-    verified_sender.must_speak_of(context, line.asked)
+    if isinstance(line.asked, AtBoard) and line.asked.who is None:
+        verified_sender.must_speak_of(context, line.asked)
     return _HANDLERS[type(line.asked)](context, line.asked)
 
 

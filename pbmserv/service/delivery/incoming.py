@@ -103,12 +103,12 @@ class MailReader:
             MailError: it cannot be read; the word says why.
         """
         reply_address = self.mail_domain.read(envelope.recipient)
+        source = source_of(envelope, self._ours)
         if reply_address is not None and reply_address.purpose is Purpose.BOUNCE:
-            return self._read_returned(envelope, reply_address)
+            return self._read_returned(envelope, reply_address, source)
         mail = self._mail(envelope)
         found = read_new_text(mail.text, mail.sender if reply_address is not None else "")
         text, left_out = found.text, found.left_out or mail.left_out
-        source = source_of(envelope, self._ours)
         # A reply without any text says yes, so one that could not be read must not look like that;
         # to a mail with a picture and a command in its subject nothing is missing.
         if mail.unread and (reply_address is not None or mail.unread != "no-text"):
@@ -141,16 +141,31 @@ class MailReader:
             return "", over
         return "" if mail.automatic else mail.sender, over
 
-    def source_of(self, envelope: Envelope, incoming: IncomingMail | None) -> Source:
-        """Where a mail comes from."""
-        if incoming is not None and incoming.source is not NOWHERE:
-            return incoming.source
-        return source_of(envelope, self._ours)
+    def note_done(
+        self, arrival: Arrival, incoming: IncomingMail | None, receipt: Receipt, ms: float
+    ) -> None:
+        """Log and count a mail that play has settled. *incoming*: what was read of it, if it was.
+
+        *ms*: milliseconds since play took it.
+        """
+        envelope, because = arrival.envelope, ""
+        if receipt.outcome == "put-off":
+            because = "over the limit of the player"
+        elif receipt.outcome == "ignored" and incoming is not None:
+            because = incoming.mail.automatic
+        elif self.mail_domain.is_postmaster(envelope.recipient):
+            because = "for the postmaster"
+        reading = incoming.reading if incoming is not None else None
+        source = incoming.source if incoming is not None else source_of(envelope, self._ours)
+        outcome = Outcome("", receipt.outcome, because, receipt, reading, arrival.id)
+        note_mail(self.mail_domain, envelope, outcome, source, ms)
 
     def _mail(self, envelope: Envelope) -> Mail:
         return read_mail(envelope, host=self.mail_domain.address, is_ours=self.mail_domain.is_ours)
 
-    def _read_returned(self, envelope: Envelope, reply_address: ReplyAddress) -> IncomingMail:
+    def _read_returned(
+        self, envelope: Envelope, reply_address: ReplyAddress, source: Source
+    ) -> IncomingMail:
         """A mail to where a letter comes back to; commands are not even looked for in it.
 
         A report need not have a From that anybody could answer to.
@@ -160,7 +175,9 @@ class MailReader:
             mail = self._mail(envelope)
         except MailError:
             mail = Mail.of_nobody("unreadable", hashlib.sha256(envelope.raw).hexdigest())
-        return IncomingMail(envelope, mail, "", Reading(()), reply_address, report=report)
+        return IncomingMail(
+            envelope, mail, "", Reading(()), reply_address, report=report, source=source
+        )
 
 
 def reading_of(
@@ -229,7 +246,6 @@ class Outcome:
         because: why it was not carried out; ``""`` where it was.
         receipt: what the office says of a mail that has a number.
         reading: its commands, where they were read.
-        source: where it comes from, where that was found out.
         arrival: the number under which the door stores it; it joins the door's line with play's.
     """
 
@@ -238,7 +254,6 @@ class Outcome:
     because: str = ""
     receipt: Receipt | None = None
     reading: Reading | None = None
-    source: Source | None = None
     arrival: int = 0
 
 
@@ -257,46 +272,13 @@ def note_mail(
     mail_domain: MailDomain, envelope: Envelope, outcome: Outcome, source: Source, ms: float
 ) -> None:
     """Log and count a mail. *ms*: milliseconds from its last octet."""
-    _note(mail_domain, envelope, mail_domain.read(envelope.recipient), outcome, source, ms)
-
-
-def note_done(
-    mail_domain: MailDomain,
-    arrival: Arrival,
-    incoming: IncomingMail | None,
-    receipt: Receipt,
-    source: Source,
-    ms: float,
-) -> None:
-    """Log and count a mail that play has settled. *incoming*: what was read of it, if it was."""
-    envelope, because = arrival.envelope, ""
-    if receipt.outcome == "put-off":
-        because = "over the limit of the player"
-    elif receipt.outcome == "ignored" and incoming is not None:
-        because = incoming.mail.automatic
-    elif mail_domain.is_postmaster(envelope.recipient):
-        because = "for the postmaster"
-    reading = incoming.reading if incoming is not None else None
-    outcome = Outcome("", receipt.outcome, because, receipt, reading, arrival=arrival.id)
-    read = incoming.reply_address if incoming else mail_domain.read(envelope.recipient)
-    _note(mail_domain, envelope, read, outcome, source, ms)
-
-
-def _note(
-    mail_domain: MailDomain,
-    envelope: Envelope,
-    reply_address: ReplyAddress | None,
-    outcome: Outcome,
-    source: Source,
-    ms: float,
-) -> None:
     _counted(outcome.name).inc()
     metrics.MAIL_SECONDS.observe(ms / 1000)
     if outcome.name in {"put-off", "refused"}:
         metrics.REFUSALS.labels(code_of(outcome.reply)).inc()
     if not log.isEnabledFor(logging.INFO):
         return
-    receipt = outcome.receipt
+    receipt, reply_address = outcome.receipt, mail_domain.read(envelope.recipient)
     facts: dict[str, object] = {} if receipt is None else {"mail": receipt.mail}
     if outcome.arrival:
         facts["arrival"] = outcome.arrival
