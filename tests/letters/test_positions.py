@@ -110,7 +110,7 @@ def test_text_and_page_say_the_same_about_the_turn(
                     others = [row.names[seat] for seat in view.to_act if seat != letter.seat]
                     assert all(name in told for name in others)
         if letter.kind == "board" and view.has_hidden and not view.outcome:
-            left = f"{view.guesses_left} guess"
+            left = f"{view.own.guesses_left} guess"
             assert left in text
             assert left in page.text
         for line in letter.text.splitlines():

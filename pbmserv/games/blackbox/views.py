@@ -256,21 +256,6 @@ class View:
         """The ports of the reader's own box that show no mark yet."""
         return self.own.unused_ports if self.own else ()
 
-    @property
-    def guesses_left(self) -> int:
-        """Of the reader; 0 for a spectator."""
-        return self.own.guesses_left if self.own else 0
-
-    @property
-    def endless(self) -> bool:
-        """Whether the reader may guess as often as it takes."""
-        return self.own is not None and self.own.endless
-
-    @property
-    def marker_count(self) -> int:
-        """How many markers stand on the reader's own box."""
-        return len(self.own.markers) if self.own else 0
-
     @lazy
     def examples(self) -> Examples:
         """Texts that work in this position, for advice."""

@@ -210,7 +210,8 @@ class Level:
             return True
         fair = view.options.fair
         left = classes(found) if fair else len(found.layouts)
-        return left <= self.few[min(view.guesses_left, 3) - 1]
+        assert view.own is not None
+        return left <= self.few[min(view.own.guesses_left, 3) - 1]
 
     def _guess(self, view: View, found: Candidates, ports: Sequence[Port], rng: Rng) -> str:
         """The markers that are wrong come off, those that are missing go on; then the guess.
