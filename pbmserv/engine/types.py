@@ -170,6 +170,7 @@ class Outcome:
     scores: tuple[int, ...] = ()
 
 
+@dataclass(slots=True, eq=False)
 class Rng:
     """Draws for one ply of one board, which replay: a counter over SHA-256.
 
@@ -179,18 +180,16 @@ class Rng:
     big-endian integers; its bytes are consumed in order.
     """
 
-    __slots__ = ("_block", "_buffer", "_prefix")
-
-    def __init__(self, seed: bytes, ply: int) -> None:
-        self._prefix = seed + b"\0" + ply.to_bytes(8, "big")
-        self._block = 0
-        self._buffer = b""
+    seed: bytes = field(repr=False)
+    ply: int
+    _block: int = 0
+    _buffer: bytes = field(default=b"", repr=False)
 
     def bytes(self, count: int) -> bytes:
         """The next *count* bytes of the stream."""
         while len(self._buffer) < count:
-            block = self._prefix + self._block.to_bytes(8, "big")
-            self._buffer += hashlib.sha256(block).digest()
+            numbers = self.ply.to_bytes(8, "big") + self._block.to_bytes(8, "big")
+            self._buffer += hashlib.sha256(self.seed + b"\0" + numbers).digest()
             self._block += 1
         taken, self._buffer = self._buffer[:count], self._buffer[count:]
         return taken

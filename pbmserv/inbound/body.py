@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from pbmserv.engine.types import value
 from pbmserv.errors import MailError
@@ -120,13 +121,19 @@ def _has_armour(text: str) -> bool:
     return text.lstrip(BLANKS).startswith(_ARMOUR)
 
 
+@dataclass(slots=True)
 class _Walk:
-    """One pass over the parts of one mail, counting them."""
+    """One pass over the parts of one mail, counting them.
 
-    def __init__(self) -> None:
-        self._parts = 0
-        self.left_out = self.reaction = False  # see `Body`
-        self.shown: _Found | None = None  # text that has a name, but is shown
+    Attributes:
+        left_out, reaction: see `Body`.
+        shown: text that has a name, but is shown.
+    """
+
+    left_out: bool = False
+    reaction: bool = False
+    shown: _Found | None = None
+    _parts: int = 0
 
     def find(
         self, headers: Headers, body: bytes, *, depth: int, default: str = "text/plain"

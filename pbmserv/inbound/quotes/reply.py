@@ -9,6 +9,7 @@ quoted command that is carried out is a forged move.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
 from pbmserv.engine.types import value
 from pbmserv.inbound.quotes.line_signs import (
@@ -96,22 +97,22 @@ def read_new_text(text: str, own: str = "") -> NewText:
     return NewText(scan.result(), scan.left_out)
 
 
+@dataclass(slots=True)
 class _Scan:
     """The lines kept so far, and what the last ones were."""
 
-    def __init__(self, own: str) -> None:
-        self._own = own
-        self._greeting = ""  # stood above the first quote, alone
-        self._kept: list[str] = []
-        self._written = 0  # how many of them are not blank
-        self._run = 0  # how many of them stand directly above, without a blank line
-        self._below = False  # nothing stood above the first quote
-        self._announced = False  # an attribution was read, its quote must follow
-        self._quoted = 0  # width of the quoted line directly above
-        self._roles: list[tuple[int, str]] = []  # lines that look like a quoted header block
-        self._looked_at = 0  # unquoted lines
-        self._armour = ""  # "head" or "text" inside a clear-signed message
-        self.left_out = False  # see `NewText`
+    _own: str
+    _greeting: str = ""  # stood above the first quote, alone
+    _kept: list[str] = field(default_factory=list)
+    _written: int = 0  # how many of them are not blank
+    _run: int = 0  # how many of them stand directly above, without a blank line
+    _below: bool = False  # nothing stood above the first quote
+    _announced: bool = False  # an attribution was read, its quote must follow
+    _quoted: int = 0  # width of the quoted line directly above
+    _roles: list[tuple[int, str]] = field(default_factory=list)  # like a quoted header block's
+    _looked_at: int = 0  # unquoted lines
+    _armour: str = ""  # "head" or "text" inside a clear-signed message
+    left_out: bool = False  # see `NewText`
 
     def result(self) -> str:
         """The kept lines without blank ones around them."""
