@@ -21,7 +21,6 @@ from statistics import median
 from time import process_time, thread_time
 from typing import Any
 
-from sqlalchemy import Connection
 from sqlalchemy.engine.default import DefaultDialect
 
 from benchmarks import moves, servers
@@ -31,7 +30,6 @@ from pbmserv.engine.position import Position
 from pbmserv.games.blackbox.game import Blackbox
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.delivery.incoming import MailReader
-from pbmserv.stages import play
 from pbmserv.store.boards import boards
 from pbmserv.store.boards import moves as plies
 from pbmserv.store.delivery import arrivals, inbox, outbox
@@ -56,7 +54,7 @@ PARTS: tuple[tuple[str, Any, str], ...] = (
     ("noting the mail", inbox, "add"),
     ("noting the mail", arrivals, "settle"),
     ("commit", DefaultDialect, "do_commit"),
-    ("log", play, "note_done"),
+    ("log", MailReader, "note_done"),
 )
 """What is measured by itself, less what stands within it."""
 
@@ -115,7 +113,7 @@ class World:
         begun = self._at % BOARDS
         self._at += MAILS
         new = [self._stored(one) for one in self._games.running[begun : begun + MAILS]]
-        self.server.door_stage.writer.submit(partial(_store, new)).result()
+        self.server.door_stage.writer.submit(partial(arrivals.add_all, group=new)).result()
         started = process_time()
         self.server.play_stage.play.run_until_idle()
         taken = process_time() - started
@@ -131,12 +129,7 @@ class World:
         return NewArrival("mail", envelope, f"player {player}", now, player_id=player)
 
 
-def _store(new: list[NewArrival], connection: Connection) -> None:
-    for one in new:
-        arrivals.add(connection, one)
-
-
-def _bare(running: servers.Running, games: moves.Games) -> float:
+def bare(running: servers.Running, games: moves.Games) -> float:
     """Seconds of a processor that bare aiosmtpd takes for a mail."""
     shares = games.shares(10, MAILS)
     before = _used(running.process.pid)
@@ -156,9 +149,9 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory(prefix="pbmserv-cost-") as name, ExitStack() as stack:
         world = World(Path(name))
-        bare = stack.enter_context(servers.bare())
+        running = stack.enter_context(servers.bare())
         games = moves.prepare(Path(name) / "bare.sqlite3", BOARDS)
-        pairs = [(_bare(bare, games), world.round()) for _ in range(rounds)][2:]
+        pairs = [(bare(running, games), world.round()) for _ in range(rounds)][2:]
         clocked = Clocked()
         clocked.put_on(stack)
         whole = sum(world.round() for _ in range(6))

@@ -178,9 +178,7 @@ class World:
     def letters(self) -> list[OutgoingLetter]:
         """The letters that wait, made as the sender makes them."""
         claimed = self.server.outbox.claim(1000)
-        unmade = [one.id for one in claimed if one.letter is None]
-        made = [one.letter for one in claimed if one.letter is not None]
-        made += self.server.outbox.prepare(unmade) if unmade else []
+        made = self.server.outbox.prepare(claimed)
         self.server.outbox.settle([Sent(one.id) for one in claimed])
         return made
 

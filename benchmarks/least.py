@@ -15,24 +15,27 @@ import asyncio
 import sqlite3
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from statistics import median
 from time import process_time
 from typing import Any, Self
+from unittest.mock import patch
 
-from sqlalchemy import Connection
-from sqlalchemy.engine.default import DefaultDialect
+from sqlalchemy import Engine, event
 
 from benchmarks import cost, letters, moves, servers
 from benchmarks.letters import Mill
 from benchmarks.smtp import send_all
 from pbmserv.mail.reply_address import KeyRing, Purpose, ReplyAddress
-from pbmserv.store.core.statements import Prepared
+from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.columns import pack
 
 MAILS = 150
+
+
+_noting: list[Noted] = []
 
 
 class Noted:
@@ -42,40 +45,53 @@ class Noted:
         self.done: defaultdict[int, list[tuple[str, Sequence[Any]]]] = defaultdict(list)
         self._store = store
         self._is_ours: dict[int, bool] = {}
-        self._execute, self._commit = Prepared._execute, DefaultDialect.do_commit  # noqa: SLF001 - all pass there
 
     def __enter__(self) -> Self:
-        plain: Any = self._commit
-
-        def execute(prepared: Prepared, connection: Connection, values: Mapping[str, Any]) -> Any:
-            text, names, conversions, constants, _ = prepared._embedded  # noqa: SLF001 - as SQLite gets it
-            bound = [{**values, **constants}[name] for name in names]
-            for place, convert in conversions:
-                bound[place] = convert(bound[place])
-            self._note(connection.connection.dbapi_connection, text, bound)
-            return self._execute(prepared, connection, values)
-
-        def commit(dialect: DefaultDialect, fairy: Any) -> None:
-            self._note(fairy.dbapi_connection, "COMMIT", ())
-            plain(dialect, fairy)
-
-        self._put(execute, commit)
+        _noting.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._put(self._execute, self._commit)
+        _noting.remove(self)
 
-    def _put(self, execute: Any, commit: Any) -> None:
-        statement: Any = Prepared
-        dialect: Any = DefaultDialect
-        statement._execute, dialect.do_commit = execute, commit  # noqa: SLF001 - all pass there
-
-    def _note(self, driver: Any, text: str, values: Sequence[Any]) -> None:
+    def note(self, driver: sqlite3.Connection, text: str, values: Sequence[Any]) -> None:
+        """One statement."""
         if id(driver) not in self._is_ours:
-            file = driver.execute("PRAGMA database_list").fetchone()[2]
+            file = sqlite3.Cursor(driver).execute("PRAGMA database_list").fetchone()[2]
             self._is_ours[id(driver)] = Path(file) == self._store
         if self._is_ours[id(driver)]:
             self.done[id(driver)].append((text, values))
+
+
+class _NotedCursor(sqlite3.Cursor):
+    def execute(self, text: str, values: Any = ()) -> Self:
+        for noted in _noting:
+            noted.note(self.connection, text, values)
+        return super().execute(text, values)
+
+    def executemany(self, text: str, each: Iterable[Any]) -> Self:
+        rows = list(each)
+        for noted in _noting:
+            for values in rows:
+                noted.note(self.connection, text, values)
+        return super().executemany(text, rows)
+
+
+class _Driver(sqlite3.Connection):
+    def cursor(self, factory: Any = sqlite3.Cursor) -> Any:
+        return super().cursor(_NotedCursor if _noting else factory)
+
+    def execute(self, text: str, values: Any = ()) -> sqlite3.Cursor:
+        found: sqlite3.Cursor = self.cursor().execute(text, values)
+        return found
+
+    def executemany(self, text: str, each: Iterable[Any]) -> sqlite3.Cursor:
+        found: sqlite3.Cursor = self.cursor().executemany(text, each)
+        return found
+
+
+@event.listens_for(Engine, "do_connect")
+def _make_noted(_dialect: Any, _record: Any, _arguments: Any, named: dict[str, Any]) -> None:
+    named["factory"] = _Driver
 
 
 def copied(store: Path) -> Path:
@@ -96,10 +112,9 @@ def done_again(copy: Path, noted: Noted) -> float:
         begun = process_time()
         for statements in noted.done.values():
             for text, values in statements:
-                if text != "COMMIT" and not driver.in_transaction:
-                    driver.execute("BEGIN")
-                if driver.in_transaction:
-                    driver.execute(text, values).fetchall()
+                if driver.in_transaction and text.startswith("BEGIN"):
+                    driver.rollback()  # it has only read, and was given back
+                driver.execute(text, values).fetchall()
             if driver.in_transaction:
                 driver.execute("COMMIT")
         return process_time() - begun
@@ -116,7 +131,7 @@ def of_play(folder: Path, rounds: int) -> Measured:
     games = moves.prepare(folder / "bare.sqlite3", cost.BOARDS)
     with servers.bare() as running:
         for number in range(rounds + 4):
-            taken, played = cost._bare(running, games), world.round()  # noqa: SLF001 - the same yardstick
+            taken, played = cost.bare(running, games), world.round()
             copy = copied(folder / "cost.sqlite3")
             with Noted(folder / "cost.sqlite3") as noted:
                 world.round()
@@ -131,25 +146,25 @@ def of_play(folder: Path, rounds: int) -> Measured:
 def of_letters(folder: Path, rounds: int) -> Measured:
     """A mail at bare aiosmtpd; a letter; of that the statements, its octets and tokens alone."""
     found: Measured = defaultdict(list)
-    with servers.sink() as relay, servers.bare() as running:
+    with servers.sink() as relay, servers.bare() as running, ExitStack() as keeping:
         mill = Mill(folder, relay.url)
         made: list[bytes] = []
         prepare = mill.server.outbox.prepare
 
-        def kept(ids: Sequence[int]) -> Any:
-            prepared = prepare(ids)
+        def kept(rows: Sequence[QueuedLetter]) -> Any:
+            prepared = prepare(rows)
             made.extend(letter.raw for letter in prepared)
             return prepared
 
-        mill.server.outbox.prepare = kept  # type: ignore[method-assign]
+        keeping.enter_context(patch.object(mill.server.outbox, "prepare", kept))
         for number in range(rounds + 4):
             played = mill.play(MAILS)
-            before = letters._processor(running.process.pid)  # noqa: SLF001 - the same yardstick
+            before = letters.processor(running.process.pid)
             asyncio.run(send_all(running.port, [played[n::10] * 2 for n in range(10)]))
-            taken = letters._processor(running.process.pid) - before  # noqa: SLF001
+            taken = letters.processor(running.process.pid) - before
             mill.took.clear()
             count = mill.send()
-            whole = letters._parts(mill.took)["all"]  # noqa: SLF001
+            whole = letters.by_part(mill.took)["all"]
             mill.play(MAILS)
             copy = copied(folder / "letters.sqlite3")
             made.clear()

@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks import moves, servers
 from benchmarks.moves import DOMAIN, LOCAL
@@ -68,7 +69,7 @@ class Mill:
         gc.freeze()
         gc.set_threshold(50_000, 20, 100)  # as `serve` does
         rows = self.server.play_stage.rows
-        rows.keep = self._timed("kept", rows.keep)  # type: ignore[method-assign]
+        patch.object(rows, "keep", self._timed("kept", rows.keep)).start()
 
     def play(self, count: int) -> list[Mail]:
         """So many moves, carried out; two letters of each wait. Their mails."""
@@ -92,7 +93,7 @@ class Mill:
         settle = self._timed("settled", outbox.settle)
         deliver = self._timed("delivered", relay.deliver)
         while claimed := claim(BATCH):
-            made = make([row.id for row in claimed])
+            made = make(claimed)
             self.sizes += [len(letter.raw) for letter in made]
             for letter in made:
                 deliver(letter)
@@ -121,16 +122,16 @@ def measure(folder: Path, rounds: int, mails: int, **settings: str) -> list[Line
         stack.callback(mill.server.close)
         for number in range(rounds + WARM_UP):
             played = mill.play(mails)
-            before = _processor(bare.process.pid)
+            before = processor(bare.process.pid)
             asyncio.run(send_all(bare.port, [played[n::10] * 2 for n in range(10)]))
-            taken = _processor(bare.process.pid) - before
+            taken = processor(bare.process.pid) - before
             mill.took.clear()
             count = mill.send()
             if count != 2 * mails:
                 raise RuntimeError(f"{mails} moves, but {count} letters")
             if number >= WARM_UP:
                 yardstick.append(taken / (2 * mails))
-                for part, seconds in _parts(mill.took).items():
+                for part, seconds in by_part(mill.took).items():
                     parts.setdefault(part, []).append(seconds / count)
     ratio = {
         part: median(a / b for a, b in zip(found, yardstick, strict=True))
@@ -149,13 +150,14 @@ def measure(folder: Path, rounds: int, mails: int, **settings: str) -> list[Line
     ]  # fmt: skip
 
 
-def _parts(took: Mapping[str, float]) -> dict[str, float]:
+def by_part(took: Mapping[str, float]) -> dict[str, float]:
+    """What was taken, with what is not measured by itself."""
     found = {**took, "made": took["made and kept"] - took["kept"]}
     found["all"] = took["claimed"] + took["made and kept"] + took["settled"]
     return found
 
 
-def _processor(pid: int) -> float:
+def processor(pid: int) -> float:
     """Seconds that the first thread of a process has used, and its children's never."""
     return int(Path(f"/proc/{pid}/schedstat").read_text("ascii").split()[0]) / 1e9
 

@@ -5,6 +5,9 @@ process. Each has done the same before, and each letter of this shape is a skele
 is a move as nearly all are. Counted are the files, functions, calls and made
 dataclasses of `pbmserv` (names.md, "How far"); what libraries and templates call is theirs. A
 comprehension is part of its function, as it is for the interpreter from Python 3.12 on.
+
+That the door removes what is settled is not on the way of any move: it comes once a second, however
+many there were. What it adds is printed apart.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from time import sleep
 from types import FrameType
 from typing import Any
 
@@ -24,6 +28,8 @@ from benchmarks import smtp
 from benchmarks.moves import DOMAIN, LOCAL, prepare
 from pbmserv.config.settings import load
 from pbmserv.stages.listeners import MailPorts, bind, shares
+from pbmserv.stages.parts import DoorStage
+from pbmserv.store.core.writer import SLOW_FOR_S
 from tests.one_process import Server
 
 ROOM = str(Path(pbmserv.__file__).parent)
@@ -33,27 +39,39 @@ BEFORE = 8
 BARS = {"files": 60, "functions": 250, "calls": 1_500}
 
 
+Calls = collections.Counter[tuple[str, str]]
+"""Calls by file and function."""
+
+
 class Trace:
-    """Counts calls in all threads that begin after it was made, while it is on."""
+    """Counts calls in all threads that begin after it was made.
+
+    Attributes:
+        calls: on the way of the move.
+        removal: of what the door does afterwards.
+        made: dataclasses on the way of the move.
+        counting: which of the two calls are counted in now; ``None``: in neither.
+    """
 
     def __init__(self) -> None:
-        self.calls: collections.Counter[tuple[str, str]] = collections.Counter()
+        self.calls: Calls = collections.Counter()
+        self.removal: Calls = collections.Counter()
         self.made = 0
-        self.is_on = False
+        self.counting: Calls | None = None
         threading.setprofile(self._event)
         sys.setprofile(self._event)
 
     def _event(self, frame: FrameType, event: str, _argument: object) -> None:
-        if event != "call" or not self.is_on:
+        counting = self.counting
+        if event != "call" or counting is None:
             return
         code = frame.f_code
         if code.co_filename.startswith(ROOM):
-            if code.co_name in _COMPREHENSIONS:
-                return
-            self.calls[code.co_filename[len(ROOM) + 1 :], code.co_qualname] += 1
+            if code.co_name not in _COMPREHENSIONS:
+                counting[code.co_filename[len(ROOM) + 1 :], code.co_qualname] += 1
         elif code.co_filename == "<string>" and code.co_name == "__init__":
             module = frame.f_locals.get("self").__class__.__module__
-            self.made += module.startswith("pbmserv")
+            self.made += counting is self.calls and module.startswith("pbmserv")
 
     def counts(self) -> dict[str, int]:
         """What was seen."""
@@ -86,7 +104,7 @@ def trace(folder: Path) -> Trace:
         asyncio.run(_moves(server, bound, games, found))
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
         server.close()
         bound.close()
     return found
@@ -98,14 +116,25 @@ async def _moves(server: Server, bound: Any, games: Any, found: Trace) -> None:
     session = await smtp.connected(bound.smtp.getsockname()[1])
     board = games.running[0]
     for is_on in (*[False] * BEFORE, True):
+        if is_on:  # one commit that took long, and the door has its thread wait for the next ones
+            await asyncio.sleep(SLOW_FOR_S)
         mail = games.move(board)
-        found.is_on = is_on
+        found.counting = found.calls if is_on else None
         await session.send([mail])
-        server.settle()
-        await asyncio.to_thread(server.sender._send_batch)  # noqa: SLF001 - one round, by hand
-        found.is_on = False
+        server.play_stage.play.run_until_idle()
+        await asyncio.to_thread(server.sender.run_once)
+        found.counting = found.removal if is_on else None
+        await asyncio.to_thread(_remove, server.door_stage)
+        found.counting = None
     session.close()
     await ports.close()
+
+
+def _remove(door: DoorStage) -> None:
+    """Have what is settled removed, until the writer's thread is back where it waits."""
+    door.run_once()
+    while any(one.silent_s for one in door.writer.vitals()):
+        sleep(0.001)
 
 
 def main() -> None:
@@ -124,6 +153,11 @@ def main() -> None:
             "" if asked is None else f"  (<= {asked}: {'met' if count <= asked else 'NOT MET'})"
         )
         print(f"{what:18} {count:6}{verdict}")
+    more = found.removal.keys() - found.calls.keys()
+    files = {file for file, _ in more} - {file for file, _ in found.calls}
+    print(
+        f"the removal adds {len(files)} files, {len(more)} functions, {found.removal.total()} calls"
+    )
 
 
 if __name__ == "__main__":
