@@ -278,7 +278,7 @@ class Running(Correspondence):
             )
         assert arrived, f"letters {self._queued() - self.relay.delivered} were not delivered"
         end = monotonic() + PATIENCE_S
-        while held := self.server.sender.held():
+        while held := self.server.post_stage.claims.all():
             assert monotonic() < end, f"letters {held} are still in hand"
             sleep(0.001)
 

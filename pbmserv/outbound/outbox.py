@@ -70,7 +70,7 @@ Result = Sent | Later | Failed | Untried
 
 
 class Held(Protocol):
-    """Where somebody else sees which letters a sender has in hand."""
+    """Which letters a sender has in hand, for others to see, too."""
 
     def add(self, numbers: Iterable[int]) -> None:
         """They are."""
@@ -78,6 +78,10 @@ class Held(Protocol):
 
     def remove(self, numbers: Iterable[int]) -> None:
         """They are no longer."""
+        ...
+
+    def all(self) -> list[int]:
+        """All of them."""
         ...
 
 

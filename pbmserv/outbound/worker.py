@@ -89,7 +89,7 @@ class Sender:
         poll_s: float,
         domain_letters: int = 0,
         renewal_s: float = RENEWAL_S,
-        held: Held | None = None,
+        held: Held,
     ) -> None:
         """
         Args:
@@ -102,7 +102,7 @@ class Sender:
                 change is told by `wake`, 1 where other processes queue letters, too.
             domain_letters: how many of them at most to one recipient domain; 0 = all.
             renewal_s: seconds between two renewals of the leases of letters in hand.
-            held: is told which letters are in hand.
+            held: knows which letters are in hand.
         """
         self._outbox = outbox
         self._relay = relay
@@ -113,9 +113,7 @@ class Sender:
         self._breaker = Breaker()
         self._domains = Domains(domain_letters)
         self._renewal_s = renewal_s
-        self._holding = threading.Lock()
-        self._held: set[int] = set()
-        self._noted = held
+        self._held = held
         self._turn: tuple[int, float] | None = None
         self._turns = threading.Condition()
         self._stopping = threading.Event()
@@ -142,11 +140,6 @@ class Sender:
     def failures(self) -> tuple[int, bool]:
         """Attempts in a row that did not reach the relay, and whether letters wait for it."""
         return self._breaker.failures, self._breaker.next_trial() is not None
-
-    def held(self) -> list[int]:
-        """The letters in hand."""
-        with self._holding:
-            return sorted(self._held)
 
     def wake(self) -> None:
         """Look into the outbox now; cheap, from any thread."""
@@ -182,7 +175,7 @@ class Sender:
         """Keep the letters in hand ours, however long the relay takes over one of them."""
         while not self._stopping.wait(self._renewal_s):
             pulse.beat()
-            held = self.held()
+            held = self._held.all()
             try:
                 if held:
                     self._outbox.renew(held)
@@ -219,19 +212,13 @@ class Sender:
                 self._breaker.untried(now)
             return False
         ids = [row.id for row in claimed]
-        with self._holding:
-            self._held.update(ids)
-        if self._noted is not None:
-            self._noted.add(ids)
+        self._held.add(ids)
         try:
             with self._in_turn():
                 results = self._results(claimed, now, is_trial=is_trial)
             self._settle(results)
         finally:
-            with self._holding:
-                self._held.difference_update(ids)
-            if self._noted is not None:
-                self._noted.remove(ids)
+            self._held.remove(ids)
         return True
 
     @contextmanager

@@ -113,8 +113,8 @@ class Claims:
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, 8 * CLAIMS)
         self._guard = threading.Lock()
-        self._places: dict[int, int] = {}
-        self._free: list[int] | None = None
+        self._places: dict[int, int | None] = {}
+        self._free: list[int] = []
 
     def left(self) -> list[int]:
         """What stands there; ask before this process claims anything."""
@@ -131,15 +131,21 @@ class Claims:
         """These are claimed."""
         with self._guard:
             for number in numbers:
-                if self._free and number not in self._places:
-                    self._places[number] = place = self._free.pop()
-                    _NUMBER.pack_into(self._memory, place * 8, number)
+                if number not in self._places:
+                    self._places[number] = place = self._free.pop() if self._free else None
+                    if place is not None:
+                        _NUMBER.pack_into(self._memory, place * 8, number)
+
+    def all(self) -> list[int]:
+        """Those of this process that are not settled."""
+        with self._guard:
+            return sorted(self._places)
 
     def remove(self, numbers: Iterable[int]) -> None:
         """These are settled."""
         with self._guard:
             for number in numbers:
                 place = self._places.pop(number, None)
-                if place is not None and self._free is not None:
+                if place is not None:
                     _NUMBER.pack_into(self._memory, place * 8, NONE)
                     self._free.append(place)

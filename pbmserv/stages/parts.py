@@ -294,6 +294,9 @@ class PostStage:
         relay: where letters go; default: where the settings say.
         claims: what a post before this one had claimed, and where this one's claims are noted.
         watch: tells the supervisor which letter is being made.
+
+    Attributes:
+        claims: which letters are in hand.
     """
 
     def __init__(
@@ -306,7 +309,7 @@ class PostStage:
     ) -> None:
         settings = base.settings
         self._base = base
-        self._claims = claims or Claims()
+        self.claims = claims or Claims()
         self.relay = relay or open_relay(settings.relay)
         keys = [load_key(named) for named in settings.dkim_keys]
         self.signer = Signer(base.mail_domain.domain, keys)
@@ -324,7 +327,7 @@ class PostStage:
             threads=SENDERS[settings.relay.partition(":")[0].lower()],
             poll_s=5.0 if base.game.is_sqlite else 1.0,
             domain_letters=settings.domain_letters,
-            held=self._claims,
+            held=self.claims,
         )
 
     def start(self, *, alone: bool) -> None:
@@ -334,8 +337,8 @@ class PostStage:
                 self.outbox.reclaim()
         else:
             with contextlib.suppress(*UNAVAILABLE):  # else they wait for the end of their leases
-                self.outbox.give_back(self._claims.left())
-        self._claims.begin()
+                self.outbox.give_back(self.claims.left())
+        self.claims.begin()
         self.sender.start()
 
     def stop(self) -> None:

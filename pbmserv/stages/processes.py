@@ -216,7 +216,7 @@ async def _post(name: str, base: Base, given: Given) -> None:
     def state() -> StageState:
         return StageState(stage.vitals(), relay=stage.relay_state(), counted=counted())
 
-    answers = {"state": state, "held": stage.sender.held}
+    answers = {"state": state, "held": stage.claims.all}
     answering = Answering(given.folder / f"{name}.sock", answers)
     ring = Ring(given.folder / f"{name}.ring", stage.sender.wake)
     alone = base.game.is_sqlite  # nobody on another machine

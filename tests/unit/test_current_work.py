@@ -53,6 +53,7 @@ def test_more_claims_than_there_is_room_for_are_let_be() -> None:
     claims.begin()
     claims.add(range(1, CLAIMS + 3))
     assert len(claims.left()) == CLAIMS
+    assert len(claims.all()) == CLAIMS + 2
     claims.remove(range(1, CLAIMS + 3))
     assert claims.left() == []
 

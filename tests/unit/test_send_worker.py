@@ -30,6 +30,7 @@ from pbmserv.outbound.relay import (
     domain_of,
 )
 from pbmserv.outbound.worker import BATCH, BATCH_TIME, Sender
+from pbmserv.stages.current_work import Claims
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -269,6 +270,7 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock) -> Iterator
             poll_s=poll_s,
             domain_letters=domain_letters,
             renewal_s=renewal_s,
+            held=Claims(),
         )
         sender.start()
         started.append(sender)
@@ -295,7 +297,7 @@ def test_a_thread_has_several_letters_under_way(outbox: MemoryOutbox, clock: Mov
     outbox.add(6)
     relay = SteppedRelay()
     relay.errors = {2: RelayPermanent("550 no such user")}
-    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=1, poll_s=30.0)
+    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=1, poll_s=30.0, held=Claims())
     sender.start()
     results = outbox.wait_until_settled()
     assert sender.stop(PATIENCE_S)
@@ -608,7 +610,8 @@ def test_stopping_does_not_wait_for_a_database_that_is_gone(
 def test_a_sender_that_never_started_stops(
     outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock
 ) -> None:
-    assert Sender(outbox, relay, clock, lambda: 0.5, threads=2, poll_s=1).stop(0)
+    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=2, poll_s=1, held=Claims())
+    assert sender.stop(0)
 
 
 def test_the_log_tells_of_outages_and_never_of_contents(
