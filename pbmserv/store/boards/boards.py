@@ -364,8 +364,3 @@ def unfollow(connection: Connection, board_id: int, player_id: int) -> bool:
 def drop_followers(connection: Connection, board_id: int) -> None:
     """Nothing more will happen on a board."""
     connection.execute(delete(followers).where(followers.c.board_id == board_id))
-
-
-def unfollow_all(connection: Connection, player_id: int) -> None:
-    """A player watches nothing any more."""
-    connection.execute(delete(followers).where(followers.c.player_id == player_id))

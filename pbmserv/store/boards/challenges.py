@@ -192,11 +192,6 @@ def remove_seeks(connection: Connection, ids: Sequence[int]) -> None:
         connection.execute(delete(seeks).where(seeks.c.id.in_(ids)))
 
 
-def forget_seeks(connection: Connection, player_id: int) -> None:
-    """A player looks for nobody any more."""
-    connection.execute(delete(seeks).where(seeks.c.player_id == player_id))
-
-
 def blocked_pairs(connection: Connection, player_ids: Sequence[int]) -> set[tuple[int, int]]:
     """Pairs among these players of whom one has blocked the other, both ways round."""
     found = connection.execute(

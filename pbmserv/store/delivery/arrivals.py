@@ -216,14 +216,6 @@ def settle(
     _SETTLE.run(connection, {"store": store, "number": number, "result": result, "settled_at": now})
 
 
-def is_settled(connection: Connection, store: str, number: int) -> bool:
-    """Whether that arrival is done."""
-    found = connection.execute(
-        select(settled.c.number).where(settled.c.store == store, settled.c.number == number)
-    )
-    return found.first() is not None
-
-
 def settled_since(connection: Connection, store: str, number: int) -> set[int]:
     """Numbers from that one on that are done."""
     found = select(settled.c.number).where(settled.c.store == store, settled.c.number >= number)
