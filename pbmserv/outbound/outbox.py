@@ -21,7 +21,7 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring import metrics
 from pbmserv.monitoring.metrics import Watch
 from pbmserv.outbound.dkim import Signer
-from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.outbound.relay import LIFETIME, OutgoingLetter, delay
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Claiming, Writer
 from pbmserv.store.delivery import kept_letters, outbox
@@ -123,6 +123,19 @@ def note_letter(
     _log.info("letter", extra=facts)
 
 
+def try_again(
+    clock: Clock, jitter: Callable[[], float], row: QueuedLetter, domain: str, error: str
+) -> Later | Failed:
+    """A letter that was not handed over: later, or never if it is too old."""
+    now = clock.now()
+    wait = delay(row.attempts + 1, now - row.created_at, jitter())
+    if wait is None:
+        note_letter(row, domain, "refused", f"given up: {error}")
+        return Failed(row.id, f"given up after {LIFETIME.days} days: {error}")
+    note_letter(row, domain, "waits", error, wait)
+    return Later(row.id, now + wait, error)
+
+
 LEASE = timedelta(minutes=5)
 """How long a claimed letter is one worker's own if that does not renew it: it has died."""
 
@@ -143,8 +156,8 @@ class OutboxRows(Protocol):
         """See `store.delivery.outbox.claim`."""
         ...
 
-    def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
-        """Keep letters as they were made, packed."""
+    def keep(self, packed: Mapping[int, bytes], now: datetime) -> Callable[[], object]:
+        """Begin to keep letters as they were made, packed; call what comes back to wait for it."""
         ...
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
@@ -185,10 +198,9 @@ class WrittenRows:
         job = partial(outbox.claim, now=now, until=until, most=most, avoiding=avoiding)
         return self._claiming.claimed(job, until)
 
-    def keep(self, packed: Mapping[int, bytes], now: datetime) -> None:
-        self._writer.submit_unsynced(
-            partial(kept_letters.keep_bytes, made=packed, now=now)
-        ).result()
+    def keep(self, packed: Mapping[int, bytes], now: datetime) -> Callable[[], object]:
+        job = partial(kept_letters.keep_bytes, made=packed, now=now)
+        return self._writer.submit_unsynced(job).result
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
         self._writer.submit_unsynced(partial(outbox.renew, ids=ids, until=until)).result()
@@ -218,11 +230,16 @@ class WrittenRows:
 
 
 class AskedRows:
-    """Has play change the outbox. *ask*: asks it."""
+    """Has play change the outbox.
 
-    def __init__(self, ask: Callable[..., Any]) -> None:
+    Args:
+        ask: asks it, and waits for the answer.
+        begin: only asks; what comes back waits.
+    """
+
+    def __init__(self, ask: Callable[..., Any], begin: Callable[..., Callable[[], object]]) -> None:
         self.claim = partial(ask, "claim")
-        self.keep = partial(ask, "keep")
+        self.keep = partial(begin, "keep")
         self.renew = partial(ask, "renew")
         self.settle = partial(ask, "settle")
         self.reclaim = partial(ask, "reclaim")
@@ -270,11 +287,12 @@ class Outbox:
             now = self._clock.now()
             self._rows.renew(ids, now)
 
-    def prepare(self, rows: Sequence[QueuedLetter]) -> list[OutgoingLetter]:
-        """What to send of claimed letters. Those that no attempt has made before are rendered, and
-        their bytes kept, so that every attempt sends the same.
+    def prepare(self, rows: Sequence[QueuedLetter]) -> Callable[[], list[OutgoingLetter]]:
+        """What to send of claimed letters: call what comes back, in the same thread. Those that no
+        attempt has made before are rendered now, and it waits until their bytes are kept, so that
+        every attempt sends the same.
 
-        Raises:
+        Raises, now or then:
             SetAside: one of them is to wait for an attempt later on.
             ServerFault: one of them can never be rendered.
             StoreAway: the database is.
@@ -288,11 +306,19 @@ class Outbox:
                     with self._watch.of(row.id):
                         raw = self._composer.bytes_of(looking, row)
                         made[row.id] = self._signer.signed(raw)
-            if made:
-                self._rows.keep({i: pack(raw) for i, raw in made.items()}, self._clock.now())
+            packed = {number: pack(raw) for number, raw in made.items()}
+            wait = self._rows.keep(packed, self._clock.now()) if packed else tuple
         except UNAVAILABLE as error:
             raise StoreAway(type(error).__name__) from error
-        return [self._outgoing(row, made[row.id] if row.raw is None else row.raw) for row in rows]
+
+        def kept() -> list[OutgoingLetter]:
+            try:
+                wait()
+            except UNAVAILABLE as error:
+                raise StoreAway(type(error).__name__) from error
+            return [self._outgoing(row, row.raw or made[row.id]) for row in rows]
+
+        return kept
 
     def _must_end(self, row: QueuedLetter) -> None:
         """Raise for a letter that a sender before this one was killed over.

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from time import monotonic
+from typing import TypeAlias
 
 from pbmserv.clock import Clock
 from pbmserv.errors import (
@@ -30,15 +32,14 @@ from pbmserv.outbound.outbox import (
     Sent,
     Untried,
     note_letter,
+    try_again,
 )
 from pbmserv.outbound.relay import (
-    LIFETIME,
     Breaker,
     Delivery,
     Domains,
     OutgoingLetter,
     Relay,
-    delay,
     domain_of,
 )
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -69,6 +70,8 @@ SLOW_S = 5.0
 TURN_S = 0.5
 
 _log = logging.getLogger("pbmserv.send")
+
+_Ready: TypeAlias = tuple[QueuedLetter, OutgoingLetter]
 
 
 class Sender:
@@ -107,7 +110,7 @@ class Sender:
         self._outbox = outbox
         self._relay = relay
         self._clock = clock
-        self._jitter = jitter
+        self._again = partial(try_again, clock, jitter)
         self._poll_s = poll_s
         self._trouble_s = min(poll_s, _TROUBLE_PAUSE_S)
         self._breaker = Breaker()
@@ -247,57 +250,75 @@ class Sender:
             self.wake()  # there may be more: another thread can begin on it
         results, slow = list[Result](), False
         under_way: deque[tuple[QueuedLetter, str, Delivery]] = deque()
-        step = 1 if len(claimed) <= FEW else TOGETHER
-        for at in range(0, len(claimed), step):
-            some = claimed[at : at + step]
-            letters = self._made(some, results)
-            for row in some:
-                letter = letters.pop(row.id, None)
-                if letter is None:
-                    continue
-                domain = domain_of(letter.recipient)
-                # After a slow one others need not wait behind it.
-                untried = (
-                    Untried(row.id, now) if slow else self._not_now(row, domain, now, is_trial)
-                )
-                if untried is not None:
-                    results.append(untried)
-                    continue
-                under_way.append((row, domain, self._relay.begin(letter)))
-                if len(under_way) > 1:
-                    under_way[-2][2].go_on()
-                while len(under_way) >= self._relay.at_once:
-                    results.append(self._ended(*under_way[0]))
-                    slow |= monotonic() - under_way.popleft()[2].begun > SLOW_S
-            if under_way:
-                under_way[-1][2].go_on()
+        # What is few shall be there soon; else the next hop has time while others are begun.
+        lag = 0 if len(claimed) <= FEW else self._relay.at_once // 2
+        for row, letter in self._made(claimed, results):
+            domain = domain_of(letter.recipient)
+            # After a slow one others need not wait behind it.
+            untried = Untried(row.id, now) if slow else self._not_now(row, domain, now, is_trial)
+            if untried is not None:
+                results.append(untried)
+                continue
+            under_way.append((row, domain, self._relay.begin(letter)))
+            if len(under_way) > lag:
+                under_way[-1 - lag][2].go_on()
+            while len(under_way) >= self._relay.at_once:
+                results.append(self._ended(*under_way[0]))
+                slow |= monotonic() - under_way.popleft()[2].begun > SLOW_S
         return [*results, *[self._ended(*one) for one in under_way]]
 
-    def _made(
+    def _made(self, claimed: Sequence[QueuedLetter], results: list[Result]) -> Iterator[_Ready]:
+        """The letters of a batch; while some are being kept, the next are made. What became of
+        others goes to *results*."""
+        step = 1 if len(claimed) <= FEW else TOGETHER
+        ahead: deque[Callable[[], list[_Ready]]] = deque()
+        for at in range(0, len(claimed), step):
+            ahead.append(self._prepared(claimed[at : at + step], results))
+            if step == 1 or len(ahead) > 1:
+                yield from ahead.popleft()()
+        for kept in ahead:
+            yield from kept()
+
+    def _prepared(
         self, rows: Sequence[QueuedLetter], results: list[Result]
-    ) -> dict[int, OutgoingLetter]:
-        """The letters that can be sent, by id; what became of the others goes to *results*."""
+    ) -> Callable[[], list[_Ready]]:
+        """Make letters; call what comes back for those that can be sent."""
         if self._stopping.is_set():  # whoever starts next has them at once
             results += [Untried(row.id, self._clock.now()) for row in rows]
-            return {}
+            return list
         try:
-            return {one.id: one for one in self._outbox.prepare(rows)}
-        except StoreAway as away:
-            _log.warning("letters could not be kept", extra={"because": str(away)})
-            results += [Untried(row.id, self._clock.now()) for row in rows]
+            wait = self._outbox.prepare(rows)
         except Exception as error:  # noqa: BLE001 - one letter must not stop the others
-            if len(rows) > 1:
-                told = "a letter of several could not be made; trying each alone"
-                _log.warning(told, extra={"letters": len(rows)})
-                return dict(one for row in rows for one in self._made([row], results).items())
-            row = rows[0]
-            _log.exception("a letter could not be made", extra={"letter": row.id})
+            return partial(self._unmade, rows, error, results)
+
+        def kept() -> list[_Ready]:
+            try:
+                return list(zip(rows, wait(), strict=True))
+            except Exception as error:  # noqa: BLE001 - nor must a store that is away
+                return self._unmade(rows, error, results)
+
+        return kept
+
+    def _unmade(
+        self, rows: Sequence[QueuedLetter], error: Exception, results: list[Result]
+    ) -> list[_Ready]:
+        """Note why a letter was not made; of several, try each alone."""
+        row = rows[0]
+        if isinstance(error, StoreAway):
+            _log.warning("letters could not be kept", extra={"because": str(error)})
+            results += [Untried(one.id, self._clock.now()) for one in rows]
+        elif len(rows) > 1:
+            told = "a letter of several could not be made; trying each alone"
+            _log.warning(told, extra={"letters": len(rows)})
+            return [one for row in rows for one in self._prepared([row], results)()]
+        else:
+            _log.error("a letter could not be made", exc_info=error, extra={"letter": row.id})
             if isinstance(error, ServerFault):
                 note_letter(row, "", "refused", "our fault")
                 results.append(Failed(row.id, f"our fault: {error}"))
             else:  # a bug that the next version mends, or no database: no reason to lose it
                 results.append(self._again(row, "", f"not made: {type(error).__name__}"))
-        return {}
+        return []
 
     def _not_now(
         self, row: QueuedLetter, domain: str, begun: datetime, is_trial: bool
@@ -345,16 +366,6 @@ class Sender:
         self._domains.took(domain)
         note_letter(row, domain, "sent", "")
         return Sent(row.id)
-
-    def _again(self, row: QueuedLetter, domain: str, error: str) -> Later | Failed:
-        """Later, or never if the letter is too old."""
-        now = self._clock.now()
-        wait = delay(row.attempts + 1, now - row.created_at, self._jitter())
-        if wait is None:
-            note_letter(row, domain, "refused", f"given up: {error}")
-            return Failed(row.id, f"given up after {LIFETIME.days} days: {error}")
-        note_letter(row, domain, "waits", error, wait)
-        return Later(row.id, now + wait, error)
 
     def _settle(self, results: Sequence[Result]) -> None:
         """Write the results down, however long the database is away.

@@ -16,6 +16,8 @@ import socket
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
 from multiprocessing.connection import Connection, Listener
 from pathlib import Path
 from time import monotonic, sleep
@@ -209,20 +211,52 @@ class Asking:
             Unanswered: nobody is there, or went away; it may have been done all the same.
             Exception: what the other stage raised.
         """
+        return self.begin(name, *values)()
+
+    def begin(self, name: str, *values: Any) -> Callable[[], Any]:
+        """Ask, and wait later: call what comes back, in this thread, for what `ask` does.
+
+        Raises:
+            Unanswered: nobody is there.
+        """
         connection = self._connection()
         try:
             connection.send((name, values))
+        except OSError as error:
+            self._drop()
+            raise self._gone() from error
+        answer: Future[Any] = Future()
+        self._mine.take = partial(self._take, connection, answer)
+
+        def answered() -> Any:
+            if not answer.done():
+                self._mine.take()
+            return answer.result()
+
+        return answered
+
+    def _take(self, connection: Connection[Any, Any], answer: Future[Any]) -> None:
+        """Take an answer off the connection."""
+        self._mine.take = None
+        try:
             if not connection.poll(self._longest_s):
                 raise OSError("no answer in time")
             is_answer, found = connection.recv()
         except (EOFError, OSError) as error:
             self._drop()
-            raise Unanswered(f"{self._path.stem} has gone away") from error
-        if not is_answer:
-            raise found
-        return found
+            is_answer, found = False, self._gone()
+            found.__cause__ = error
+        if is_answer:
+            answer.set_result(found)
+        else:
+            answer.set_exception(found)
+
+    def _gone(self) -> Unanswered:
+        return Unanswered(f"{self._path.stem} has gone away")
 
     def _connection(self) -> Connection[Any, Any]:
+        if take := getattr(self._mine, "take", None):  # nobody has waited for the answer before
+            take()
         known: Connection[Any, Any] | None = getattr(self._mine, "connection", None)
         if known is not None and known.poll():  # nothing was asked: its other end has gone
             self._drop()

@@ -222,7 +222,7 @@ class PlayStage:
         rows = self.rows
         return {
             "claim": rows.claim,
-            "keep": rows.keep,
+            "keep": lambda packed, now: rows.keep(packed, now)(),
             "renew": rows.renew,
             "settle": rows.settle,
             "reclaim": rows.reclaim,

@@ -208,7 +208,7 @@ async def _post(name: str, base: Base, given: Given) -> None:
     end: Callable[[], None] = _nothing
     if base.game.is_sqlite:
         play = Asking(given.folder / "play.sock")
-        written, end = AskedRows(play.ask), play.end
+        written, end = AskedRows(play.ask, play.begin), play.end
     else:
         written, close = _own_rows(base)
     stage = PostStage(base, written, claims=given.claims, watch=given.current)

@@ -89,7 +89,7 @@ def test_a_claimed_letter_comes_back_when_its_worker_died(post: Post, clock: Mov
     assert [row.id for row in first] == [1, 2]
     assert [row.id for row in post.queue.claim(2)] == [3]
     assert post.queue.claim(2) == []
-    made = post.queue.prepare(first[:1])
+    made = post.queue.prepare(first[:1])()
     assert post.queue.next_due() == clock.now() + LEASE
 
     clock.move(seconds=LEASE.total_seconds())
@@ -97,13 +97,13 @@ def test_a_claimed_letter_comes_back_when_its_worker_died(post: Post, clock: Mov
     assert [row.id for row in again] == [1, 2, 3]
     assert again[0].raw == made[0].raw  # the very mail that may have gone out already
     assert again[1].raw is None
-    assert post.queue.prepare(again[:1]) == made
+    assert post.queue.prepare(again[:1])() == made
     assert [row.attempts for row in again] == [0, 0, 0]
 
 
 def test_every_end_that_a_letter_can_have(post: Post, clock: MovableClock) -> None:
     post.post(4, clock)
-    post.queue.prepare(post.queue.claim(9))
+    post.queue.prepare(post.queue.claim(9))()
     soon = clock.now() + timedelta(minutes=1)
     post.queue.settle(
         [Sent(1), Later(2, soon, "451 greylisted"), Failed(3, "550 no"), Untried(4, soon)]
@@ -128,12 +128,12 @@ def test_a_letter_over_which_a_process_was_killed_waits_once_and_then_fails(
     claimed = post.queue.claim(9)
     post.watch.stuck.note(1)
     with pytest.raises(SetAside):
-        post.queue.prepare(claimed)
-    assert [letter.id for letter in post.queue.prepare(claimed[1:])] == [2]
+        post.queue.prepare(claimed)()
+    assert [letter.id for letter in post.queue.prepare(claimed[1:])()] == [2]
     post.queue.settle([Later(1, clock.now(), "set aside"), Sent(2)])
     (again,) = post.queue.claim(9)
     assert again.attempts == 1
-    assert [letter.id for letter in post.queue.prepare([again])] == [1]  # it has waited
+    assert [letter.id for letter in post.queue.prepare([again])()] == [1]  # it has waited
     post.queue.settle([Later(1, clock.now(), "451")])
 
     post.post(1, clock)
@@ -141,7 +141,7 @@ def test_a_letter_over_which_a_process_was_killed_waits_once_and_then_fails(
     post.watch.stuck.note(3)
     post.watch.stuck.note(3)
     with pytest.raises(ServerFault, match="stopped 2 times"):
-        post.queue.prepare(claimed)
+        post.queue.prepare(claimed)()
 
 
 def test_two_servers_share_one_queue_and_no_letter_goes_out_twice(
@@ -155,7 +155,7 @@ def test_two_servers_share_one_queue_and_no_letter_goes_out_twice(
     def work(server: Post) -> None:
         begin.wait(PATIENCE_S)
         while claimed := server.queue.claim(7):
-            letters = server.queue.prepare(claimed)
+            letters = server.queue.prepare(claimed)()
             sent.extend(letter.id for letter in letters)
             server.queue.settle([Sent(letter.id) for letter in letters])
 
@@ -191,7 +191,7 @@ def test_a_restart_takes_up_what_was_in_hand_and_leaves_the_rest_its_time(
 ) -> None:
     """A letter that came back is copied for the next day; a restart must not send it today."""
     post.post(4, clock)
-    post.queue.prepare(post.queue.claim(3))
+    post.queue.prepare(post.queue.claim(3))()
     soon, tomorrow = clock.now() + timedelta(minutes=1), clock.now() + timedelta(days=1)
     post.queue.settle([Later(2, soon, "451 greylisted"), Sent(3)])
     with post.database.writing.begin() as connection:
@@ -213,7 +213,7 @@ def test_a_letter_that_came_back_before_its_sender_settled_it_stays_returned(
 ) -> None:
     """The other server may report within milliseconds; what the sender writes then is old."""
     post.post(5, clock)
-    post.queue.prepare(post.queue.claim(9))
+    post.queue.prepare(post.queue.claim(9))()
     tomorrow = clock.now() + timedelta(days=1)
     with post.database.writing.begin() as connection:
         found = [bounces.letter(connection, number) for number in range(1, 5)]
@@ -243,7 +243,7 @@ def test_a_letter_that_came_back_before_its_sender_settled_it_stays_returned(
 
 def test_a_lease_is_renewed_while_its_letter_is_in_hand(post: Post, clock: MovableClock) -> None:
     post.post(2, clock)
-    post.queue.prepare(post.queue.claim(9))
+    post.queue.prepare(post.queue.claim(9))()
     post.queue.settle([Sent(2)])
     for _ in range(3):
         clock.move(seconds=LEASE.total_seconds() - 1)

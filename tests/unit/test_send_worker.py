@@ -29,7 +29,7 @@ from pbmserv.outbound.relay import (
     Relay,
     domain_of,
 )
-from pbmserv.outbound.worker import BATCH, BATCH_TIME, Sender
+from pbmserv.outbound.worker import BATCH, BATCH_TIME, TOGETHER, Sender
 from pbmserv.stages.current_work import Claims
 from pbmserv.store.delivery.outbox import QueuedLetter
 
@@ -69,6 +69,8 @@ class MemoryOutbox:
     claims: list[int] = field(default_factory=list)
     renewed: list[list[int]] = field(default_factory=list)
     away: int = 0
+    away_when: str = "make"
+    steps: list[str] = field(default_factory=list)
     asked: int = 0
     idle: bool = False
     changed: threading.Condition = field(default_factory=threading.Condition)
@@ -92,18 +94,21 @@ class MemoryOutbox:
                 self.claims.append(len(due))
             return [queued(row) for row in due]
 
-    def prepare(self, rows: Sequence[QueuedLetter]) -> list[OutgoingLetter]:
-        if self.away:
-            self.away -= 1
-            raise StoreAway("play has gone away")
+    def prepare(self, rows: Sequence[QueuedLetter]) -> Callable[[], list[OutgoingLetter]]:
+        self._maybe_away("make", rows)
         unmade = [row.id for row in rows if row.raw is None]
         for one in unmade:
             if one in self.unmakeable:
                 raise self.unmakeable[one]
-        with self.changed:
-            for one in unmade:
-                self.rows[one].letter = letter(one)
-        return [letter(row.id) for row in rows]
+
+        def kept() -> list[OutgoingLetter]:
+            self._maybe_away("keep", rows)
+            with self.changed:
+                for one in unmade:
+                    self.rows[one].letter = letter(one)
+            return [letter(row.id) for row in rows]
+
+        return kept
 
     def settle(self, results: Sequence[Result]) -> None:
         with self.changed:
@@ -132,6 +137,12 @@ class MemoryOutbox:
 
     def _open(self, avoiding: Collection[str]) -> list[Row]:
         return [row for row in self.rows if domain_of(letter(row.id).recipient) not in avoiding]
+
+    def _maybe_away(self, when: str, rows: Sequence[QueuedLetter]) -> None:
+        self.steps.append(f"{when} {rows[0].id}")
+        if self.away and when == self.away_when:
+            self.away -= 1
+            raise StoreAway("play has gone away")
 
     def _maybe_break(self, what: str) -> None:
         if what in self.broken:
@@ -308,6 +319,22 @@ def test_a_thread_has_several_letters_under_way(outbox: MemoryOutbox, clock: Mov
     assert relay.together == [{0}, {0, 1}, {0, 1, 2}, {1, 2, 3}, {3, 4}, {3, 4, 5}]
 
 
+def test_while_letters_are_kept_the_next_are_made(outbox: MemoryOutbox, begin: Begin) -> None:
+    outbox.add(TOGETHER + 7)
+    begin()
+    outbox.wait_until_settled()
+    assert outbox.steps == ["make 0", f"make {TOGETHER}", "keep 0", f"keep {TOGETHER}"]
+
+
+def test_of_few_letters_each_goes_before_the_next_is_made(
+    outbox: MemoryOutbox, begin: Begin
+) -> None:
+    outbox.add(2)
+    begin()
+    outbox.wait_until_settled()
+    assert outbox.steps == ["make 0", "keep 0", "make 1", "keep 1"]
+
+
 def test_a_letter_that_was_rendered_before_is_sent_as_it_was(
     outbox: MemoryOutbox, begin: Begin
 ) -> None:
@@ -390,11 +417,12 @@ def test_a_letter_that_cannot_be_made_fails_alone(outbox: MemoryOutbox, begin: B
     ]
 
 
+@pytest.mark.parametrize("when", ["make", "keep"])
 def test_letters_that_nobody_can_keep_now_are_not_charged(
-    outbox: MemoryOutbox, begin: Begin
+    outbox: MemoryOutbox, begin: Begin, when: str
 ) -> None:
     outbox.add(2)
-    outbox.away = 2
+    outbox.away, outbox.away_when = 2, when
     begin()
     with outbox.changed:
         assert outbox.changed.wait_for(
