@@ -54,10 +54,10 @@ def learn_seldom() -> None:
     skeletons._EACH = 200
 
 
-def load_templates() -> None:
-    """Have all templates in memory, for processes that are forked from this one."""
+def load_templates(first: int = 0, step: int = 1) -> None:
+    """Have all templates in memory, for processes that are forked from this one; or a share."""
     root = templates_root()
-    for path in root.rglob("*.j2"):
+    for path in sorted(root.rglob("*.j2"))[first::step]:
         name = path.relative_to(root)
         forms = (".txt.j2", ".html.j2") if name.parent == Path("letters") else (".j2",)
         for form in forms:

@@ -27,6 +27,7 @@ from cheaper import (
     share_templates,
     wait_for_no_disk,
 )
+from compiling import compile_for_all
 from databases import Databases, administer, drop, url_of
 from examples import load_profile
 from forking import offer
@@ -68,8 +69,10 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = Path(tempfile.mkdtemp(prefix="pbmserv-run-"))
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         os.environ[COMPILED] = str(config.cache.mkdir("templates") if config.cache else folder)
-        config.add_cleanup(offer(folder))
     share_templates()
+    if not hasattr(config, "workerinput"):
+        compile_for_all(config)
+        config.add_cleanup(offer(folder))
     if hasattr(config, "workerinput") or option.collectonly or option.markexpr == QUICK:
         return
     url = os.environ.get(GIVEN) or _start_postgres(config)
