@@ -88,7 +88,10 @@ class Composer:
         player, seen, reply_to = self._about(looking, row)
         values = self._values(looking, row, seen, player, reply_to)
         composed = compose(row.letter, values)
-        thread = self._thread(row, seen)
+        thread = ""  # the first letter of this board to this seat
+        if seen and (seen.seat is not None or kind_of(row.letter).to_followers):
+            board = seen.board
+            thread = self.mail_domain.letter_id(board.id, 0, seen.seat, board.thread)
         root = "" if thread == row.message_id else thread
         references = tuple(dict.fromkeys(filter(None, (root, row.in_reply_to))))
         headers = Headers(
@@ -295,13 +298,6 @@ class Composer:
         return page(found.template, {**found.values, **values})
 
     # -- where it belongs ------------------------------------------------------------------
-
-    def _thread(self, row: QueuedLetter, seen: Seen | None) -> str:
-        """The Message-ID of the first letter of this board to this seat; "" = it is about none."""
-        if seen is None or (seen.seat is None and not kind_of(row.letter).to_followers):
-            return ""
-        seat = "s" if seen.seat is None else seen.seat
-        return f"<{seen.board.id}.0.{seat}.{seen.board.thread}@{self.mail_domain.domain}>"
 
     def _reply_to(
         self,

@@ -175,6 +175,14 @@ class MailDomain:
         """The address whose mails say this."""
         return f"{self.local}+{self.ring.token(reply_address)}@{self.domain}"
 
+    def letter_id(self, board: int, turns: int, seat: int | None, word: str) -> str:
+        """The Message-ID of a letter that shows a board after so many turns (RFC 5322 section
+        3.6.4). With none, and the board's own word, it begins a thread.
+
+        Turns are counted instead of plies, since a ply may be a private seal.
+        """
+        return f"<{board}.{turns}.{'s' if seat is None else seat}.{word}@{self.domain}>"
+
     def knows(self, address: str) -> bool:
         """Whether mail for *address* is for us."""
         if self.is_postmaster(address):

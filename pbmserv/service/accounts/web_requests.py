@@ -178,7 +178,7 @@ class Forms:
             letter=part.letter,
             recipient=player.address,
             words=part.words,
-            message_id=message_id(self._services.mail_domain.domain, part),
+            message_id=message_id(self._services.mail_domain, part),
             player_id=player.id,
         )
         outbox.add(connection, [letter], now)

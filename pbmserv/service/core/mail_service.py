@@ -107,7 +107,7 @@ class MailService:
             letter=part.letter,
             recipient=mail.answer_to,
             words=part.words,
-            message_id=message_id(self._services.mail_domain.domain, part),
+            message_id=message_id(self._services.mail_domain, part),
         )
         outbox.add(connection, [letter], now, mail_id)
         return Done({}, 1, receipt=Receipt(mail_id, "kept", letters=1))

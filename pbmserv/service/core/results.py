@@ -12,7 +12,7 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat, value
 from pbmserv.errors import ServerFault
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.core.words_for_others import Said
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
@@ -202,7 +202,7 @@ def _answer(
         letter=part.letter,
         recipient=to[0],
         words=words,
-        message_id=message_id(context.services.mail_domain.domain, part, _turns(context, part)),
+        message_id=message_id(context.services.mail_domain, part, _turns(context, part)),
         in_reply_to=context.incoming.mail.message_id,
         player_id=to[1],
         board_id=part.board,
@@ -231,7 +231,7 @@ def last_answer(context: CommandContext, answer: NewLetter) -> NewLetter:
         letter=part.letter,
         recipient=answer.recipient,
         words=part.words,
-        message_id=message_id(context.services.mail_domain.domain, part),
+        message_id=message_id(context.services.mail_domain, part),
         player_id=answer.player_id,
     )
 
@@ -243,7 +243,7 @@ def told_letter(context: CommandContext, told: Notification) -> NewLetter:
         letter=part.letter,
         recipient=told.recipient,
         words=part.words,
-        message_id=message_id(context.services.mail_domain.domain, part, _turns(context, part)),
+        message_id=message_id(context.services.mail_domain, part, _turns(context, part)),
         player_id=told.player_id,
         board_id=part.board,
         ply=part.ply,
@@ -264,19 +264,9 @@ def _turns(context: CommandContext, part: Part) -> int:
     return (position if part.ply is None else position.at(part.ply)).turns_of(part.seat)
 
 
-def message_id(domain: str, part: Part, turns: int = 0) -> str:
-    """A Message-ID that says which position a letter shows (RFC 5322 section 3.6.4).
-
-    It counts turns instead of plies, since a ply may be a private seal.
-    """
+def message_id(mail_domain: MailDomain, part: Part, turns: int = 0) -> str:
+    """A Message-ID; where a letter shows a board, it says which position."""
+    word = part.opens or secrets.token_hex(8)
     if part.board is None:
-        return f"<{part.letter}.{secrets.token_hex(8)}@{domain}>"
-    if part.opens:
-        return thread_root(part.board, part.seat, part.opens, domain)
-    seat = "s" if part.seat is None else part.seat
-    return f"<{part.board}.{turns}.{seat}.{secrets.token_hex(8)}@{domain}>"
-
-
-def thread_root(board: int, seat: int | None, thread: str, domain: str) -> str:
-    """Message-ID of the first letter about a board to a seat; all later ones refer to it."""
-    return f"<{board}.0.{'s' if seat is None else seat}.{thread}@{domain}>"
+        return f"<{part.letter}.{word}@{mail_domain.domain}>"
+    return mail_domain.letter_id(part.board, turns, part.seat, word)

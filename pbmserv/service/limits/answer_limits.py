@@ -162,7 +162,7 @@ def over_limit_letter(
         letter=part.letter,
         recipient=player.address if player else sender,
         words=part.words,
-        message_id=message_id(services.mail_domain.domain, part),
+        message_id=message_id(services.mail_domain, part),
         player_id=player.id if player else None,
     )
 
