@@ -152,9 +152,9 @@ def of_letters(folder: Path, rounds: int) -> Measured:
         prepare = mill.server.outbox.prepare
 
         def kept(rows: Sequence[QueuedLetter]) -> Any:
-            prepared = prepare(rows)
+            prepared = prepare(rows)()
             made.extend(letter.raw for letter in prepared)
-            return prepared
+            return lambda: prepared
 
         keeping.enter_context(patch.object(mill.server.outbox, "prepare", kept))
         for number in range(rounds + 4):

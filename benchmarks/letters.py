@@ -89,7 +89,7 @@ class Mill:
         """All letters that wait, from claim to settled; how many they were."""
         outbox, relay, count = self.server.outbox, self.server.post_stage.relay, 0
         claim = self._timed("claimed", outbox.claim)
-        make = self._timed("made and kept", outbox.prepare)
+        make = self._timed("made and kept", lambda rows: outbox.prepare(rows)())
         settle = self._timed("settled", outbox.settle)
         deliver = self._timed("delivered", relay.deliver)
         while claimed := claim(BATCH):

@@ -34,6 +34,8 @@ LONGEST_STRING = 255
 
 _SELECTOR = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9-]{1,63})*")
 _ALGORITHMS = {"rsa": b"rsa-sha256", "ed25519": b"ed25519-sha256"}
+_OURS = b"relaxed as ours"
+"""What dkimpy knows `RelaxedBody` by; the signature says ``relaxed``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,25 +191,46 @@ class Signer:
             return raw
         import dkim
 
+        dkim.canonicalization.ALGORITHMS[_OURS] = RelaxedBody
+        head, blank, body = raw.partition(b"\r\n\r\n")
         there = {
             line.partition(b":")[0].decode("ascii", "replace").lower()
-            for line in raw.partition(b"\r\n\r\n")[0].split(b"\r\n")
+            for line in head.split(b"\r\n")
             if not line.startswith((b" ", b"\t"))
         }
         names = [name.encode() for name in (*(n for n in SIGNED if n in there), *SEALED)]
-        fields = [
-            dkim.sign(
-                raw,
+        fields = []
+        for key in keys:
+            signing = dkim.DKIM(head + blank)
+            signing.body = body  # whose thousand lines it need not look for headers in
+            signature = signing.sign(
                 key.selector.encode(),
                 self._domain,
                 key.secret,
                 signature_algorithm=_ALGORITHMS[key.kind],
-                canonicalize=(b"relaxed", b"relaxed"),
+                canonicalize=(b"relaxed", _OURS),
                 include_headers=names,
             )
-            for key in keys
-        ]
+            fields.append(signature)
         return b"".join((*fields, raw))
+
+
+class RelaxedBody:
+    """A body as dkimpy's own "relaxed" has it, in a quarter of its time; tests compare them."""
+
+    name = b"relaxed"
+
+    @staticmethod
+    def canonicalize_body(body: bytes) -> bytes:
+        """RFC 6376 section 3.4.4: a run of blanks is one, none ends a line, no empty lines end it
+        all."""
+        from dkim.canonicalization import correct_empty_body, strip_trailing_lines
+
+        body = body.replace(b"\t", b" ")
+        while b"  " in body:
+            body = body.replace(b"  ", b" ")
+        found: bytes = correct_empty_body(strip_trailing_lines(body.replace(b" \r\n", b"\r\n")))
+        return found
 
 
 def _key(selector: str, private: object, where: str) -> Key:

@@ -7,9 +7,12 @@ import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import dkim
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from indoors import PASSWORD, address_of, indoors
 from rows import rows
 from running import start
@@ -17,7 +20,16 @@ from zone import Zone
 
 from pbmserv.cli.main import run
 from pbmserv.errors import ConfigError
-from pbmserv.outbound.dkim import NamedFile, Signer, load, make, named_files, published, strings
+from pbmserv.outbound.dkim import (
+    NamedFile,
+    RelaxedBody,
+    Signer,
+    load,
+    make,
+    named_files,
+    published,
+    strings,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -279,3 +291,34 @@ def test_the_operator_makes_a_key_and_gets_the_record(
     zone.broken.add(key.name("games.example"))
     assert run(["dkim", "check"]) == 1
     assert "no name server answered" in capsys.readouterr().err
+
+
+@given(st.text(alphabet="ab \t\r\n.=", max_size=60).map(str.encode))
+@example(b"")
+@example(b"\r\n\r\n")
+@example(b"a" + b" " * 1_000 + b"\t b \t\r\n \r\n\t\r\n")
+def test_a_body_is_relaxed_as_the_library_does_it(body: bytes) -> None:
+    theirs = dkim.canonicalization.Relaxed
+    assert RelaxedBody.canonicalize_body(body) == theirs.canonicalize_body(body)
+
+
+def test_a_signature_is_the_one_that_the_library_makes(keys: Path) -> None:
+    raw = (
+        b"From: a@games.example\r\nSubject: a\r\n  folded one\r\nTo: b@players.example\r\n\r\n"
+        b"| 1 |   |  ?  |   \r\n\tand: so on   \r\n\r\n\r\n"
+    )
+    key = load(NamedFile("e1", keys / "e1.pem"))
+    with patch("time.time", return_value=1_763_900_000):
+        ours = Signer(DOMAIN, [key]).signed(raw)
+        fields = re.search(rb"h=([^;]+);", ours)
+        assert fields
+        theirs = dkim.sign(
+            raw,
+            b"e1",
+            DOMAIN.encode(),
+            key.secret,
+            signature_algorithm=b"ed25519-sha256",
+            canonicalize=(b"relaxed", b"relaxed"),
+            include_headers=[name.strip() for name in fields[1].split(b":")],
+        )
+    assert ours == theirs + raw
