@@ -111,8 +111,8 @@ def _prepare_heap() -> None:
         with contextlib.suppress(OSError, AttributeError):  # another C library
             library = ctypes.CDLL(None)
             # With a heap for each thread, what it has freed stays with it: of eight, 14 MB after
-            # 2,500 mails.
-            library.mallopt(M_ARENA_MAX, 2)
+            # 2,500 mails; with two heaps for all of them 5 MB.
+            library.mallopt(M_ARENA_MAX, 1)
             _fill_gaps(library)
 
 

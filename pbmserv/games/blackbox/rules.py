@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from string import ascii_letters
 
 from pbmserv.engine.types import Note, Outcome, Rng, Seat, Step, Value
@@ -78,7 +79,13 @@ def play(
     outcome = _ended(len(boxes), seat, turn.ended) if turn.ended else None
     after = State(state.options, boxes, state.turns + used, outcome)
     notes = (*turn.notes, *(revealed(after) if after.outcome else ()))
-    return Step(after, {None: told, seat: own}, notes, reveals=used)
+    return Step(after, _public(told, seat, own), notes, reveals=used)
+
+
+@lru_cache(maxsize=1_024)  # thousands of moves are remembered, and most are a probe or two
+def _public(told: str, seat: Seat, own: str) -> Mapping[Seat | None, str]:
+    """A move as all may read it, and as its seat may."""
+    return {None: told, seat: own}
 
 
 def _raced(

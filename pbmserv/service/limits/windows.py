@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections import OrderedDict, deque
+from array import array
+from bisect import bisect_right
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -104,7 +106,7 @@ class Windows:
     def __init__(self, clock: Clock, tell: Callable[[Event], None] | None = None) -> None:
         self._clock = clock
         self._tell = tell
-        self._hits: OrderedDict[bytes, deque[float]] = OrderedDict()
+        self._hits: OrderedDict[bytes, array[float]] = OrderedDict()
         self._locks: OrderedDict[bytes, Lock] = OrderedDict()
         self._usual: OrderedDict[bytes, float] = OrderedDict()
         self._guard = threading.RLock()
@@ -133,11 +135,11 @@ class Windows:
             hits = self._counting(key, now - lasts)
             return datetime.fromtimestamp((hits[0] if hits else now) + lasts, UTC)
 
-    def _counting(self, key: bytes, since: float) -> deque[float]:
+    def _counting(self, key: bytes, since: float) -> array[float]:
         """The hits of a window that are later than *since*; others are forgotten."""
-        hits = self._hits.get(key, deque())
-        while hits and hits[0] <= since:
-            hits.popleft()
+        hits = self._hits.get(key, _no_hits())
+        if hits and hits[0] <= since:
+            del hits[: bisect_right(hits, since)]
         return hits
 
     def clear(self, key: str) -> None:
@@ -203,10 +205,10 @@ class Windows:
             if not self._counting(event.key, event.at):
                 self._hits.pop(event.key, None)
         else:
-            hits = self._hits.get(event.key, deque())
+            hits = self._hits.get(event.key, _no_hits())
             hits.extend([event.at] * event.level)
             if len(hits) > event.level and hits[-event.level - 1] > event.at:
-                hits = deque(sorted(hits))  # others' news come late
+                hits = array("d", sorted(hits))  # others' news come late
             remember(self._hits, event.key, hits)
 
     def _apply_lock(self, event: Event) -> None:
@@ -221,6 +223,11 @@ class Windows:
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
+
+
+def _no_hits() -> array[float]:
+    """Eight octets for each hit that comes: a deque takes 600 for the first, and 32 for each."""
+    return array("d")
 
 
 def remember(kept: OrderedDict[K, V], key: K, value: V) -> None:
