@@ -19,6 +19,8 @@ NONE = 0
 MOST_STUCK = 64
 CLAIMS = 1024
 """More than any process claims at a time; what does not fit waits for the end of its lease."""
+PAUSE_S = 2.0
+"""Seconds between two looks after which there was a pause."""
 THREADS = 16
 """Threads of a process that can be seen: in play the one that reads mails, and those that write."""
 
@@ -97,14 +99,35 @@ class CurrentWork:
         """Those that are in hand."""
         return [number for number, _ in _LAYOUT.iter_unpack(self._memory) if number != NONE]
 
-    def longest(self) -> tuple[int, float]:
-        """The work that has been in hand for longest and for how many seconds; `NONE`."""
+    def longest(self, not_before: float = 0.0) -> tuple[int, float]:
+        """The work that has been in hand for longest and for how many seconds; `NONE`.
+
+        Args:
+            not_before: seconds before that (of `monotonic`) do not count.
+        """
         # Of work that begins just now the number may stand there, and its time not yet.
         found = [one for one in _LAYOUT.iter_unpack(self._memory) if NONE not in one]
         if not found:
             return NONE, 0.0
         number, since = min(found, key=lambda one: one[1])
-        return number, monotonic() - since
+        return number, monotonic() - max(since, not_before)
+
+
+class Pauses:
+    """Notices that this process stood still, and all others with it: a suspended laptop, a paused
+    container. No work has taken long because of that."""
+
+    def __init__(self) -> None:
+        self._looked_at = self._over_at = monotonic()
+
+    def look(self) -> float:
+        """When the newest pause was over, in seconds of `monotonic`; ask much more often than every
+        `PAUSE_S`."""
+        now = monotonic()
+        if now - self._looked_at > PAUSE_S:
+            self._over_at = now
+        self._looked_at = now
+        return self._over_at
 
 
 class Claims:

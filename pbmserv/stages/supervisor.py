@@ -27,7 +27,7 @@ from types import FrameType
 from pbmserv import log as logs
 from pbmserv.config.settings import Settings
 from pbmserv.stages.base import Base
-from pbmserv.stages.current_work import NONE, Claims, CurrentWork, Stuck
+from pbmserv.stages.current_work import NONE, Claims, CurrentWork, Pauses, Stuck
 from pbmserv.stages.lanes import blamed
 from pbmserv.stages.listeners import Bound
 from pbmserv.stages.preflight import STAGES
@@ -95,6 +95,7 @@ class Supervisor:
     ready: Callable[[], None]
     _children: dict[str, _Child] = field(default_factory=dict)
     _suspects: dict[int, int] = field(default_factory=dict)
+    _pauses: Pauses = field(default_factory=Pauses)
     _is_stopping: bool = False
     _is_told: bool = False
     _code: int = 0
@@ -224,9 +225,10 @@ class Supervisor:
 
     def _look_at_work(self) -> None:
         """End a process that does not come back from a piece of its work."""
+        resumed_at = self._pauses.look()
         is_shared = not self.base.settings.database.startswith("sqlite")
         for child in self._children.values():
-            number, seconds = child.current.longest()
+            number, seconds = child.current.longest(resumed_at)
             is_patient = is_shared or child.name != "play"
             longest = self.base.settings.mail_seconds * (SHARED if is_patient else 1)
             if child.pid and number != NONE and child.stuck == NONE and seconds > longest:

@@ -7,7 +7,18 @@ import signal
 import threading
 from time import monotonic
 
-from pbmserv.stages.current_work import CLAIMS, MOST_STUCK, NONE, Claims, CurrentWork, Stuck
+import pytest
+
+from pbmserv.stages import current_work
+from pbmserv.stages.current_work import (
+    CLAIMS,
+    MOST_STUCK,
+    NONE,
+    Claims,
+    CurrentWork,
+    Pauses,
+    Stuck,
+)
 
 
 def test_a_mail_that_is_stuck_is_seen_beside_others_that_come_and_go() -> None:
@@ -29,6 +40,25 @@ def test_a_mail_that_is_stuck_is_seen_beside_others_that_come_and_go() -> None:
     over.set()
     thread.join()
     assert current.longest() == (NONE, 0.0)
+
+
+def test_work_has_not_taken_long_because_the_machine_was_asleep(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = [1_000.0]
+    monkeypatch.setattr(current_work, "monotonic", lambda: now[0])
+    pauses, current = Pauses(), CurrentWork()
+    with current.of(7):
+        for _ in range(20):
+            now[0] += 0.25
+            seen = current.longest(pauses.look())
+        assert seen == (7, 5.0)
+        now[0] += 3_600.0
+        assert current.longest(pauses.look()) == (7, 0.0)
+        for _ in range(20):
+            now[0] += 0.25
+            seen = current.longest(pauses.look())
+        assert seen == (7, 5.0)  # it is stuck indeed
 
 
 def test_what_a_process_dies_with_is_left() -> None:
