@@ -9,7 +9,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import secrets
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -40,7 +39,7 @@ def written(target: Path, place: Place) -> Iterator[Path]:
         OSError: the disk does not take it.
     """
     _may_be(target, place)
-    made = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.part")
+    made = target.with_name(f".{target.name[:200]}.{os.urandom(4).hex()}.part")
     os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
     try:
         yield made
