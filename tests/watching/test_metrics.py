@@ -148,8 +148,11 @@ def test_numbers_are_told_while_the_writer_is_stuck(
     monkeypatch.setattr("pbmserv.service.operators.health.WRITE_S", 0.1)
     goes_on = threading.Event()
     try:
-        for _ in watched.server.writer.vitals():
-            watched.server.writer.submit(lambda _: goes_on.wait(60))
+        writer = watched.server.writer
+        stuck = threading.Barrier(len(writer.vitals()) + 1)
+        for _ in writer.vitals():
+            writer.submit(lambda _: (stuck.wait(60), goes_on.wait(60)))
+        stuck.wait(60)
         assert numbers(watched)["pbmserv_check_ok{check=write}"] == 0
     finally:
         goes_on.set()
