@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from time import monotonic
 from typing import TypeAlias
 
@@ -265,6 +266,8 @@ class Sender:
             while len(under_way) >= self._relay.at_once:
                 results.append(self._ended(*under_way[0]))
                 slow |= monotonic() - under_way.popleft()[2].begun > SLOW_S
+        for _, _, delivery in islice(under_way, max(0, len(under_way) - lag), None):
+            delivery.go_on()
         return [*results, *[self._ended(*one) for one in under_way]]
 
     def _made(self, claimed: Sequence[QueuedLetter], results: list[Result]) -> Iterator[_Ready]:

@@ -201,6 +201,7 @@ class SteppedRelay(TestRelay):
         super().__init__()
         self.under_way: set[int] = set()
         self.together: list[set[int]] = []
+        self.steps: list[str] = []
 
     def begin(self, letter: OutgoingLetter) -> Delivery:
         return Delivery(self._steps(letter))
@@ -212,7 +213,9 @@ class SteppedRelay(TestRelay):
             yield
             if letter.id in self.errors:
                 raise self.errors[letter.id]
+            self.steps.append(f"text {letter.id}")
             yield
+            self.steps.append(f"end {letter.id}")
             self.taken.append(letter.id)
         finally:
             self.under_way.discard(letter.id)
@@ -317,6 +320,21 @@ def test_a_thread_has_several_letters_under_way(outbox: MemoryOutbox, clock: Mov
     ]  # fmt: skip
     assert relay.taken == [0, 1, 3, 4, 5]
     assert relay.together == [{0}, {0, 1}, {0, 1, 2}, {1, 2, 3}, {3, 4}, {3, 4, 5}]
+
+
+def test_the_last_letters_of_a_batch_wait_for_the_next_hop_together(
+    outbox: MemoryOutbox, clock: MovedClock
+) -> None:
+    outbox.add(5)
+    relay = SteppedRelay()
+    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=1, poll_s=30.0, held=Claims())
+    sender.start()
+    outbox.wait_until_settled()
+    assert sender.stop(PATIENCE_S)
+    assert relay.steps == [
+        "text 0", "text 1", "end 0", "text 2", "end 1", "text 3", "end 2", "text 4",
+        "end 3", "end 4",
+    ]  # fmt: skip
 
 
 def test_while_letters_are_kept_the_next_are_made(outbox: MemoryOutbox, begin: Begin) -> None:
