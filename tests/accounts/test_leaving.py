@@ -16,8 +16,6 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.mail import inbox, letter_bytes, outbox
 
-pytestmark = pytest.mark.both_databases
-
 
 def asked(server: Correspondence, address: str, command: str) -> Letter:
     server.send(address, command)
@@ -39,6 +37,7 @@ def rows(server: Correspondence, table: Any) -> list[Any]:
         return list(connection.execute(ordered).mappings())
 
 
+@pytest.mark.both_databases
 @pytest.mark.slow
 def test_signing_off_gives_up_games_and_ends_all_mail(server: Correspondence) -> None:
     alice, bob = server.sign_up("alice"), server.sign_up("bob")
@@ -137,6 +136,7 @@ def test_export_holds_all_that_is_ones_own_and_nothing_else(server: Corresponden
     assert b"bob@players.example" not in content
 
 
+@pytest.mark.both_databases
 @pytest.mark.slow
 def test_deleting_removes_every_trace_and_keeps_the_games(
     database_url: str, tmp_path: Path
@@ -218,6 +218,7 @@ def _leave_traces_and_delete(server: Correspondence) -> None:
     assert "do not belong together" in flat(server.letter(bob))
 
 
+@pytest.mark.both_databases
 def test_a_mailbox_of_two_players_stays_the_other_one_s(server: Correspondence) -> None:
     home = "family@players.example"
     for userid in ("alice", "bob"):

@@ -120,7 +120,6 @@ def test_two_hard_ones_give_an_address_up_and_each_opponent_is_told_once(
     assert house.server.outbox.next_due() is None  # nothing that a sender would find again
 
 
-@pytest.mark.both_databases
 def test_a_mail_with_a_password_brings_everything_back(any_house: Indoors) -> None:
     house = any_house
     number = begun(house)

@@ -22,7 +22,7 @@ from pbmserv.store.tables.mail import inbox
 from pbmserv.store.tables.mail import letter_bytes as kept_rows
 from pbmserv.store.tables.mail import outbox as rows
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 SIGNED = Signature("olga", "it was asked for")
 ALICE, BOB = map(address_of, ("alice", "bob"))
@@ -124,6 +124,7 @@ def test_an_old_digest_can_still_be_answered(house: Indoors) -> None:
     )
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("state", ["queued", "tray", "parked", "returned", "held", "coming"])
 def test_nothing_is_taken_from_a_letter_that_waits(house: Indoors, state: str) -> None:
     (_, asked) = challenged(house)
@@ -167,6 +168,7 @@ def test_what_is_over_is_found_by_an_index(tmp_path: Path) -> None:
             assert not any(step[-1].startswith("SCAN") for step in plan), plan
 
 
+@pytest.mark.both_databases
 def test_packed_values_take_less_room(house: Indoors) -> None:
     letters = challenged(house)
     house.send(ALICE, f"prefs alice {PASSWORD} tz=Europe/Berlin", "x" * 20_000)

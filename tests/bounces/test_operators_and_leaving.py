@@ -21,8 +21,6 @@ from pbmserv.service.operators.people import user_facts
 from pbmserv.store.operators import audit, operating
 from pbmserv.store.tables.mail import bounces, inbox, outbox
 
-pytestmark = pytest.mark.both_databases
-
 ALICE, BOB = address_of("alice"), address_of("bob")
 SIGNED = Signature("olga", "her provider has mended it")
 
@@ -100,6 +98,7 @@ def test_a_letter_that_waits_can_be_dropped(house: Indoors) -> None:
     assert number not in [row.id for row in waiting(house)]
 
 
+@pytest.mark.both_databases
 def test_all_of_it_is_exported_and_then_forgotten(any_house: Indoors) -> None:
     house = any_house
     house.send(ALICE, f"prefs alice {PASSWORD}")

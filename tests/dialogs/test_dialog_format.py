@@ -50,6 +50,7 @@ def test_what_the_format_does_not_know_is_an_error(tmp_path: Path, text: str, wh
         read_dialog(written(tmp_path, text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "why"),
     [

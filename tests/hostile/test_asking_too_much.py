@@ -100,6 +100,7 @@ def test_a_move_names_each_cell_once_or_so() -> None:
     assert found.value.refusal.code == "blackbox.too-many-cells"
 
 
+@pytest.mark.slow
 def test_the_record_of_a_board_has_an_end_for_each_seat(house, monkeypatch) -> None:
     play_both(house)
     monkeypatch.setattr(plies, "MOST_WEIGHT", 10)

@@ -14,8 +14,6 @@ from running import Running
 
 from pbmserv.store.boards import moves
 
-pytestmark = pytest.mark.both_databases
-
 ALICE = address_of("alice")
 HIDING = "b3,d3,h8,f2"
 
@@ -30,6 +28,7 @@ def record(server: Indoors) -> list[int]:
         return [ply.seat for ply in moves.record(connection, 1)]
 
 
+@pytest.mark.both_databases
 def test_the_house_moves_after_a_restart(database_url: str, tmp_path: Path) -> None:
     with process(database_url, tmp_path) as first:
         first.sign_up("alice")
@@ -47,6 +46,7 @@ def test_the_house_moves_after_a_restart(database_url: str, tmp_path: Path) -> N
         assert "* You put a marker on B2." in letter.text
 
 
+@pytest.mark.both_databases
 def test_two_processes_never_make_the_same_move_twice(database_url: str, tmp_path: Path) -> None:
     with process(database_url, tmp_path) as first, process(database_url, tmp_path) as second:
         first.sign_up("alice")

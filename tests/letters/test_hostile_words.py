@@ -90,6 +90,7 @@ def test_hostile_chat_arrives_as_mere_words(server: Indoors, hostile: str) -> No
             assert hostile.split(maxsplit=1)[0].strip("\u202e")[:12] in shown
 
 
+@pytest.mark.slow
 @given(words)
 @example("\r\n.\r\n")
 @example("{{ house }}")

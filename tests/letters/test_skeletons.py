@@ -85,6 +85,7 @@ def test_values_of_the_same_shape_need_no_second_rendering() -> None:
         assert shapes.filled(VALUES[4]) == tuple(drawing(environment(), TEMPLATES[name], VALUES[4]))
 
 
+@pytest.mark.slow
 @rows(
     "source",
     [

@@ -71,6 +71,7 @@ def answers(house: Indoors, letter: Posted, body: str) -> list[str]:
     return [kind for one in house.reply(letter, body) for kind in (one.kind, *one.inside)]
 
 
+@pytest.mark.slow
 def test_a_restored_server_is_played_on_from_where_the_copy_was_made(
     database_url: str, tmp_path: Path
 ) -> None:
@@ -105,6 +106,7 @@ def test_a_restored_server_is_played_on_from_where_the_copy_was_made(
             assert connection.execute(select(func.count()).select_from(boards)).scalar() == 2
 
 
+@pytest.mark.slow
 def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
     server: Running, database_url: str, elsewhere: str, tmp_path: Path
 ) -> None:

@@ -235,7 +235,6 @@ def test_feedback_tells_kinds_of_letters_and_nothing_of_people(house: Indoors) -
         assert re.fullmatch(r"[a-z-]+:(blackbox|server):(news|answer):[0-9a-f]{10}", field)
 
 
-@pytest.mark.both_databases
 def test_the_whole_way_through_a_real_page(database_url: str, tmp_path: Path) -> None:
     with start(database_url, tmp_path, signup="open", web_url="https://games.example") as server:
         alice, bob = server.sign_up("alice"), server.sign_up("bob")

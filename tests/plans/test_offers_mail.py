@@ -23,6 +23,7 @@ def heaps(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         yield running
 
 
+@pytest.mark.slow
 def test_heaps_by_mail(heaps: Running) -> None:
     anna, bela = heaps.sign_up("anna"), heaps.sign_up("bela")
     heaps.send(anna, "heaps challenge anna bela")

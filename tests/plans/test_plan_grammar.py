@@ -151,6 +151,7 @@ def depth(plan: Plan | None) -> int:
     return 1 + max(depth(plan.yes), depth(plan.no))
 
 
+@pytest.mark.slow
 @given(plan=plans)
 @examples(120)
 def test_what_is_printed_is_read_as_itself(plan: Plan) -> None:

@@ -12,8 +12,6 @@ from pbmserv.service.operators.queues import KeptMails
 from pbmserv.store.accounts import players
 from pbmserv.store.tables.mail import inbox
 
-pytestmark = pytest.mark.both_databases
-
 ALICE = address_of("alice")
 ZONES = ("Asia/Tokyo", "Europe/Oslo", "Europe/Rome", "Africa/Cairo")
 

@@ -56,6 +56,7 @@ def obeyed(server: Running) -> set[int]:
     return found
 
 
+@pytest.mark.slow
 def test_a_game_of_proofs(server: Running, zone: Zone) -> None:
     said = (
         'Authentication-Results: mx.games.example; spf=pass smtp.mailfrom="alice@players.example"'

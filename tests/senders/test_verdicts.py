@@ -697,6 +697,7 @@ def _slow(blanks: int) -> bytes:
     return mail() + line * (1_000_000 // len(line))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("raw", "why"),
     [
@@ -756,6 +757,7 @@ _FIELD = st.tuples(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.lists(_FIELD, max_size=8), st.booleans())
 def test_nothing_in_a_header_makes_the_checks_fail_or_the_sender_proven(fields, handed_on) -> None:
     zone = Zone()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from indoors import PASSWORD, address_of, indoors
+
+pytestmark = pytest.mark.slow
 
 HIDING = "a1,b2,c3,d4"
 

@@ -11,6 +11,7 @@ from running import Correspondence, Letter
 from pbmserv.cli.main import run
 
 
+@pytest.mark.slow
 def test_two_who_look_for_each_other_play_and_a_third_one_watches(
     server: Correspondence, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,8 +17,6 @@ from pbmserv.service.boards.proposals import OPEN_CHALLENGES, TOWARDS_ONE
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.boards import seats, seeks
 
-pytestmark = pytest.mark.both_databases
-
 
 def seek(*options: str, off: bool = False) -> Seek:
     return Seek("blackbox", None, None, options, off)
@@ -34,6 +32,7 @@ def statuses(server: Correspondence) -> list[str]:
         return list(connection.execute(select(boards.c.status).order_by(boards.c.id)).scalars())
 
 
+@pytest.mark.both_databases
 def test_who_looks_for_the_same_finds_each_other(server: Correspondence) -> None:
     alice, bob, carol = guests(server, "alice", "bob", "carol")
     alice.asks(seek("-fair"))
@@ -75,6 +74,7 @@ def test_who_looks_for_the_same_finds_each_other(server: Correspondence) -> None
     assert "and you cannot look for more at once" in " ".join(bob.letters()[-1].text.split())
 
 
+@pytest.mark.both_databases
 def test_two_seeks_at_the_same_moment_make_one_board(server: Correspondence) -> None:
     players = guests(server, *(f"p{n}" for n in range(10)))
     together = threading.Barrier(len(players))
@@ -152,6 +152,7 @@ def test_not_too_many_challenges_wait(server: Correspondence) -> None:
     assert statuses(server)[-4:] == ["active", "active", "active", "proposed"]
 
 
+@pytest.mark.both_databases
 def test_a_rematch_has_the_other_side_first(server: Correspondence) -> None:
     alice, bob = guests(server, "alice", "bob")
     alice.asks(Challenge("blackbox", ("alice", "bob"), ("-fair",)))

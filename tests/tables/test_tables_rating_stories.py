@@ -14,7 +14,7 @@ from pbmserv.engine.record import read_record
 from pbmserv.service.ratings import rebuilding
 
 
-@pytest.mark.both_databases
+@pytest.mark.slow
 def test_two_games_and_all_that_is_told_of_them(server: Correspondence) -> None:
     alice, bob, carol = guests(server, "alice", "bob", "carol")
 

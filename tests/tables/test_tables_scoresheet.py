@@ -51,6 +51,7 @@ def sheets(draw: st.DrawFn) -> Scoresheet:
     return Scoresheet(record, names, draw(st.integers(0, 10**6)), "2026-03-05", "alice 1 (solved)")
 
 
+@pytest.mark.slow
 @examples(40)
 @given(sheets(), st.booleans())
 def test_what_is_written_is_read_again(sheet: Scoresheet, mailed: bool) -> None:

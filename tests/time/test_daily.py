@@ -205,7 +205,6 @@ def test_a_box_without_a_grade_says_so(
     assert re.search(r"Daily Box \d+ \| 1 probe \|", result.text)
 
 
-@pytest.mark.both_databases
 def test_todays_box_is_not_shown_to_others_before_tomorrow(house: Indoors) -> None:
     _, one = house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
     house.reply(one, answer(house, one))

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
+pytestmark = pytest.mark.slow
+
 ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 
 

@@ -196,6 +196,7 @@ def _rows_of(size: str, seed: int, turns: int) -> Iterator[coach.Probe]:
     yield from coach.analyse(played_out(played(size.split(), seed, turns)), ME).rows
 
 
+@pytest.mark.slow
 def test_larger_boards_are_sampled_and_what_is_counted_there_is_true(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -51,6 +51,7 @@ def places(page: str) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for x, y in found]
 
 
+@pytest.mark.slow
 def test_a_page_holds_as_many_as_it_says_and_solutions_come_behind() -> None:
     drawn = pages("2x3", "--with-solutions")
     assert len(drawn) == 4
@@ -69,6 +70,7 @@ def test_a_page_holds_as_many_as_it_says_and_solutions_come_behind() -> None:
     assert curves[1] < curves[3]
 
 
+@pytest.mark.slow
 @rows("paper", ["a4", "letter"])
 @rows("layout", ["1x1", "2x3", "4x4"])
 def test_all_of_it_prints_on_a4_and_on_letter(paper: str, layout: str) -> None:
@@ -154,6 +156,7 @@ def test_a_file_can_be_named(tmp_path: Path) -> None:
     assert "No such file or directory" in missing.stderr
 
 
+@pytest.mark.slow
 def test_no_pdf_is_written_to_a_terminal() -> None:
     root = str(Path(__file__).resolve().parents[2])
     ours, theirs = pty.openpty()

@@ -36,6 +36,7 @@ DESCRIBED = "w8h8m5M5:9fef256fb015513fe87e0c4c"
 CELLS = "D1 G1 B3 F5 D7"
 COMMANDS = {c.name or c.callback.__name__ for c in app.registered_commands if c.callback}
 FULL_SCREEN = {"play"}
+THINKING = {"analyse", "study"}
 
 
 def run(*arguments: str, typed: str | bytes = "") -> Result:
@@ -48,7 +49,13 @@ def printed(*arguments: str, typed: str = "") -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS - FULL_SCREEN))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name in THINKING else name
+        for name in sorted(COMMANDS - FULL_SCREEN)
+    ],
+)
 def test_the_example_of_each_command_works(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -292,6 +299,7 @@ def program(*arguments: str, **more: Any) -> subprocess.Popen[bytes]:
     )
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_ends_it_quietly() -> None:
     with program("generate", "100000") as process:
         assert process.stdout is not None
@@ -311,6 +319,7 @@ def heeded() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("heeded")
 def test_ctrl_c_ends_it_quietly() -> None:
     with program("decode", stdin=subprocess.PIPE) as process:

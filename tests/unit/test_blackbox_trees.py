@@ -205,6 +205,7 @@ def test_the_hardest_boxes_are_fiendish_and_easy_ones_need_few_probes() -> None:
     assert needed == sorted(needed)
 
 
+@pytest.mark.slow
 @rows("kind", [kind for kind, goal in STORED if goal is Goal.PROBES])
 def test_grades_are_shared_out_about_as_promised(kind: tuple[int, int, int]) -> None:
     width, height, atoms = kind

@@ -42,6 +42,7 @@ def test_the_version_is_told_before_anything_is_imported() -> None:
     assert "sqlalchemy" not in told.stderr
 
 
+@pytest.mark.slow
 def test_starting_a_command_loads_none_of_the_heavy_parts() -> None:
     program = (
         "import sys, pbmserv.cli.main as m; code = m.run(['config', '--json']); "

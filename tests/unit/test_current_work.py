@@ -104,6 +104,7 @@ def test_all_of_a_kind_know_what_one_was_killed_over() -> None:
     assert (letters.times(7), letters.times(100)) == (0, 1)  # the oldest gave way
 
 
+@pytest.mark.slow
 def test_work_that_begins_just_now_is_never_old() -> None:
     """The parent looks while the child writes: a number without its time, as old as the machine,
     had play killed over an ordinary mail."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
@@ -97,6 +98,7 @@ def test_headers_that_crashed_other_parsers(head):
 MIB = 2**20
 
 
+@pytest.mark.slow
 @rows(
     ("head", "unit"),
     [

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 import textwrap
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from quoting import ATTRIBUTIONS, HEADER_BLOCKS, MARKS, ORIGINALS, SENT_FROM
@@ -376,6 +377,7 @@ def calls_made(text: str) -> int:
     return count
 
 
+@pytest.mark.slow
 @rows(
     "unit",
     [

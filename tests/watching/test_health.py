@@ -28,8 +28,6 @@ from pbmserv.store.operators import health as rows
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.mail import inbox, outbox
 
-pytestmark = pytest.mark.both_databases
-
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"
 
@@ -159,6 +157,7 @@ def test_a_dead_relay_is_no_health(watched: Running, monkeypatch: pytest.MonkeyP
     assert health(watched.web_port)[1]["checks"]["relay"]["ok"]
 
 
+@pytest.mark.both_databases
 def test_a_stuck_writer_is_no_health_and_in_the_end_no_life(
     watched: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +216,7 @@ def test_a_round_that_hangs_is_no_life(monkeypatch: pytest.MonkeyPatch) -> None:
     assert round_.stop(20)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("minutes", "status", "word"), [(4, 200, "ok"), (6, 200, "degraded"), (20, 503, "failing")]
 )
@@ -250,6 +250,7 @@ def test_mails_that_are_not_carried_out_are_no_health(watched: Running) -> None:
     assert found["reason"] == "a mail has waited to be carried out for 6 min"
 
 
+@pytest.mark.both_databases
 def test_clocks_that_are_behind_and_mails_that_are_kept_are_counted(watched: Running) -> None:
     from seating import seat_pairs
 
@@ -282,6 +283,7 @@ def test_a_flood_of_probes_costs_one_look(local: Running, monkeypatch: pytest.Mo
     assert len(asked) == 1
 
 
+@pytest.mark.both_databases
 def test_a_database_that_fails_is_told_in_its_own_words_and_quotes_nothing(
     watched: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:

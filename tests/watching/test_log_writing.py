@@ -52,6 +52,7 @@ def flushed() -> None:
         handler.flush()
 
 
+@pytest.mark.slow
 def test_a_pipe_that_nobody_reads_blocks_nobody_and_the_loss_is_told(pipe: Pipe) -> None:
     pipe.configure()
     ours = logging.getLogger("pbmserv.receive")
@@ -111,6 +112,7 @@ def test_at_the_end_what_waits_is_written_and_sums_are_too(
     assert 'error send "the outbox failed" repeated=29 span_s=0' in read[1]
 
 
+@pytest.mark.slow
 def test_the_end_does_not_wait_for_a_pipe_that_nobody_reads(
     pipe: Pipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,8 +18,6 @@ from wire import Wire, mail
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import health as rows
 
-pytestmark = pytest.mark.both_databases
-
 ALICE = "alice@players.example"
 OURS = "pbmserv@games.example"
 
@@ -128,6 +126,7 @@ def plan(connection: Connection, statement: object) -> str:
     return "\n".join(connection.execute(text(f"EXPLAIN {asked}")).scalars())
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("name", list(rows.LOOKS))
 def test_no_look_goes_through_a_whole_table(database_url: str, name: str) -> None:
     database = Database(database_url)
@@ -142,6 +141,7 @@ def test_no_look_goes_through_a_whole_table(database_url: str, name: str) -> Non
         assert all("ix_outbox_open" in line or "ix_inbox_kept" in line for line in scans), found
 
 
+@pytest.mark.both_databases
 def test_numbers_are_told_while_the_writer_is_stuck(
     watched: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,8 +17,6 @@ from pbmserv.clock import SystemClock
 from pbmserv.games.blackbox.bots.candidates import equipment
 from pbmserv.store.tables.boards import heartbeats
 
-pytestmark = pytest.mark.both_databases
-
 ALICE = "alice@players.example"
 
 
@@ -64,6 +62,7 @@ def test_a_running_server_and_what_waits(
     assert "players.example" not in page + json.dumps(found)
 
 
+@pytest.mark.slow
 def test_its_stages_say_what_they_do(
     database_url: str,
     tmp_path: Path,

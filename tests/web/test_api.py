@@ -107,6 +107,7 @@ def won_by_alice(client: Client, ports: str = "") -> None:
     assert client.play(bob, "resign")[0] == 200
 
 
+@pytest.mark.slow
 @pytest.mark.both_databases
 def test_programs_read_what_the_public_pages_tell(client: Client) -> None:
     (game,) = client.told("/games")["items"]

@@ -49,7 +49,6 @@ def last(server: Running, address: str) -> str:
     return " ".join(server.letters(address)[-1].text.split())
 
 
-@pytest.mark.both_databases
 def test_a_game_half_by_page_half_by_mail(server: Running) -> None:
     alice, bob, letter = challenged(server)
     assert "waits for your answer" in bob.load().text
@@ -127,6 +126,7 @@ def test_a_plan_is_written_and_seen_by_its_owner_alone(server: Running) -> None:
     assert "banana" in alice.text
 
 
+@pytest.mark.slow
 def test_what_is_sent_twice_is_played_once(server: Running) -> None:
     alice, bob, _ = challenged(server)
     bob.load().press("b3,d3,f6,g7")
@@ -183,6 +183,7 @@ def test_links_that_open_no_board(server: Running) -> None:
     assert letter.subject
 
 
+@pytest.mark.slow
 def test_looking_changes_nothing_and_nonsense_is_refused_kindly(server: Running) -> None:
     alice, bob, _ = challenged(server)
     bob.load().press("b3,d3,f6,g7")
@@ -236,7 +237,6 @@ def test_a_bot_has_moved_when_the_page_comes_back(server: Running) -> None:
     assert "Your move" in alice.text
 
 
-@pytest.mark.both_databases
 def test_the_coach_reports_on_the_page_too(server: Running) -> None:
     server.send(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
     server.reply(server.letters(ALICE)[-1], "yes")
@@ -252,7 +252,6 @@ def test_the_coach_reports_on_the_page_too(server: Running) -> None:
     assert "The coach's report: Blackbox 1" in [one.subject for one in server.letters(ALICE)]
 
 
-@pytest.mark.both_databases
 def test_a_hint_stands_on_the_page_until_something_is_done(server: Running) -> None:
     server.send(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
     server.reply(server.letters(ALICE)[-1], "yes")
@@ -297,6 +296,7 @@ def test_a_game_without_a_page_of_its_own(
         assert alice.press("1000").status == 422
 
 
+@pytest.mark.slow
 def test_everybody_may_look_at_a_game_and_go_through_it(server: Running) -> None:
     alice, bob, _ = challenged(server)
     bob.load().press("b3,d3,f6,g7")
@@ -351,7 +351,6 @@ def test_a_box_that_others_solve_today_is_kept(server: Running) -> None:
     assert "atom" not in "".join(re.findall('aria-label="[^"]*"', public.html))
 
 
-@pytest.mark.both_databases
 def test_everybody_may_read_standings_and_what_a_player_has_played(server: Running) -> None:
     empty = Tab(server.web_port, "/standings").load()
     assert "No rated game has ended yet" in empty.text

@@ -15,6 +15,8 @@ from starlette.applications import Starlette
 
 from pbmserv.store.core.database import Database
 
+pytestmark = pytest.mark.slow
+
 DRAFTS = (
     {},
     {"move": "5,+e5"},

@@ -454,6 +454,7 @@ def test_another_sessions_word_is_no_good(operator: Operator, token: Path) -> No
     assert entry(operator.server).operator == "oscar"
 
 
+@pytest.mark.slow
 def test_looking_changes_nothing(operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     kept(operator.server, monkeypatch, "look")
     come_to_rest(operator.server)
@@ -580,6 +581,7 @@ def own_origin() -> str:
 # -- what nobody may see -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_page_shows_a_password_a_token_or_what_a_board_hides(
     operator: Operator, monkeypatch: pytest.MonkeyPatch, token: Path
 ) -> None:
@@ -637,6 +639,7 @@ NONSENSE = (
 )
 
 
+@pytest.mark.slow
 def test_nonsense_is_refused_and_never_fails(
     operator: Operator, caplog: pytest.LogCaptureFixture
 ) -> None:

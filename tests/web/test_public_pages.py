@@ -46,7 +46,6 @@ def subjects(html: str) -> list[str]:
     return [parse_qs(urlsplit(unescape(link)).query)["subject"][0] for link in links]
 
 
-@pytest.mark.both_databases
 def test_a_seek_is_taken_by_the_letter_that_its_button_writes(server: Running) -> None:
     page = Tab(server.web_port, "/seeks").load()
     assert "Nobody looks for an opponent" in page.text
@@ -96,6 +95,7 @@ def daily_of(server: Running, address: str) -> Tab:
     return Tab(server.web_port, page_of(letters[-1])).load()
 
 
+@pytest.mark.slow
 @pytest.mark.both_databases
 def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Running) -> None:
     archive = Tab(server.web_port, "/daily").load()
@@ -193,7 +193,7 @@ def of_everybody(server: Running, *more: str) -> list[str]:
     return sorted(found - {"/players/{userid}", "/players/{userid}/games.atom", "/api"})
 
 
-@pytest.mark.both_databases
+@pytest.mark.slow
 def test_who_wants_no_name_on_the_pages_has_none(server: Running) -> None:
     """The name is on no page, picture or feed, and back as soon as its player wants."""
     examples = {one for one in of_everybody(server) if b"alice" in octets_of(server, one, 404)}
@@ -293,6 +293,7 @@ def played(server: Running) -> Tab:
     return public
 
 
+@pytest.mark.slow
 def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: Running) -> None:
     public = played(server).load()
     assert public.html.count("<circle") == 8
@@ -347,6 +348,7 @@ def octets_of(server: Running, path: str, *known: int) -> bytes:
     return octets
 
 
+@pytest.mark.slow
 def test_a_thousand_readers_are_one_rendering(
     server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:

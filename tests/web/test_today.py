@@ -160,6 +160,7 @@ def test_a_state_is_good_for_its_day_its_server_and_as_long_as_its_key() -> None
     assert page.number == 327
 
 
+@pytest.mark.slow
 def test_a_page_depends_on_what_its_reader_has_found_out_alone() -> None:
     """Two worlds: boxes with other atoms, and the same results at the ports that were fired."""
     here = Guest({1: key(0)})
