@@ -44,13 +44,14 @@ class Attachment:
             raise ServerFault(f"not fit for an attachment's name: {self.name!r}")
         if not _MEDIA_TYPE.fullmatch(self.media_type):
             raise ServerFault(f"not a media type: {self.media_type!r}")
-        whole = base64.b64encode(self.content).decode("ascii")
-        octets = "".join(f"{whole[at : at + 76]}\r\n" for at in range(0, len(whole), 76))
-        return (
+        header = (
             f"Content-Type: {self.media_type}\r\n"
             f'Content-Disposition: attachment; filename="{self.name}"\r\n'
-            f"Content-Transfer-Encoding: base64\r\n\r\n{octets}"
-        ).encode()
+            f"Content-Transfer-Encoding: base64\r\n\r\n"
+        )
+        whole = base64.b64encode(self.content)
+        lines = [whole[at : at + 76] for at in range(0, len(whole), 76)]
+        return header.encode() + b"\r\n".join([*lines, b""])
 
 
 def attachments(
@@ -82,4 +83,4 @@ def _in_lines(kept: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(found) + "\n}"
 
 
-_json = json.JSONEncoder(ensure_ascii=False).encode
+_json = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode

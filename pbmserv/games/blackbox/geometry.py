@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import groupby
+from itertools import chain, groupby
 from string import ascii_uppercase
 
 SMALLEST = 2
@@ -125,6 +125,8 @@ class Geometry:
         if not name.isascii():
             return None
         upper = name.upper()
+        if (usual := self.named(upper)) is not None:
+            return usual
         if found := _ROW_LAST.fullmatch(upper):
             column, row = self.column(found[1]), self.row(found[2])
         elif found := _ROW_FIRST.fullmatch(upper):
@@ -144,11 +146,8 @@ class Geometry:
         """The cells of the rectangle from *first* (top left) to *last*; empty if backwards."""
         top, left = divmod(first, self.width)
         bottom, right = divmod(last, self.width)
-        return tuple(
-            row * self.width + column
-            for row in range(top, bottom + 1)
-            for column in range(left, right + 1)
-        )
+        rows = [self.cells[row * self.width :] for row in range(top, bottom + 1)]
+        return tuple(chain.from_iterable([row[left : right + 1] for row in rows]))
 
 
 def _positions(near: Sequence[str], far: Sequence[str]) -> dict[str, int]:

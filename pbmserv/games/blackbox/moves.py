@@ -31,6 +31,7 @@ _SHORT = 40
 
 _SEPARATOR = re.compile(r"[,;]")
 _RUN = re.compile(r"[A-Z]+|[0-9]+")
+_LETTERS, _NUMBERS = re.compile("[A-Z]+"), re.compile("[0-9]+")
 _TOKEN = re.compile(r"([+/!-]?)([A-Z0-9]*)(-[A-Z0-9]*)?")
 _SPACED_CELL = re.compile(r"[+/!-]?\s*(?:[A-Z]{1,2}\s*[0-9]{1,3}|[0-9]{1,3}\s*[A-Z]{1,2})")
 _SPACED_SIGN = re.compile(r"(?:[+/!]\s*[A-Z0-9]+|!\s*[A-Z0-9]+\s*-\s*[A-Z0-9]+)")
@@ -67,6 +68,7 @@ class Element:
 
 
 _TEXT = attrgetter("text")
+_MARKERS = {"+": Kind.MARK, "/": Kind.UNMARK}
 
 
 def print_elements(elements: Iterable[Element]) -> str:
@@ -102,15 +104,16 @@ def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
         parts.pop()  # it may be cut in the middle
     if not any(parts):
         raise NotUnderstood("blackbox.empty")
-    for part in parts:
-        if part and not _is_shaped(board, part):
+    usual = [_usual_marker(board, part) for part in parts]
+    for part, marker in zip(parts, usual, strict=True):
+        if part and not marker and not _is_shaped(board, part):
             raise NotUnderstood("blackbox.not-a-move", part=part)
     if len(text) > limit:
         raise Illegal("blackbox.too-long", length=len(text), limit=limit)
     left = 2 * len(board.cells) + _SPARE_CELLS
     found = []
-    for part in parts:
-        element = _element(board, part)
+    for part, marker in zip(parts, usual, strict=True):
+        element = marker or _element(board, part)
         # Of single cells there is only room for so many in a text.
         left -= len(element.cells) if len(element.cells) > 1 else 0
         if left < 0:
@@ -135,6 +138,13 @@ def _as_signs(board: Geometry, text: str) -> str:
     return bare if all(part and _is_shaped(board, part) for part in parts) else text
 
 
+def _usual_marker(board: Geometry, part: str) -> Element | None:
+    """A marker that is set or taken off as records have it, ``+B2``; a full board has thousands."""
+    kind = _MARKERS.get(part[:1])
+    cell = board.named(part[1:]) if kind else None
+    return None if kind is None or cell is None else Element(kind, part, (cell,), part=part)
+
+
 def _is_shaped(board: Geometry, part: str) -> bool:
     """Whether a part has the shape of an element, right or wrong; sentences have not."""
     if not part.isascii():
@@ -157,7 +167,7 @@ def _is_token(board: Geometry, token: str) -> bool:
     found = _TOKEN.fullmatch(token)
     if not found or (found[3] is not None and found[1] != "!"):
         return False
-    letters, numbers = re.findall("[A-Z]+", token), re.findall("[0-9]+", token)
+    letters, numbers = _LETTERS.findall(token), _NUMBERS.findall(token)
     if any(len(run) > 2 for run in letters) or any(len(run) > 3 for run in numbers):
         return False
     if found[1] == "-":

@@ -150,7 +150,7 @@ def box_hidden_by(state: State, seat: Seat) -> Seat:
     return next(Seat(solver) for solver, box in enumerate(state.boxes) if box.hider == seat)
 
 
-@dataclass(frozen=True, slots=True)
+@value(frozen=True, slots=True)
 class Change:
     """What one element did to the aids.
 
@@ -163,6 +163,10 @@ class Change:
 
     kind: str
     also: tuple[int, ...] = ()
+
+
+_MARKED, _UNMARKED = Change("marked"), Change("unmarked")
+_MARKER_THERE, _MARKER_ABSENT = Change("marker-there"), Change("marker-absent")
 
 
 class Markers:
@@ -179,11 +183,11 @@ class Markers:
 
     def use(self, element: Element) -> Change | None:
         """Apply a marker or a seal; other elements change nothing and give ``None``."""
-        if element.kind == Kind.MARK:
+        if element.kind is Kind.MARK:
             return self._mark(element.cells[0])
-        if element.kind == Kind.UNMARK:
+        if element.kind is Kind.UNMARK:
             return self._unmark(element.cells[0])
-        if element.kind == Kind.SEAL:
+        if element.kind is Kind.SEAL:
             return self._seal(set(element.cells))
         return None
 
@@ -206,17 +210,18 @@ class Markers:
 
     def _mark(self, cell: int) -> Change:
         if cell in self.markers:
-            return Change("marker-there")
+            return _MARKER_THERE
         self.markers.add(cell)
-        opened = self.sealed & {cell}
-        self.sealed -= opened
-        return Change("marked", tuple(opened))
+        if cell not in self.sealed:
+            return _MARKED
+        self.sealed.remove(cell)
+        return Change("marked", (cell,))
 
     def _unmark(self, cell: int) -> Change:
         if cell not in self.markers:
-            return Change("marker-absent")
+            return _MARKER_ABSENT
         self.markers.remove(cell)
-        return Change("unmarked")
+        return _UNMARKED
 
     def _seal(self, area: set[int]) -> Change:
         if area <= self.sealed:

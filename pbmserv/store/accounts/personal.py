@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, type_coerce
 
 from pbmserv.store.accounts import preferences
 from pbmserv.store.accounts.players import Player
@@ -23,6 +23,7 @@ from pbmserv.store.tables.boards import (
     seats,
     seeks,
 )
+from pbmserv.store.tables.columns import InstantText
 from pbmserv.store.tables.mail import bounces, inbox, outbox
 
 
@@ -178,13 +179,20 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
             board.pop("options", None)
         board["seat"].append(row["seat"])
     moves = (
-        select(plies.c.board_id, plies.c.number, plies.c.seat, plies.c.text, plies.c.created_at)
+        select(
+            plies.c.board_id,
+            plies.c.number,
+            plies.c.seat,
+            plies.c.text,
+            type_coerce(plies.c.created_at, InstantText),
+        )
         .join(seats, (seats.c.board_id == plies.c.board_id) & (seats.c.seat == plies.c.seat))
         .where(seats.c.player_id == player_id)
         .order_by(plies.c.board_id, plies.c.number)
     )
-    for move in _rows(connection, moves):
-        found[move.pop("board_id")]["moves"].append(move)
+    for board_id, number, seat, text, at in connection.execute(moves).all():
+        move = {"number": number, "seat": seat, "text": text, "created_at": at}
+        found[board_id]["moves"].append(move)
     planned = select(seats.c.board_id, seats.c.plan).where(
         seats.c.player_id == player_id, seats.c.plan.is_not(None)
     )
@@ -220,7 +228,7 @@ def _letters(connection: Connection, player_id: int) -> list[dict[str, Any]]:
 def _rows(connection: Connection, statement: Any) -> list[dict[str, Any]]:
     found = connection.execute(statement)
     names = tuple(found.keys())
-    return [_plain(names, row) for row in found]
+    return [_plain(names, row) for row in found.all()]
 
 
 def _plain(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
