@@ -1,26 +1,22 @@
-"""The command line's table of contents, ``pbmserv serve``, and how it ends when something is
-wrong."""
+"""The command line's table of contents."""
 
 from __future__ import annotations
 
-import io
-import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import boards, database, queues, users
+from pbmserv.cli import boards, database, ended, queues, users
+from pbmserv.cli import serve as run_server
 from pbmserv.cli.audit import audit
 from pbmserv.cli.boards import replay
 from pbmserv.cli.database import status
 from pbmserv.cli.mail import read, send
-from pbmserv.cli.output import complain, say
-from pbmserv.cli.settings import ConfigFile, config, dkim, loaded, operator_token
-from pbmserv.errors import ConfigError, OperatorError, ServerFault
+from pbmserv.cli.output import say
+from pbmserv.cli.settings import ConfigFile, config, dkim, operator_token
 from pbmserv.games.blackbox import cli as blackbox
-from pbmserv.stages import preflight
 
 
 def serve(
@@ -41,13 +37,7 @@ def serve(
     Example: pbmserv serve --config /etc/pbmserv.toml
     Example: pbmserv serve --only play,post
     """
-    found = loaded(config)  # a wrong setting is told before the parts are even imported
-    stages = preflight.stages_of(only)
-    if "door" in stages and not without_mail:
-        preflight.must_take_mail(found.settings)
-    from pbmserv.serve import serve as run
-
-    raise typer.Exit(run(found, stages))
+    raise typer.Exit(run_server(config, without_mail, only))
 
 
 # Pretty tracebacks print local variables' neighbourhood; plain ones are fit for a bug report.
@@ -96,50 +86,10 @@ def _options(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Carry out one command line.
+    """Carry out one command line, whatever it is; its exit code, see `cli.ended`."""
 
-    Returns:
-        The exit code: 0 done, 1 refused or failed, 2 wrong usage or settings.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # A letter's one odd character must not end the program on an ASCII terminal.
-            stream.reconfigure(errors="replace")
-    try:
+    def typed() -> int:
         app(args=list(arguments), prog_name="pbmserv")
-    except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
-    except ConfigError as error:
-        complain(_settings_are_wrong(str(error)))
-        return 2
-    except (OperatorError, ServerFault) as error:
-        complain(f"pbmserv: {error}")
-        return 1
-    except Exception as error:
-        reason = _database_fails(error)
-        if reason is None:
-            raise
-        complain(f"pbmserv: the database cannot be used: {reason}")
-        return 1
-    return 0
+        return 0
 
-
-def _database_fails(error: Exception) -> str | None:
-    """The driver's own words, without statement and values, if the database is what fails.
-
-    A statement that is wrong in itself is our fault, and its traceback belongs into a report.
-    """
-    if "sqlalchemy" not in sys.modules:  # then it cannot be
-        return None
-    from sqlalchemy.exc import InternalError, OperationalError
-
-    if not isinstance(error, (InternalError, OperationalError)):
-        return None
-    return str(error.orig).strip().partition("\n")[0]
-
-
-def _settings_are_wrong(message: str) -> str:
-    lines = message.splitlines()
-    if len(lines) == 1:
-        return f"pbmserv: a setting is wrong: {message}"
-    return "\n  ".join([f"pbmserv: {len(lines)} settings are wrong:", *lines])
+    return ended(typed)

@@ -42,10 +42,11 @@ MOST_ERRORS = 20
 MOST_COMMANDS = 100
 """Commands without a mail that was taken between them."""
 
-_ABOVE_ASCII = r"\xa0-\ud7ff\ue000-\U0010ffff"
-_ATOM = rf"[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~.{_ABOVE_ASCII}-]+"  # some providers do give out "a..b"
-_QUOTED = rf'"(?:[ !#-\[\]-~{_ABOVE_ASCII}]|\\[ -~])*"'
-_LABEL = rf"[A-Za-z0-9_{_ABOVE_ASCII}-]+"
+# By what may not stand there: a class with most of Unicode in it takes `re` 3 ms.
+_NOT = r"\x00-\x1f\x7f-\x9f\ud800-\udfff"
+_ATOM = rf'[^{_NOT} "(),:;<>@\[\\\]]+'  # some providers do give out "a..b"
+_QUOTED = rf'"(?:[^{_NOT}"\\]|\\[ -~])*"'
+_LABEL = rf"[^{_NOT} -,./:-@\[-^`{{-~]+"
 _DOMAIN = rf"@(?:{_LABEL}(?:\.{_LABEL})*|\[[!-Z^-~]+\])"
 _PATH = re.compile(
     rf"(?P<open><)?(?:{_DOMAIN}(?:,{_DOMAIN})*:)?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
-from argon2 import PasswordHasher
+from argon2 import PasswordHasher, extract_parameters
 from argon2.exceptions import VerifyMismatchError
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,9 +42,7 @@ def hasher() -> CountingHasher:
 
 @pytest.fixture
 def passwords(hasher: CountingHasher) -> Passwords:
-    made = Passwords(hasher)
-    hasher.hashed = 0  # the hash that unknown players are checked against
-    return made
+    return Passwords(hasher)
 
 
 def right(passwords: Passwords, known: str | None, password: str, userid: str = "alice") -> bool:
@@ -115,6 +113,16 @@ def test_what_was_right_not_long_ago_needs_no_look(passwords: Passwords) -> None
     assert not memo.recent("alice", "secret")
     assert memo.right("alice", changed, "secret") is None
     assert not right(passwords, changed, "secret")
+
+
+def test_who_is_not_there_has_a_hash_like_everybody_s(
+    passwords: Passwords, hasher: CountingHasher
+) -> None:
+    made_up = passwords._nobody
+    assert extract_parameters(made_up) == extract_parameters(hasher.hash("secret"))
+    assert len(made_up) == len(hasher.hash("secret"))
+    with pytest.raises(VerifyMismatchError):  # it is read, and looked at
+        hasher.verify(made_up, "secret")
 
 
 def test_the_memo_holds_no_password_and_has_an_end(

@@ -80,12 +80,12 @@ class InstantText(TypeDecorator[str]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002
         moment: datetime | None = value
-        return moment and moment.astimezone(UTC).isoformat(timespec="seconds")
+        return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def _json_of(kept: str | None) -> str | None:
     """What SQLite keeps, in JSON's words: a fifth of the time that it takes through a datetime."""
-    return kept and f"{kept[:10]}T{kept[11:19]}+00:00"
+    return None if kept is None else f"{kept[:10]}T{kept[11:19]}+00:00"
 
 
 @lru_cache(maxsize=8)  # a mail writes its moment half a dozen times
