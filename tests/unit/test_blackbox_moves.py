@@ -195,6 +195,9 @@ MARKED = played((0, "c2,e2,f6,f7"), (1, "g1,b2,b4,f5"), (0, "5,+b2,+b4,+c5,+d6")
         (FIRED, "\u201cg\u201d", "G"),
         (FIRED, "D!", "D"),
         (FIRED, "c please", "C"),
+        (FIRED, "c \N{THUMBS UP SIGN}\N{EMOJI MODIFIER FITZPATRICK TYPE-3}!", "C"),
+        (FIRED, "\N{SMILING FACE WITH SMILING EYES} g :-)", "G"),
+        (FIRED, "8 :)", "8"),
         (FIRED, "I'd like to fire a ray into g", "G"),
         (FIRED, "my move is g", "G"),
         (FIRED, "+c3 +d3", "+C3,+D3"),
@@ -254,6 +257,7 @@ def test_what_can_mean_one_thing_only_is_read_as_that(state: State, typed: str, 
             "1. g",
             "guess g",
         ),
+        *("g \N{THUMBS DOWN SIGN}", "g \N{THINKING FACE}", "g:)", ":)", "\N{THUMBS UP SIGN}"),
     ],
 )
 @rows("state", [FIRED, MARKED], ids=["fired", "marked"])

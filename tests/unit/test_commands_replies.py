@@ -289,6 +289,11 @@ def test_a_line_with_a_colon_tells_by_itself_that_a_board_is_in_front(line):
     assert tray(line, asked=False) == [("412: 5", TrayReply(412, "5"))]
 
 
+@rows("line", ["12 :)", "12 :-) !", "5:("])
+def test_a_smile_behind_a_port_puts_no_board_in_front(line):
+    assert asked(line) == ReplyMove((line,), ("",))
+
+
 @rows("line", ["412:5", "412 5", "412. 5", "Board 412: 5", "412) 5"])
 def test_in_a_reply_to_the_one_mail_a_day_the_colon_may_be_missing(line):
     assert tray(line) == [("412: 5", TrayReply(412, "5"))]

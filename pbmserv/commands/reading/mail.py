@@ -145,7 +145,9 @@ def _nothing(body: str, games: Collection[str]) -> Reading:
     return Reading((read,))
 
 
-_SURE = re.compile(r"#?(\d{1,9})\s*:(?!\d)\s*(\S.*)|#(\d{1,9})\s+(\S.*)", re.ASCII)
+_SURE = re.compile(r"#?(\d{1,9})\s*:(?!\d|-?[()]+[\s.!]*$)\s*(\S.*)|#(\d{1,9})\s+(\S.*)", re.ASCII)
+"""A board in front of what is for it, as in "412: g"; "12 :)" is port 12, and a smile."""
+
 _LIKELY = re.compile(
     r"(?:board\s+)?#?(\d{1,9})(?:\s*[:.)]|\s)\s*(\S.*)()()", re.ASCII | re.IGNORECASE
 )

@@ -22,9 +22,13 @@ from pbmserv.games.blackbox.views import BoxView, View
 MOST_WORDS = 12
 """Words that a move may be said in; longer lines are for somebody to read."""
 
-_QUOTES = re.compile(
+_IDLE = re.compile(
     "[\"\u201c\u201d\u201e\u00ab\u00bb`\u00b4]|(?<![a-z])['\u2018]|['\u2018](?![a-z])"
+    r"|(?<!\S)[:;=]-?[()]+(?!\S)"
+    "|[☺❤\ufe0f🍀🎉🏻-🏿👋-👍👏😀-🙄🙋-🙏🤗🤞]"
 )
+"""Quotes, faces and thumbs up, which change nothing about a move."""
+
 _TOKEN = re.compile(
     r"(?P<range>!\s*[a-z0-9]{2,5}\s*-\s*[a-z0-9]{2,5}(?![a-z0-9]))"
     r"|(?P<signed>[+/!-]\s*(?:[a-z]{1,2}\s*[0-9]{1,3}(?![0-9])|[0-9]{1,3}\s*[a-z]{1,2}(?![a-z])))"
@@ -60,10 +64,10 @@ _THANKS = frozenset({"thanks", "thx", "thank"})
 _NEUTRAL = frozenset({"and", "then", "port", "cell", "cells", "row", "column", "col", "number"})
 _AROUND = frozenset(
     ("at", "in", "into", "from", "on", "to", "through", "via", "the", "an", "my", "with", "is")
-) | {
-    *("are", "i'll", "i'd", "will", "would", "like", "want", "now", "next", "take", "make", "one"),
-    *("final", "let", "let's", "lets", "me"),
-}
+).union(
+    ("are", "i'll", "i'd", "will", "would", "like", "want", "now", "next", "take", "make", "one"),
+    ("final", "let", "let's", "lets", "me"),
+)
 """Words that mean nothing here, where a verb or a please stands beside them."""
 
 _HEDGES = frozenset({"i", "i'd", "would", "let", "me"})
@@ -200,20 +204,16 @@ def _others(view: View, marks: Sequence[str]) -> list[str]:
 
 def _tokens(text: str, *, hiding: bool) -> list[_Token] | None:
     """The parts of a text; ``None`` where something else is between them, as in most sentences."""
-    plain = text.lower().replace("\u2019", "'").rstrip(".! ")
+    plain = _IDLE.sub(" ", text.lower().replace("\u2019", "'")).strip().rstrip(".! ")
     plain = _SPOKEN.sub(lambda said: str(_SAID.split("|").index(said[0]) + 1), plain)
-    plain, found, at = _QUOTES.sub(" ", plain).strip(), [], 0
+    found, at = [], 0
     if any(plain.count(a) != plain.count(b) for a, b in ("()", "[]")):
         return None  # "a)" begins a list
     while at < len(plain):
         match = _TOKEN.match(plain, at)
         if plain[at].isspace():
             at += 1
-        elif (
-            match is None
-            or match.lastgroup is None
-            or _may_be_otherwise(plain, match, hiding=hiding)
-        ):
+        elif match is None or _may_be_otherwise(plain, match, hiding=hiding):
             return None
         else:
             found.append(_Token(match.lastgroup or "", "".join(match[0].split())))
