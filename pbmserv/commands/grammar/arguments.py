@@ -69,8 +69,9 @@ def _invited(at: Cursor, text: str) -> str:
 
 def _sitting(at: Cursor) -> list[str]:
     """Userids, options and times, in any order; in a challenge one mail address, too."""
-    if at.named or at.row.parameters[-1].kind is not Kind.ALONE:
-        at.next("missing-players")
+    alone = at.row.parameters[-1].kind is Kind.ALONE
+    if at.named or not alone:
+        _ = at.next("missing-userid") if alone else at.next("missing-players")
     options: list[str] = []
     times: list[str] = []
     userids: list[str] = []
@@ -89,13 +90,13 @@ def _sitting(at: Cursor) -> list[str]:
             )
         elif text.startswith("-") or "=" in text:
             options.append(_option(at, text))
-        elif "@" in text and at.row.parameters[-1].kind is Kind.PLAYERS:
+        elif "@" in text and not alone:
             at.taken.addresses = (_invited(at, text),)
         else:
             userids.append(_player(at, text.lower(), userids))
         at.at += 1
     if at.named and not userids and not at.taken.addresses:
-        raise at.refusal("missing-players")
+        raise at.refusal("missing-userid") if alone else at.refusal("missing-players")
     at.taken.options, at.taken.times = tuple(options), tuple(times)
     at.taken.userids = tuple(userids)
     return userids
@@ -107,7 +108,7 @@ def _keep_seated(at: Cursor) -> None:
     names = [text for text in dict.fromkeys(texts) if at.sender.is_player(text)]
     kind = at.row.parameters[-1].kind
     if kind is Kind.ALONE:
-        names = names[:1]
+        names = names[:1] or [at.sender.userid]
     elif len(names) == 1:
         names = [*names, "FRIEND"] if names[0] == at.sender.userid else [at.sender.userid, *names]
     if not names or not all(names):

@@ -222,7 +222,8 @@ def new_password(at: Cursor) -> None:
     if text == "-":
         raise at.refusal("dash-password")
     if len(text) < SHORTEST_PASSWORD:
-        raise at.refusal("short-password", shortest=SHORTEST_PASSWORD)
+        several = at.at + 1 < len(at.words)
+        raise at.refusal("short-password", shortest=SHORTEST_PASSWORD, several=several)
     if len(text) > LONGEST_PASSWORD:
         raise at.refusal("long-password", longest=LONGEST_PASSWORD)
     at.taken.new = Secret(text)

@@ -79,6 +79,8 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     When the other one has asked for just that already, it is accepted instead.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
+    if board.status == BoardStatus.PROPOSED and sitter.accepted_at is None:
+        raise Refused("accept-how")  # "let's play again" is no more than half a yes
     if board.status not in {BoardStatus.FINISHED, BoardStatus.DECLINED}:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     order = (*board.sitters[1:], board.sitters[0])

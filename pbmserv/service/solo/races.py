@@ -97,7 +97,7 @@ def replay(context: CommandContext, command: Replay) -> Answer:
         guard = must_not_spoil
     game = known_game(context, board.game)
     if not races(game) or not game.is_race(game.options(board.options, board.seats)):
-        raise Refused("not-a-race", part=str(board.id), example=f"{board.game} show {board.id}")
+        raise Refused("not-raced", part=str(board.id), example=f"{board.game} show {board.id}")
     if board.status != BoardStatus.FINISHED:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     guard(context, board)
