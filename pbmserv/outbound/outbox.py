@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -25,7 +26,7 @@ from pbmserv.outbound.relay import LIFETIME, OutgoingLetter, delay
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Claiming, Writer
 from pbmserv.store.delivery import kept_letters, outbox
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.outbox import QueuedLetter, effort
 from pbmserv.store.tables.columns import pack
 
 
@@ -140,11 +141,31 @@ LEASE = timedelta(minutes=5)
 """How long a claimed letter is one worker's own if that does not renew it: it has died."""
 
 
+HEAVY = 25
+"""What letters to one reader may take, in plain ones, before all others' go first."""
+
+
 def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
-    """Letters to those who wait for a move before those to its mover; of each reader in order."""
+    """Letters to those who wait for a move before those to its mover, and both before those to
+    whoever has asked for much; of each reader in order."""
     answered = {row.recipient for row in rows if row.in_reply_to}
-    others = [row for row in rows if row.recipient not in answered]
-    return [*others, *[row for row in rows if row.recipient in answered]]
+    efforts = Counter[str]()
+    for row in rows:
+        efforts[row.recipient] += effort(row)
+    much = {recipient: taken for recipient, taken in efforts.items() if taken > HEAVY}
+    return sorted(rows, key=lambda row: (much.get(row.recipient, 0), row.recipient in answered))
+
+
+def in_steps(claimed: Sequence[QueuedLetter], most: int) -> Iterator[list[QueuedLetter]]:
+    """What is made together: as much as so many plain letters take, or one that takes more."""
+    step, taken = list[QueuedLetter](), 0
+    for row in claimed:
+        taken += effort(row)
+        if step and taken > most:
+            yield step
+            step, taken = [], effort(row)
+        step.append(row)
+    yield step
 
 
 class OutboxRows(Protocol):

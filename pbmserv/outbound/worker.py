@@ -6,7 +6,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -32,6 +32,7 @@ from pbmserv.outbound.outbox import (
     Result,
     Sent,
     Untried,
+    in_steps,
     note_letter,
     try_again,
 )
@@ -43,7 +44,7 @@ from pbmserv.outbound.relay import (
     Relay,
     domain_of,
 )
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.outbox import QueuedLetter, effort
 
 #: Claiming pays in batches of 20 to 100.
 BATCH = 50
@@ -118,6 +119,7 @@ class Sender:
         self._domains = Domains(domain_letters)
         self._renewal_s = renewal_s
         self._held = held
+        self._is_heavy = False
         self._turn: tuple[int, float] | None = None
         self._turns = threading.Condition()
         self._stopping = threading.Event()
@@ -205,24 +207,31 @@ class Sender:
 
     def run_once(self) -> bool:
         """Claim, send and settle one batch; whether there was any letter."""
-        now = self._clock.now()
-        allowed = self._breaker.allowance(now, BATCH)
-        if not allowed:
-            return False
-        is_trial = allowed < BATCH
-        claimed = self._outbox.claim(allowed, self._domains.closed(now))
-        if not claimed:
-            if is_trial:
-                self._breaker.untried(now)
-            return False
-        ids = [row.id for row in claimed]
-        self._held.add(ids)
-        try:
-            with self._in_turn():
+        with ExitStack() as turn:
+            waits = self._is_heavy
+            if waits:  # else each thread would have one in hand, and others' letters wait for all
+                turn.enter_context(self._in_turn())
+            now = self._clock.now()
+            allowed = self._breaker.allowance(now, BATCH)
+            if not allowed:
+                return False
+            is_trial = allowed < BATCH
+            claimed = self._outbox.claim(allowed, self._domains.closed(now))
+            self._is_heavy = max(map(effort, claimed), default=0) > TOGETHER
+            if not claimed:
+                if is_trial:
+                    self._breaker.untried(now)
+                return False
+            ids = [row.id for row in claimed]
+            self._held.add(ids)
+            try:
+                if not waits:
+                    turn.enter_context(self._in_turn())
                 results = self._results(claimed, now, is_trial=is_trial)
-            self._settle(results)
-        finally:
-            self._held.remove(ids)
+                turn.close()
+                self._settle(results)
+            finally:
+                self._held.remove(ids)
         return True
 
     @contextmanager
@@ -251,8 +260,9 @@ class Sender:
             self.wake()  # there may be more: another thread can begin on it
         results, slow = list[Result](), False
         under_way: deque[tuple[QueuedLetter, str, Delivery]] = deque()
-        # What is few shall be there soon; else the next hop has time while others are begun.
-        lag = 0 if len(claimed) <= FEW else self._relay.at_once // 2
+        # What is few shall be there soon, and nothing waits until a heavy letter is made; else the
+        # next hop has time while others are begun.
+        lag = 0 if len(claimed) <= FEW or self._is_heavy else self._relay.at_once // 2
         for row, letter in self._made(claimed, results):
             domain = domain_of(letter.recipient)
             # After a slow one others need not wait behind it.
@@ -273,11 +283,13 @@ class Sender:
     def _made(self, claimed: Sequence[QueuedLetter], results: list[Result]) -> Iterator[_Ready]:
         """The letters of a batch; while some are being kept, the next are made. What became of
         others goes to *results*."""
-        step = 1 if len(claimed) <= FEW else TOGETHER
+        is_few = len(claimed) <= FEW
         ahead: deque[Callable[[], list[_Ready]]] = deque()
-        for at in range(0, len(claimed), step):
-            ahead.append(self._prepared(claimed[at : at + step], results))
-            if step == 1 or len(ahead) > 1:
+        for rows in in_steps(claimed, 1 if is_few else TOGETHER):
+            while ahead and effort(rows[0]) > TOGETHER:
+                yield from ahead.popleft()()
+            ahead.append(self._prepared(rows, results))
+            if is_few or len(ahead) > 1:
                 yield from ahead.popleft()()
         for kept in ahead:
             yield from kept()

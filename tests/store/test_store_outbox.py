@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -17,13 +18,14 @@ from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import LEASE, Failed, Later, Outbox, Sent, Untried, WrittenRows
+from pbmserv.outbound.worker import BATCH
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer, open_writer
 from pbmserv.store.delivery import bounces, outbox
-from pbmserv.store.delivery.outbox import NewLetter
+from pbmserv.store.delivery.outbox import SHARE, NewLetter, effort
 from pbmserv.store.tables.mail import outbox as rows
 
 PATIENCE_S = 20
@@ -50,13 +52,9 @@ class Post:
         )
 
     def post(self, count: int, clock: MovableClock) -> None:
-        letters = [
-            NewLetter(
-                "welcome", f"p{n}@players.example", {"userid": f"p{n}"}, f"<{n}@games.example>"
-            )
-            for n in range(count)
-        ]
+        self.add([letter_to(f"p{n}") for n in range(count)], clock)
 
+    def add(self, letters: Sequence[NewLetter], clock: MovableClock) -> None:
         def job(connection: Connection) -> None:
             outbox.add(connection, letters, clock.now())
 
@@ -69,6 +67,18 @@ class Post:
     def close(self) -> None:
         self.writer.close()
         self.database.close()
+
+
+def letter_to(
+    userid: str, kind: str = "welcome", words: Mapping[str, object] | None = None
+) -> NewLetter:
+    """A letter in the queue."""
+    told = {"userid": userid, **(words or {})}
+    return NewLetter(kind, f"{userid}@players.example", told, f"<{userid}@games.example>")
+
+
+def claimed(post: Post) -> list[int]:
+    return [row.id for row in post.queue.claim(BATCH)]
 
 
 @pytest.fixture
@@ -99,6 +109,36 @@ def test_a_claimed_letter_comes_back_when_its_worker_died(post: Post, clock: Mov
     assert again[1].raw is None
     assert post.queue.prepare(again[:1])() == made
     assert [row.attempts for row in again] == [0, 0, 0]
+
+
+def test_nobody_s_letter_waits_for_all_that_another_has_asked_for(
+    post: Post, clock: MovableClock
+) -> None:
+    asked = [letter_to("alice", "export") for _ in range(5)]
+    several = {"lines": [{"parts": [{}] * 30}]}
+    post.add([*asked, letter_to("carol", "summary", several), letter_to("bob")], clock)
+    assert claimed(post) == [7, 6, 1]  # who has asked for least first
+    clock.move(seconds=1)
+    post.add([letter_to("bob"), letter_to("alice")], clock)
+    assert claimed(post) == [8, 2]
+    assert [claimed(post) for _ in range(3)] == [[3], [4], [5]]
+    assert claimed(post) == [9]  # behind those before it to the same reader
+    assert claimed(post) == []
+
+
+def test_as_many_plain_letters_as_are_claimed_at_once_are_one_reader_s_share(
+    post: Post, clock: MovableClock
+) -> None:
+    post.add([letter_to("alice")] * BATCH, clock)
+    assert len(post.queue.claim(BATCH)) == BATCH
+
+
+def test_a_letter_that_was_made_before_weighs_little(post: Post, clock: MovableClock) -> None:
+    post.add([letter_to("alice", "welcome") for _ in range(3)], clock)
+    first = post.queue.claim(9)
+    assert [effort(row) for row in first] == [1, 1, 1]
+    heavy = replace(first[0], letter="export")
+    assert [effort(heavy), effort(replace(heavy, raw=b"made"))] == [SHARE, 1]
 
 
 def test_every_end_that_a_letter_can_have(post: Post, clock: MovableClock) -> None:

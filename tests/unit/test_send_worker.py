@@ -56,6 +56,7 @@ class Row:
     attempts: int = 0
     letter: OutgoingLetter | None = None
     result: Result | None = None
+    kind: str = "welcome"
 
 
 @dataclass
@@ -228,7 +229,7 @@ DOMAINS: dict[int, str] = {}
 def queued(row: Row) -> QueuedLetter:
     made = letter(row.id)
     return QueuedLetter(
-        "welcome",
+        row.kind,
         made.recipient,
         {},
         made.message_id,
@@ -351,6 +352,23 @@ def test_of_few_letters_each_goes_before_the_next_is_made(
     begin()
     outbox.wait_until_settled()
     assert outbox.steps == ["make 0", "keep 0", "make 1", "keep 1"]
+
+
+def test_letters_go_out_before_a_heavy_one_is_made(outbox: MemoryOutbox, clock: MovedClock) -> None:
+    outbox.add(6)
+    for heavy in (4, 5):
+        outbox.rows[heavy].kind = "export"
+    relay = SteppedRelay()
+    relay.steps = outbox.steps
+    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=1, poll_s=30.0, held=Claims())
+    sender.start()
+    outbox.wait_until_settled()
+    assert sender.stop(PATIENCE_S)
+    said = [step for step in outbox.steps if not step.startswith("end")]
+    assert said == [
+        "make 0", "keep 0", "text 0", "text 1", "text 2", "text 3",
+        "make 4", "keep 4", "text 4", "make 5", "keep 5", "text 5",
+    ]  # fmt: skip
 
 
 def test_a_letter_that_was_rendered_before_is_sent_as_it_was(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from typing import Any
@@ -69,6 +69,28 @@ class QueuedLetter(NewLetter):
     raw: bytes | None = field(default=None, repr=False)
 
 
+SHARE = 50
+"""What letters to one reader may take of what is claimed at once, in plain letters; there is always
+one of them."""
+
+
+_PARTS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
+    "summary": lambda words: sum([len(line["parts"]) for line in words["lines"]]),
+    **dict.fromkeys(
+        ("tray", "reminders"), lambda words: len(words["waiting"]) + len(words["news"])
+    ),
+    **dict.fromkeys(letters_that(lambda kind: kind.has_files), lambda _: SHARE),
+}
+"""How much is in letters that are not about one thing."""
+
+
+def effort(row: QueuedLetter) -> int:
+    """What it takes to make a letter, in plain ones: as many as its parts; a whole share if files
+    travel with it, such as all that is kept of a player."""
+    parts = _PARTS.get(row.letter)
+    return 1 if parts is None or row.raw is not None else max(1, parts(row.words))
+
+
 (FAREWELL,) = letters_that(lambda kind: kind.leaves_nothing)
 """The last letter to somebody of whom nothing shall be kept: once it is gone, not even that."""
 
@@ -125,6 +147,7 @@ _RENEW = Prepared(
         due_at=bindparam("until")
     )
 )
+_PUT_BEHIND = Prepared(_ONE.values(due_at=bindparam("now")))
 _RELEASE = Prepared(_IN_HAND.values(due_at=bindparam("until"), claimed=False))
 _WAIT = Prepared(_IN_HAND.values(due_at=bindparam("until"), error=bindparam("why"), claimed=False))
 _SENT = Prepared(
@@ -253,7 +276,8 @@ def claim(
 ) -> list[QueuedLetter]:
     """Take up to *most* due letters; nobody else gets them before *until*.
 
-    What is due for an address that is given up is parked, so that nobody finds it due again.
+    What is due for an address that is given up is parked, so that nobody finds it due again. What
+    one reader has beyond a `SHARE` goes behind all that is due by now, in its order.
 
     Args:
         avoiding: recipient domains (lower case) whose letters are left where they are.
@@ -268,10 +292,23 @@ def claim(
     parked = [row.id for row, given_up in due if given_up and not kind_of(row.letter).always_tried]
     if parked:
         _PARK.run(connection, *[{"letter_id": i} for i in parked])
-    found = [row for row, _ in due if row.id not in parked]
+    found, behind = _shared_out([row for row, _ in due if row.id not in parked])
+    if behind:
+        _PUT_BEHIND.run(connection, *[{"letter_id": row.id, "now": now} for row in behind])
     if found:
         _LEASE.run(connection, *[{"letter_id": row.id, "until": until} for row in found])
     return found
+
+
+def _shared_out(due: Sequence[QueuedLetter]) -> tuple[list[QueuedLetter], list[QueuedLetter]]:
+    """Letters that are within their readers' shares, and those beyond."""
+    within, beyond = list[QueuedLetter](), list[QueuedLetter]()
+    taken: dict[str, int] = {}
+    for row in due:
+        before = taken.get(row.recipient, 0)
+        taken[row.recipient] = before + effort(row)
+        (beyond if before and taken[row.recipient] > SHARE else within).append(row)
+    return within, beyond
 
 
 def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
