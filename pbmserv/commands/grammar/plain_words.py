@@ -39,6 +39,7 @@ _BESIDE = frozenset(
 }
 """Words that change nothing about what is asked for."""
 
+_NO_SIGNS = str.maketrans(dict.fromkeys(".,;:!-", " "))
 _SIGNS = re.compile(r"[^\w@.=:+-]+")
 
 _SAID: Mapping[str, str] = {
@@ -105,6 +106,15 @@ _AWAY = re.compile(
 _ANSWERS = frozenset({"yes", "confirm", "chat", "message", "move", "password", "queue", "submit"})
 """Commands of one word that answer something, or say nothing alone."""
 
+_NO = frozenset(
+    ("no", "nope", "nah", "not", "nein", "non", "nej", "nei", "nee", "não", "nao", "nie")
+)
+_BESIDE_NO = _NO.union(
+    ("thanks", "thank", "you", "sorry", "for", "me", "today", "this", "time", "interested", "im"),
+    ("danke", "merci", "gracias", "grazie", "tack", "takk", "bedankt", "obrigado", "obrigada"),
+)
+"""Words that may stand beside a no and leave it one."""
+
 _DIGEST_ON = frozenset({"on", "yes"})
 _MOST_SETTING = 2
 
@@ -130,6 +140,12 @@ def meant(text: str) -> str:
     if said in IN_REPLY and said not in _ANSWERS:  # "can I undo?"
         return said
     return _SAID.get(said, "") or _preference(words)
+
+
+def says_no(text: str) -> bool:
+    """Whether a line is a no and nothing else: "No, thank you." is one, "no problem" is not."""
+    words = fold(text).lower().replace("'", "").translate(_NO_SIGNS).split()
+    return not _NO.isdisjoint(words) and _BESIDE_NO.issuperset(words)
 
 
 def weighty(line: str) -> list[str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from pbmserv.commands.grammar.plain_words import says_no
 from pbmserv.commands.reading.replies import greets
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import Chat, Check, MakeMove, Preview, Resign
@@ -53,6 +54,8 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     position = context.position(board)
     lines, number = _numbered(command.lines)
     not_late(context, board, sitter.seat, number, lines)
+    if sitter.accepted_at is None and says_no(lines[0]):
+        return reject(context, Reject(None, None, None))
     view = position.game.view(position.state, sitter.seat)
     try:
         first, move = _first_move(position, view, lines)
