@@ -187,4 +187,4 @@ def test_a_challenge_is_taken_back_by_resigning(server: Correspondence) -> None:
     alice.asks(Challenge("blackbox", ("alice", "bob")))
     alice.replies(alice.letter(), Resign(None, None, None))
     assert statuses(server) == ["declined"]
-    assert "declined board" in bob.letters()[-1].text
+    assert "called board 1 off" in bob.letters()[-1].text

@@ -252,7 +252,13 @@ def forfeit(
 def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
     """The board will not be played; it counts for nothing."""
     boards.set_status(context.connection, board.id, "declined")
-    words = {"by": sitter.userid, "players": list(board.names), "said": context.words}
+    agreed = sitter.accepted_at is not None
+    words = {
+        "by": sitter.userid,
+        "agreed": agreed,
+        "players": list(board.names),
+        "said": context.words,
+    }
     told = tuple(
         Notification.sitter(other, Part("declined", words, board.id, board.plies, other.seat))
         for other in board.sitters
