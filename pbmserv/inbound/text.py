@@ -215,6 +215,9 @@ _SIGNATURE_IDS = (
 _LEFT_LINE = re.compile(
     r"border-left(?:-width|-style)?\s{0,3}:\s{0,3}(?!none|0|initial|inherit|\s)"
 )
+_HIDDEN = re.compile(r"display\s{0,3}:\s{0,3}none|mso-hide\s{0,3}:\s{0,3}all")
+"""What neither its writer nor anybody else sees says nothing."""
+
 _LOOKED_AT = 300
 """Characters of an attribute that are looked at."""
 
@@ -280,6 +283,9 @@ def _tame(element: Any) -> bool:
         _replace(element, _DIVIDER)
     elif tag == "blockquote" or (element.attrib and _is_quote(element)):
         _replace(element, ">")
+    elif element.attrib and _is_hidden(element):
+        element.clear(keep_tail=True)
+        left_out = True
     elif element.attrib and _has_left_line(element):
         _replace(element, ">")
         left_out = True
@@ -306,6 +312,11 @@ def _is_divider(element: Any) -> bool:
 
 def _is_quote(element: Any) -> bool:
     return element.get("name") == "quote" or _classes(element, _QUOTE_CLASSES)
+
+
+def _is_hidden(element: Any) -> bool:
+    style = element.get("style", "")[:_LOOKED_AT].lower()
+    return "hidden" in element.attrib or _HIDDEN.search(style) is not None
 
 
 def _has_left_line(element: Any) -> bool:

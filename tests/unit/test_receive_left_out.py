@@ -65,6 +65,7 @@ PARTS = {
     "file": "Content-Type: text/plain; name=no.txt\n\nno\n",
     "drawn": 'Content-Type: text/html\n\n<img src="cid:x" alt="No thanks">\n',
     "signed": 'Content-Type: text/html\n\n<div class="gmail_signature">No thanks</div>\n',
+    "hidden": 'Content-Type: text/html\n\n<p style="display:none">No thanks</p>\n',
     "lined": 'Content-Type: text/html\n\n<p style="border-left: solid 1px">No thanks</p>\n',
 }
 HARMLESS = ("empty", "html", "signature")
