@@ -44,8 +44,9 @@ def test_where_the_allocator_cannot_be_asked_nobody_asks(monkeypatch: pytest.Mon
     asyncio.run(processes.give_back())
 
 
+@pytest.mark.slow
 def test_a_window_takes_eight_octets_for_a_hit_and_little_for_itself() -> None:
-    windows, limit, count = Windows(SystemClock()), parse("100/hour"), 1_000
+    windows, limit, count = Windows(SystemClock()), parse("100/hour"), 200
     tracemalloc.start()
     try:
         for number in range(count):
