@@ -177,9 +177,10 @@ class World:
 
     def letters(self) -> list[OutgoingLetter]:
         """The letters that wait, made as the sender makes them."""
-        claimed = self.server.outbox.claim(1000)
-        made = self.server.outbox.prepare(claimed)()
-        self.server.outbox.settle([Sent(one.id) for one in claimed])
+        made: list[OutgoingLetter] = []
+        while claimed := self.server.outbox.claim(1000):
+            made += self.server.outbox.prepare(claimed)()
+            self.server.outbox.settle([Sent(one.id) for one in claimed])
         return made
 
     def tidy(self) -> None:

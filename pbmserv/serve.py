@@ -58,7 +58,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
             settings = _with_ports(loaded.settings, bound)
             base, secret = _usable(settings)
             _prepare_heap()
-            _collect_rarely()
+            collect_rarely()
             mailbox = f"{public_url(settings.mailbox)}/{secret}/" if settings.mailbox else ""
 
             def ready() -> None:
@@ -97,7 +97,7 @@ def _only(settings: Settings, stages: Sequence[str]) -> Settings:
     return settings
 
 
-def _collect_rarely() -> None:
+def collect_rarely() -> None:
     """Look for cyclic garbage less often: mails leave hardly any, and the remembered positions
     are many objects to look through in vain (8 % of the time that a move takes)."""
     gc.collect()

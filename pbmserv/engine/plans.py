@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pbmserv.engine.protocol import Conditional, only_meaning
+from pbmserv.engine.protocol import Conditional, keeps, only_meaning
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
 
@@ -133,6 +133,11 @@ def due(plan: Plan | None, holds: Callable[[str], bool]) -> Play | None:
     return plan
 
 
+def conditional(game: Any) -> Conditional[Any] | None:
+    """The game, if it is `Conditional`."""
+    return game if keeps(game, Conditional) else None
+
+
 def settle(game: AnyGame, view: Any, plan: Plan) -> Plan:
     """The plan with canonical moves and facts, checked as far as its player's view allows.
 
@@ -142,12 +147,13 @@ def settle(game: AnyGame, view: Any, plan: Plan) -> Plan:
     Raises:
         NotUnderstood | Illegal | Ambiguous: as the game's ``parse``, or for a condition.
     """
+    judge = conditional(game)
     if isinstance(plan, Choice):
-        if not isinstance(game, Conditional):
+        if judge is None:
             condition = _print_condition(plan.condition)
             raise Illegal("plan-no-conditions", part=f"if {condition}", game=game.info.title)
         return Choice(
-            _settle_condition(game, view, plan.condition),
+            _settle_condition(judge, view, plan.condition),
             settle(game, view, plan.yes),
             None if plan.no is None else settle(game, view, plan.no),
         )
@@ -156,11 +162,11 @@ def settle(game: AnyGame, view: Any, plan: Plan) -> Plan:
     except MoveError as error:
         meant = only_meaning(game, view, plan.move)
         if meant is None:
-            if isinstance(error, NotUnderstood) or isinstance(game, Conditional):
+            if isinstance(error, NotUnderstood) or judge is not None:
                 raise
             return replace(plan, then=plan.then and settle(game, view, plan.then))
         move = meant
-    expected = game.expect(view, move) if isinstance(game, Conditional) else view
+    expected = view if judge is None else judge.expect(view, move)
     return Play(move.text, plan.then and settle(game, expected, plan.then))
 
 

@@ -294,22 +294,22 @@ class RacingGame(Game[Any, Any, Any], Racing, Protocol):
 def races(game: object) -> TypeGuard[RacingGame]:
     """Whether a game is `Racing`, asked at every move: Python looks through all of a protocol's
     methods for an answer (20 us), and it never changes."""
-    return _keeps(game, Racing)
+    return keeps(game, Racing)
 
 
 def only_meaning(game: Any, view: Any, text: str) -> Move | None:
     """The one legal move that a text which a game's `parse` refuses can mean, if the game is
     `Forgiving`; ``None``: none, or several."""
-    return game.meant(view, text) if _keeps(game, Forgiving) else None
+    return game.meant(view, text) if keeps(game, Forgiving) else None
 
 
 def previews(game: object) -> TypeGuard[Previewing[Any]]:
     """Whether a game is `Previewing`; see `races`."""
-    return _keeps(game, Previewing)
+    return keeps(game, Previewing)
 
 
 @lru_cache(maxsize=1_000)
-def _keeps(game: object, contract: type) -> bool:
+def keeps(game: object, contract: type) -> bool:  # see `races`
     return isinstance(game, contract)
 
 
@@ -324,7 +324,7 @@ class Sized(Protocol):
 
 def sized(game: object) -> TypeGuard[Sized]:
     """Whether a game is `Sized`; see `races`."""
-    return _keeps(game, Sized)
+    return keeps(game, Sized)
 
 
 @runtime_checkable
@@ -382,7 +382,7 @@ class CoachedGame(Game[Any, Any, Any], Reporting, Protocol):
 
 def coached(game: object) -> TypeGuard[CoachedGame]:
     """Whether a game is `Reporting`; see `races`."""
-    return _keeps(game, Reporting)
+    return keeps(game, Reporting)
 
 
 @runtime_checkable

@@ -8,9 +8,17 @@ from functools import partial
 from typing import Any
 
 from pbmserv.commands.table.playing import ConfirmMove, Queue, Submit
-from pbmserv.engine.plans import Plan, due, parse_plan, print_plan, read_plan, settle
+from pbmserv.engine.plans import (
+    Plan,
+    conditional,
+    due,
+    parse_plan,
+    print_plan,
+    read_plan,
+    settle,
+)
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Conditional, Previewing
+from pbmserv.engine.protocol import Previewing
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
@@ -166,7 +174,8 @@ class _Run:
         self.context.budget.spend(Work.MOVE)
         plan = parse_plan(self.plans[seat])
         game, view = position.game, position.game.view(position.state, seat)
-        holds = partial(game.holds, view) if isinstance(game, Conditional) else _never
+        judge = conditional(game)
+        holds = _never if judge is None else partial(judge.holds, view)
         play = due(plan, holds)
         if play is None:
             self._say(seat, unfit=self.plans[seat])
