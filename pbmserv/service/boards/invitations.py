@@ -160,7 +160,7 @@ def _must_play(context: CommandContext, userid: str, place: int) -> None:
     if unknown.refusal.values["suggestion"]:
         raise unknown
     context.echo_hidden = True
-    raise Refused("no-such-player", place=place)
+    raise Refused("no-such-player", place=place, invites=True)
 
 
 def _invited(

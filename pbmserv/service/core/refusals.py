@@ -129,7 +129,7 @@ def _is_player(context: CommandContext, known: dict[str, bool], word: str) -> bo
 def _hidden(context: CommandContext, line: Line, is_userid: Callable[[str], bool]) -> str:
     """A line of which any word may be a password: its command, its board, and userids."""
     words = line.echo.split()
-    if context.reply_address is not None:
+    if context.reply_address is not None and not isinstance(line.asked, Challenge):
         return BLANK
     head = 2 if words and words[0] in context.services.registry else 1
     board = getattr(line.asked, "board", None)
