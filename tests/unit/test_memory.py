@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import tracemalloc
+import weakref
 from types import SimpleNamespace
 
 import pytest
@@ -39,9 +40,28 @@ def test_a_process_gives_memory_back_again_and_again(monkeypatch: pytest.MonkeyP
     asyncio.run(run())
 
 
-def test_where_the_allocator_cannot_be_asked_nobody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_connections_that_have_ended_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They hold each other; where the allocator cannot be asked, too."""
+
+    class Connection:
+        def __init__(self) -> None:
+            self.handler = self.run
+
+        def run(self) -> None: ...
+
+    ended = weakref.ref(Connection())
+    assert ended() is not None
     monkeypatch.setattr("ctypes.CDLL", lambda _name: SimpleNamespace())
-    asyncio.run(processes.give_back())
+    monkeypatch.setattr(processes, "GIVE_BACK_S", 0.001)
+
+    async def run() -> None:
+        giving = asyncio.create_task(processes.give_back())
+        async with asyncio.timeout(10):
+            while ended() is not None:
+                await asyncio.sleep(0.001)
+        giving.cancel()
+
+    asyncio.run(run())
 
 
 @pytest.mark.slow
