@@ -279,14 +279,14 @@ def grid(found: Any, filled: Forms, link: str = "") -> Markup:
 
 
 # Most rows are like those of other letters, and a row is a hundred times dearer than a look-up.
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=2_048)
 def _row(row: tuple[Any, ...], filled: Forms) -> list[str]:
     """A row of cells as a line, cut where links begin."""
     left, inside, right = row
     return _line_of((left, *inside, right), filled.row, filled)
 
 
-@lru_cache(maxsize=1_024)
+@lru_cache(maxsize=512)
 def _ends(spots: tuple[Any, ...], filled: Forms) -> list[str]:
     """A row of ports, likewise."""
     return _line_of(spots, filled.ends, filled)

@@ -249,7 +249,7 @@ def _token(
     return "".join(pairs)[: (bits + 4) // 5]
 
 
-@lru_cache(maxsize=1_024)  # RCPT, DATA and whoever reads a mail ask for the same
+@lru_cache(maxsize=256)  # RCPT, DATA and whoever reads a mail ask for the same
 def _read(keys: tuple[tuple[int, bytes], ...], token: str) -> ReplyAddress | None:
     """What a token in lower case says; ``None``: none of these keys has signed it."""
     # Base32; the standard library's decoder goes over it character by character. The last letter

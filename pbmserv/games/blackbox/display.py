@@ -59,7 +59,7 @@ class Spots(NamedTuple):
     bottom: tuple[Spot, ...]
 
 
-@lru_cache(maxsize=2_048)  # several letters show a box whose ports alone have changed
+@lru_cache(maxsize=1_024)  # several letters show a box whose ports alone have changed
 def texts_of(
     board: Geometry,
     sealed: frozenset[int],
@@ -83,7 +83,7 @@ def texts_of(
     return tuple([tuple(shown[at : at + width]) for at in range(0, len(shown), width)])
 
 
-@lru_cache(maxsize=1_024)  # markers and seals are set far more often than ports are marked
+@lru_cache(maxsize=256)  # markers and seals are set far more often than ports are marked
 def port_spots(board: Geometry, marks: tuple[str, ...]) -> tuple[Spot, ...]:
     """The ports of a box; *marks*: what each shows."""
     unused, _ = _blank(board)
@@ -101,7 +101,7 @@ def port_spots(board: Geometry, marks: tuple[str, ...]) -> tuple[Spot, ...]:
 
 
 # A turn changes a row or two of a box, and each letter about it draws them all.
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=2_048)
 def spot_row(board: Geometry, y: int, left: Spot, texts: tuple[str, ...], right: Spot) -> SpotRow:
     """A row of a box; *texts*: each cell's two characters, as the board is drawn."""
     return SpotRow(left, _spots_in(_blank(board)[1][y], texts), right)

@@ -122,7 +122,7 @@ def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
     return tuple(found)
 
 
-_remembered = lru_cache(maxsize=8_192)(_read)
+_remembered = lru_cache(maxsize=2_048)(_read)
 """Moves as most are: right, short, and read twice, when they come and when they are applied."""
 
 
