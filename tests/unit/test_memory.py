@@ -49,16 +49,15 @@ def test_connections_that_have_ended_are_found(monkeypatch: pytest.MonkeyPatch) 
 
         def run(self) -> None: ...
 
-    ended = weakref.ref(Connection())
-    assert ended() is not None
     monkeypatch.setattr("ctypes.CDLL", lambda _name: SimpleNamespace())
     monkeypatch.setattr(processes, "GIVE_BACK_S", 0.001)
 
     async def run() -> None:
+        found = asyncio.Event()
+        ended = weakref.ref(Connection(), lambda _: found.set())
+        assert ended() is not None
         giving = asyncio.create_task(processes.give_back())
-        async with asyncio.timeout(10):
-            while ended() is not None:
-                await asyncio.sleep(0.001)
+        await asyncio.wait_for(found.wait(), 10)
         giving.cancel()
 
     asyncio.run(run())
