@@ -152,7 +152,7 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
     row = BY_NAME.get(pair) or _guessed(BY_SLIP.get(pair))
     if row is not None:
         return Head(front, game, row, at + 2)
-    row = BY_NAME.get(word) or _guessed(BY_SLIP.get(word))
+    row = BY_NAME.get(word) or _guessed(BY_SLIP.get(word)) or _asked_for(words[at:])
     if word == "board" and holds_a_move(words[at + 1 :]):
         row = BY_NAME["move"]
     if row is not None:
@@ -165,6 +165,12 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
         if row is not None and (front or row.name[0] == word[0]):  # "what 5 ..." is English, too
             return Head(front, game, row, at + 1)
     return None
+
+
+def _asked_for(words: Sequence[Word]) -> Row | None:
+    """A command that only looks, as a question of one word: "help?", "games?"."""
+    row = BY_NAME.get(words[0].plain.rstrip("?! ")) if len(words) == 1 else None
+    return row if row is not None and Trait.LOOKS in row.traits else None
 
 
 def holds_a_move(behind: Sequence[Word]) -> bool:

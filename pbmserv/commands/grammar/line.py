@@ -213,8 +213,9 @@ def _no_command(words: Sequence[Word], games: Collection[str], sender: Sender) -
     begins = [words[0].plain, *weighty[:1]] if words else []
     row = next((BY_NAME[MEANT_BY[one]] for one in begins if one in MEANT_BY), None)
     sample = example(row, None, games, {}, sender) if row else "help"
-    if row is not None and row.name == "help":
-        sample = "help"
+    if row is None or row.name == "help":  # "rules", "How do I play?"
+        said = plain_words.meant(" ".join(word.text for word in words[:_MOST_WORDS]))
+        sample = said if said.startswith("help ") else "help"
     if row is not None and row.name == "challenge":
         sample = _challenging(row, words, games, sender)
     refused = Misread(
