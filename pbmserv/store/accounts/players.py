@@ -122,8 +122,8 @@ def of_name(connection: Connection, userid: str) -> Player | None:
 
 
 def by_address(connection: Connection, address: str) -> list[Player]:
-    """All active players for whom *address* (lower case) is confirmed."""
-    return [Player(*row) for row in connection.execute(_BY_ADDRESS, {"address": address})]
+    """All active players for whom *address* is confirmed, in whatever case it is written."""
+    return [Player(*row) for row in connection.execute(_BY_ADDRESS, {"address": address.lower()})]
 
 
 def is_address(connection: Connection, address: str) -> bool:
