@@ -208,3 +208,22 @@ def test_several_addresses_at_signup(tmp_path: Path) -> None:
         assert {str(f.message["To"]) for f in server.letters()} == {HOME, PHONE}
         server.send(WORK, "signup gone-12 secret")
         assert "Nobody can have" in server.letter(WORK).text
+
+
+def test_what_stands_in_examples_is_nobody_s_name_and_password(server: Correspondence) -> None:
+    """The button on the first page writes such a letter, and some send it as it stands."""
+    dave = "dave@players.example"
+    server.send(dave, "signup yourname password")
+    refused = server.letter(dave)
+    assert 'Nobody can have "yourname" as a userid' in flat(refused)
+    assert "signup dave PASSWORD" in refused.text
+    server.send(dave, "signup dave Password")
+    assert 'The word "password" in our examples stands for' in flat(server.letter(dave))
+
+    alice = server.sign_up("alice")
+    server.send(alice, "forgot alice")
+    reset = server.letter(alice)
+    server.reply(reset, "password NEWPASSWORD")
+    assert "password of your own" in flat(server.letter(alice))
+    server.reply(reset, "password cat-and-hat")
+    assert server.letter(alice).subject == "Your new password, alice"

@@ -305,7 +305,8 @@ NEUTRAL = "gone-"
 STAFF = frozenset(
     ("admin", "admins", "administrator", "operator", "operators", "support", "staff", "team",
      "moderator", "sysop", "owner", "root", "system", "server", "service", "official", "bot",
-     "gamemaster", "house", "pbm", "pbmserv", "nobody", "everybody", "anybody", "anonymous")
+     "gamemaster", "house", "pbm", "pbmserv", "nobody", "everybody", "anybody", "anonymous",
+     "yourname", "theirname")  # as in the examples on our pages
 ) | frozenset(
     # RFC 2142, and what mail servers call themselves
     ("postmaster", "hostmaster", "webmaster", "abuse", "security", "noc", "info", "sales",

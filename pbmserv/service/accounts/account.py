@@ -24,8 +24,8 @@ from pbmserv.store.boards import boards
 from pbmserv.store.delivery import bounces, inbox
 from pbmserv.store.tables.accounts import PlayerState
 
-SAMPLE = "PASSWORD"
-"""Stands in our examples for a password; everybody would guess it."""
+SAMPLES = frozenset({"password", "newpassword"})
+"""What stands in our examples for a password, in whatever case; everybody would guess it."""
 
 BOARDS = 60
 """Most boards that are sent anew to a new address."""
@@ -40,8 +40,7 @@ def signup(context: CommandContext, command: Signup) -> Answer:
         raise Refused("reserved-userid", part=command.userid, example=free_signup(context))
     if players.of_name(context.connection, command.userid) is not None:
         raise _taken(command.userid)
-    if command.password.text == SAMPLE:
-        raise Refused("sample-password", example=f"signup {command.userid} {SAMPLE}")
+    _must_be_their_own(command.password, f"signup {command.userid} PASSWORD")
     addresses = command.addresses or (context.incoming.mail.sender,)
     must_not_flood(context, addresses)
     hashed = _hashed(context, command.password)
@@ -109,6 +108,8 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
                 "password-needs-old", example="change password USERID OLDPASSWORD NEWPASSWORD"
             )
         player = _resetting(context, reply_address)
+    named = "password" if command.who is None else f"change password {player.userid} PASSWORD"
+    _must_be_their_own(command.new, f"{named} NEWPASSWORD")
     hashed = _hashed(context, command.new)
     players.set_password(context.connection, player.id, hashed)
     context.services.memo.note(player.userid, hashed, command.new.text, right=True)
@@ -168,6 +169,12 @@ def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:
         raise Refused("reset-used", example=f"forgot {player.userid}")
     context.heard(player.id, player.unreachable_since)
     return player
+
+
+def _must_be_their_own(password: Secret, example: str) -> None:
+    """Refuse what the examples in our letters and on our pages have in a password's place."""
+    if password.text.lower() in SAMPLES:
+        raise Refused("sample-password", example=example)
 
 
 def _hashed(context: CommandContext, password: Secret) -> str:
