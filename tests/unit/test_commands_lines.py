@@ -87,6 +87,7 @@ FORMS = [
     ("list blackbox", ListGames((B,))),
     ("blackbox list", ListGames((B,))),
     ("signup alice secret", Signup("alice", Secret("secret"))),
+    ("signup Alice, secret,", Signup("alice", Secret("secret,"))),
     (
         "signup Alice_1-x secret <Alice@Example.ORG>, mailto:al@localhost",
         Signup("alice_1-x", Secret("secret"), ("Alice@example.org", "al@localhost")),

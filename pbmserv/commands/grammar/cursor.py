@@ -174,7 +174,7 @@ def board(at: Cursor) -> None:
 
 def userid(at: Cursor) -> None:
     """Who speaks."""
-    text = at.next("missing-userid").lower()
+    text = at.next("missing-userid").lower().rstrip(",;")
     if text in UNTIL and at.row.parameters[-1].kind is Kind.DATE:
         raise at.refusal("missing-userid")
     if not USERID.fullmatch(text) or text.startswith("-"):
@@ -187,7 +187,7 @@ def userid(at: Cursor) -> None:
 
 def new_userid(at: Cursor) -> None:
     """The name of somebody who becomes a player."""
-    text = at.next("missing-userid").lower()
+    text = at.next("missing-userid").lower().rstrip(",;")  # "signup alice, wonderland"
     if at.short:
         raise at.refusal("missing-password")
     if not USERID.fullmatch(text):
