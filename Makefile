@@ -23,14 +23,14 @@ help: ## Show this list
 serve: $(VENV)/.runtime ## Run the server here (Ctrl-C stops it; its files are in var/)
 	@$(BIN)/pbmserv serve
 
-# Every worker imports every test, which takes three times as long where nothing compiled is kept.
+# All tests are imported, which takes three times as long where nothing compiled is kept.
 test test-quick: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/.dev ## Run the tests
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest --workers auto
 
 test-quick: $(VENV)/.dev ## Run the quick tests: each feature once, on SQLite
-	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
+	$(BIN)/pytest --workers auto -m "not slow"
 
 check: $(VENV)/.dev ## Format, lint, types, import rules, module lengths
 	$(BIN)/ruff format --check .
