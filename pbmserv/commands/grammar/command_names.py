@@ -268,7 +268,8 @@ def _by_last_place(kind: Kind, rest: Sequence[Word]) -> bool:
         case Kind.SETTINGS:
             return first not in SETTINGS
         case Kind.DATE:
-            return first not in UNTIL and not is_date(" ".join(word.text for word in rest))
+            day = " ".join(word.text for word in rest)  # "away from monday until friday"
+            return first not in UNTIL | {"from"} and not is_date(day)
         case Kind.SUBJECTS:  # the hour of the daily box
             return first not in {"at", "every", "from"} | OFF and not first[:1].isdigit()
         case Kind.SEATS:

@@ -66,13 +66,17 @@ class _Wishes:
         self.columns["format"] = value
 
     def digest(self, value: str) -> None:
-        """``digest=off|daily|daily@07:30``"""
+        """``digest=off|daily|daily@07:30``, and the hour as people write it: ``digest=7pm``"""
         if value in {"off", "no", "none"}:
             self.columns["digest_minute"] = None
             return
         found = _DAILY.fullmatch(value)
         if found is None:
-            raise self.refused("pref-digest", "digest", value)
+            said = localtime.minute_of_day(value.removeprefix("daily").lstrip("@"))
+            if said is None:
+                raise self.refused("pref-digest", "digest", value)
+            self.columns["digest_minute"] = said
+            return
         hour, minute = found[1] or found[3], found[2] or found[4]
         if hour is None:
             self.columns["digest_minute"] = DIGEST_MINUTE

@@ -7,7 +7,6 @@ same words.
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,7 +27,7 @@ from pbmserv.service.bots.bot_moves import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, races_of
 from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.time.localtime import next_local
+from pbmserv.service.time.localtime import minute_of_day, next_local
 from pbmserv.store import solo
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -38,11 +37,6 @@ from pbmserv.store.solo import EPOCH, Reader
 
 USUAL_MINUTE = 8 * 60
 """Minute of the local day at which the box comes where no time is named."""
-
-_TIME = re.compile(
-    r"(?:at |every day at |@)?([01]?[0-9]|2[0-3])(?:[:.h]([0-5][0-9])?)? ?(am|pm|h|o'clock)?",
-    re.ASCII,
-)
 
 
 def day_of(now: datetime) -> int:
@@ -234,14 +228,10 @@ def _clock(minute: int) -> str:
 
 
 def _minute(text: str, example: str) -> int:
-    found = _TIME.fullmatch(text)
-    hour = int(found[1]) if found is not None else 0
-    halves = found is not None and found[3] in {"am", "pm"}
-    if found is None or (halves and not 1 <= hour <= 12):
+    minute = minute_of_day(text)
+    if minute is None:
         raise Refused("daily-time", part=text[:20], example=example)
-    if halves:
-        hour = hour % 12 + (12 if found[3] == "pm" else 0)
-    return hour * 60 + int(found[2] or 0)
+    return minute
 
 
 BEST = 20

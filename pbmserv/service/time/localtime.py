@@ -30,7 +30,24 @@ _DAY_MONTH = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?([a-z]{3,9})\.?,?
 _MONTH_DAY = re.compile(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,?(?: (\d{4}))?")
 _IN = re.compile(r"in (\d{1,3}|an?|one) (day|week)s?")
 _OFFSET = re.compile(r"(?:utc|gmt|z)? ?[+\-\u2212] ?\d{1,2}(?::?\d{2})?")
+_TIME = re.compile(
+    r"(?:at |every day at |@)?([01]?[0-9]|2[0-3])(?:[:.h]([0-5][0-9])?)? ?(am|pm|h|o'clock)?",
+    re.ASCII,
+)
 _LEAP_YEARS_APART = 8  # 1896 to 1904, 2096 to 2104
+
+
+def minute_of_day(text: str) -> int | None:
+    """The minute of a day that people write as "18:30", "at 7pm" or "7h"; ``None``: it is none."""
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return None
+    hour, half = int(found[1]), found[3]
+    if half in {"am", "pm"}:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    return hour * 60 + int(found[2] or 0)
 
 
 def local_date(now: datetime, tz: tzinfo) -> date:
