@@ -39,7 +39,7 @@ _BESIDE = frozenset(
 }
 """Words that change nothing about what is asked for."""
 
-_NO_SIGNS = str.maketrans(dict.fromkeys(".,;:!-", " "))
+_NO_SIGNS = str.maketrans(dict.fromkeys(".,;:!-()", " "))
 _SIGNS = re.compile(r"[^\w@.=:+-]+")
 
 _SAID: Mapping[str, str] = {
