@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pbmserv.letters import skeletons
 from pbmserv.letters.environment import environment
 from pbmserv.letters.skeletons import SKELETONS, Draw, Shapes
 from pbmserv.letters.tracing import Untraceable
@@ -56,8 +57,9 @@ class BothWays:
 
 @contextmanager
 def both_ways() -> Iterator[BothWays]:
-    """Letters are drawn both ways meanwhile."""
+    """Letters are drawn both ways meanwhile, however long they are."""
     found = BothWays()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SKELETONS, "texts", found.texts)
+        patch.setattr(skeletons, "_LONGEST", 100_000)
         yield found

@@ -48,6 +48,10 @@ _SPARE, _EACH = 100, 20
 """So many renderings are traced at once, and one in so many letters: tracing one takes as long as
 to render it ten times, and people may write what never comes again."""
 
+_LONGEST = 1_000
+"""Steps of a rendering that is traced; a board's letter has some five hundred. What a thousand
+notes or fifty boards led to would not come again, and later letters would carry its expressions."""
+
 _TRIES = 3
 """A letter that could not be traced so often is drawn the plain way from then on."""
 
@@ -65,16 +69,32 @@ class Expression(NamedTuple):
     is_traced: tuple[bool, ...]
 
 
+class TooLong(Exception):
+    """A letter that is drawn the plain way, since it would be no other's skeleton."""
+
+
 class Expressions:
-    """What was worked out in the traces of one letter, each once, behind the values it is given."""
+    """What was worked out in the traces of one letter, each once, behind the values it is given.
+
+    Attributes:
+        room: steps that the present trace may still take.
+    """
 
     def __init__(self, given: int) -> None:
         self.given = given
+        self.room = 0
         self.all: list[Expression] = []
         self._numbers: dict[Any, int] = {}
 
     def number(self, work: Callable[..., Any], parts: Sequence[Any]) -> int:
-        """The number of *work* done with these parts: traced values, and constants of templates."""
+        """The number of *work* done with these parts: traced values, and constants of templates.
+
+        Raises:
+            TooLong: there is no more room.
+        """
+        self.room -= 1
+        if self.room < 0:
+            raise TooLong
         key = (work, *map(_identity, parts))
         known = self._numbers.get(key)
         if known is None:
@@ -83,6 +103,12 @@ class Expressions:
             traced = tuple([isinstance(part, Traced) for part in parts])
             self.all.append(Expression(work, numbers, traced))
         return known
+
+    def forget(self, kept: int) -> None:
+        """What came behind the first *kept* is not there."""
+        del self.all[kept:]
+        beyond = self.given + kept
+        self._numbers = {key: n for key, n in self._numbers.items() if n < beyond}
 
 
 def _identity(part: Any) -> Any:
@@ -173,9 +199,15 @@ class Shapes:
 
         Raises:
             Untraceable: its templates cannot be followed.
+            TooLong: it takes too many steps.
         """
         trace = Trace(self.expressions.number)
-        texts = draw(tracing_environment(), letter, trace.given(values))
+        self.expressions.room, kept = _LONGEST, len(self.expressions.all)
+        try:
+            texts = draw(tracing_environment(), letter, trace.given(values))
+        except TooLong:
+            self.expressions.forget(kept)
+            raise
         ways, answer, done = self.begins, None, set(range(len(values)))
         for number, found in trace.asked.items():
             lines = self._worked_out(number, done)
@@ -323,6 +355,8 @@ class Skeletons:
         if self._pays((kind, left), letter) and self._lock.acquire(blocking=False):
             try:
                 return self._learnt(kind, draw, letter, values)
+            except TooLong:
+                pass
             except Exception:  # noqa: BLE001
                 self._fail(letter)
             finally:

@@ -118,6 +118,20 @@ def test_a_way_is_traced_when_it_comes_once_more_and_ways_that_never_do_are_not(
     assert skeletons.filled > 0
 
 
+def test_what_is_very_long_is_never_traced_and_leaves_nothing() -> None:
+    skeletons = Skeletons()
+    source = "{% for w in words %}{{ w }}{% endfor %}"
+    for words in (["a"] * 2_000, ["b"] * 2_000, ["c"] * 2_000):
+        assert skeletons.texts(drawing, source, {"words": words})[0] == "".join(words)
+    (shapes,) = skeletons._shapes.values()
+    assert not shapes.expressions.all
+    assert not shapes.expressions._numbers
+    for letter in "abc":
+        assert skeletons.texts(drawing, source, {"words": [letter] * 9})[0] == letter * 9
+    assert skeletons.filled == 2
+    assert not skeletons.failed
+
+
 def test_a_value_that_fails_in_a_skeleton_fails_as_in_its_template() -> None:
     skeletons = Skeletons()
     source = "{{ (12 // count) ~ name }}"
