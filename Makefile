@@ -23,14 +23,14 @@ help: ## Show this list
 serve: $(VENV)/.runtime ## Run the server here (Ctrl-C stops it; its files are in var/)
 	@$(BIN)/pbmserv serve
 
-# All tests are imported, which takes three times as long where nothing compiled is kept.
+# Every worker imports every test, which takes three times as long where nothing compiled is kept.
 test test-quick: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/.dev ## Run the tests
-	$(BIN)/pytest --workers auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 test-quick: $(VENV)/.dev ## Run the quick tests: each feature once, on SQLite
-	$(BIN)/pytest --workers auto -m "not slow"
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 check: $(VENV)/.dev ## Format, lint, types, import rules, module lengths
 	$(BIN)/ruff format --check .

@@ -18,8 +18,7 @@ from hypothesis.internal import charmap
 
 def compile_for_all(config: pytest.Config) -> None:
     """For a run with other processes: compile what they will need and nobody has compiled."""
-    others = getattr(config.option, "numprocesses", None) or config.option.workers != "1"
-    if sys.dont_write_bytecode or not others:
+    if sys.dont_write_bytecode or not getattr(config.option, "numprocesses", None):
         return
     if any(Path(os.environ[COMPILED]).iterdir()):
         return

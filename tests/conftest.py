@@ -52,7 +52,7 @@ QUICK = "not slow"
 ALL_SLOW = "\npytestmark = pytest.mark.slow\n"
 """A line of modules in which nothing is quick."""
 
-pytest_plugins = ["both_stores", "workers"]
+pytest_plugins = ["both_stores"]
 
 load_profile()
 make_argon2_cheap()
@@ -134,7 +134,7 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Twice the cores: much of the time a test waits for a server, a database or a program. The
-    quick ones seldom do, and each worker learns templates and statements anew."""
+    quick ones seldom do, and each worker has to collect all tests."""
     cores = min(8, os.cpu_count() or 1)
     return cores + 1 if config.option.markexpr == QUICK else 2 * cores
 
