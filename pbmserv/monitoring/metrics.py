@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import Thread
@@ -93,8 +94,8 @@ class Watch(Protocol):
         """While that letter is made, or that board thought about."""
         ...
 
-    def times_stuck(self, number: int) -> int:
-        """How often a process of this kind was killed over it."""
+    def killed_over(self) -> Mapping[int, int]:
+        """What processes of this kind were killed over, and how often."""
         ...
 
 

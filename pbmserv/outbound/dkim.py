@@ -186,9 +186,6 @@ class Signer:
 
     def signed(self, raw: bytes) -> bytes:
         """The letter with a DKIM-Signature of each key on top."""
-        keys = self.keys
-        if not keys:
-            return raw
         import dkim
 
         dkim.canonicalization.ALGORITHMS[_OURS] = RelaxedBody
@@ -200,7 +197,7 @@ class Signer:
         }
         names = [name.encode() for name in (*(n for n in SIGNED if n in there), *SEALED)]
         fields = []
-        for key in keys:
+        for key in self.keys:
             signing = dkim.DKIM(head + blank)
             signing.body = body  # whose thousand lines it need not look for headers in
             signature = signing.sign(

@@ -26,7 +26,7 @@ from pbmserv.outbound.relay import LIFETIME, OutgoingLetter, delay
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Claiming, Writer
 from pbmserv.store.delivery import kept_letters, outbox
-from pbmserv.store.delivery.outbox import QueuedLetter, effort
+from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.columns import pack
 
 
@@ -149,21 +149,25 @@ def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
     """Letters to those who wait for a move before those to its mover, and both before those to
     whoever has asked for much; of each reader in order."""
     answered = {row.recipient for row in rows if row.in_reply_to}
-    efforts = Counter[str]()
-    for row in rows:
-        efforts[row.recipient] += effort(row)
-    much = {recipient: taken for recipient, taken in efforts.items() if taken > HEAVY}
-    return sorted(rows, key=lambda row: (much.get(row.recipient, 0), row.recipient in answered))
+    ordered = [row for row in rows if row.recipient not in answered]
+    ordered += [row for row in rows if row.recipient in answered]
+    if sum([row.effort for row in rows]) > HEAVY:
+        efforts = Counter[str]()
+        for row in rows:
+            efforts[row.recipient] += row.effort
+        much = {recipient: taken for recipient, taken in efforts.items() if taken > HEAVY}
+        ordered.sort(key=lambda row: much.get(row.recipient, 0))
+    return ordered
 
 
 def in_steps(claimed: Sequence[QueuedLetter], most: int) -> Iterator[list[QueuedLetter]]:
     """What is made together: as much as so many plain letters take, or one that takes more."""
     step, taken = list[QueuedLetter](), 0
     for row in claimed:
-        taken += effort(row)
+        taken += row.effort
         if step and taken > most:
             yield step
-            step, taken = [], effort(row)
+            step, taken = [], row.effort
         step.append(row)
     yield step
 
@@ -319,14 +323,17 @@ class Outbox:
             StoreAway: the database is.
         """
         made: dict[int, bytes] = {}
+        address_of = self._composer.mail_domain.address_of
         try:
             with self._database.reading.connect() as connection:
                 looking = Looking(connection, self._composer.positions)
+                killed_over = self._watch.killed_over()
                 for row in [row for row in rows if row.raw is None]:
-                    self._must_end(row)
+                    if row.id in killed_over:
+                        _must_end(row, killed_over[row.id])
                     with self._watch.of(row.id):
                         raw = self._composer.bytes_of(looking, row)
-                        made[row.id] = self._signer.signed(raw)
+                        made[row.id] = self._signer.signed(raw) if self._signer.keys else raw
             packed = {number: pack(raw) for number, raw in made.items()}
             wait = self._rows.keep(packed, self._clock.now()) if packed else tuple
         except UNAVAILABLE as error:
@@ -337,22 +344,17 @@ class Outbox:
                 wait()
             except UNAVAILABLE as error:
                 raise StoreAway(type(error).__name__) from error
-            return [self._outgoing(row, row.raw or made[row.id]) for row in rows]
+            letters = []
+            for row in rows:
+                # Where it comes back to: an address of this letter alone, so that a report about it
+                # can neither be made up nor be taken for another's. It is never answered (RFC 3834,
+                # 3.3).
+                back = address_of(ReplyAddress(Purpose.BOUNCE, about=row.id))
+                raw = row.raw or made[row.id]
+                letters.append(OutgoingLetter(row.id, row.message_id, back, row.recipient, raw))
+            return letters
 
         return kept
-
-    def _must_end(self, row: QueuedLetter) -> None:
-        """Raise for a letter that a sender before this one was killed over.
-
-        Raises:
-            SetAside: this was once, and it has not waited since.
-            ServerFault: it was so once more.
-        """
-        times = self._watch.times_stuck(row.id)
-        if times > 1:
-            raise ServerFault(f"making it was stopped {times} times")
-        if times > row.attempts:
-            raise SetAside("making it was stopped")
 
     def renew(self, ids: Sequence[int]) -> None:
         """Begin the lease of letters anew; those that are settled stay as they are."""
@@ -367,8 +369,15 @@ class Outbox:
         with self._database.reading.connect() as connection:
             return outbox.next_due(connection, sorted(avoiding))
 
-    def _outgoing(self, row: QueuedLetter, raw: bytes) -> OutgoingLetter:
-        # Where it comes back to: an address of this letter alone, so that a report about it can
-        # neither be made up nor be taken for another's. It is never answered (RFC 3834, 3.3).
-        sender = self._composer.mail_domain.address_of(ReplyAddress(Purpose.BOUNCE, about=row.id))
-        return OutgoingLetter(row.id, row.message_id, sender, row.recipient, raw)
+
+def _must_end(row: QueuedLetter, times: int) -> None:
+    """Raise for a letter that a sender before this one was killed over.
+
+    Raises:
+        SetAside: this was once, and it has not waited since.
+        ServerFault: it was so once more.
+    """
+    if times > 1:
+        raise ServerFault(f"making it was stopped {times} times")
+    if times > row.attempts:
+        raise SetAside("making it was stopped")

@@ -44,7 +44,7 @@ from pbmserv.outbound.relay import (
     Relay,
     domain_of,
 )
-from pbmserv.store.delivery.outbox import QueuedLetter, effort
+from pbmserv.store.delivery.outbox import QueuedLetter
 
 #: Claiming pays in batches of 20 to 100.
 BATCH = 50
@@ -168,8 +168,9 @@ class Sender:
         while not self._stopping.is_set():
             pulse.beat()
             try:
-                if not self.run_once():
-                    self._rest()
+                claimed = self.run_once()
+                if claimed < BATCH:
+                    self._rest(is_idle=not claimed)
             except StoreAway as away:
                 _log.warning("the outbox is away", extra={"because": str(away)})
                 self._stopping.wait(AWAY_S)
@@ -188,8 +189,11 @@ class Sender:
             except Exception:  # noqa: BLE001 - the lease is longer than one renewal
                 _log.exception("leases could not be renewed", extra={"letters": len(held)})
 
-    def _rest(self) -> None:
-        """Wait for `wake`, the next due letter, or the poll interval."""
+    def _rest(self, *, is_idle: bool) -> None:
+        """Wait for `wake`, the next due letter, or the poll interval. Unless nothing could be
+        claimed a moment ago, what is due is not waited for: to look takes less than to claim."""
+        if not is_idle:
+            self._woken = False  # what was told of until now is seen below
         now = self._clock.now()
         closed = self._domains.closed(now)
         opening = self._domains.next_opening(now) if closed else None
@@ -198,15 +202,16 @@ class Sender:
         if due is not None and trial is not None:
             due = max(due, trial)
         pause = self._poll_s
-        if due is not None:  # and cannot be claimed: it is in another's hands, so no spinning
-            pause = min(pause, max(_SHORTEST_PAUSE_S, (due - now).total_seconds()))
+        if due is not None:  # if it cannot be claimed, it is in another's hands: no spinning
+            shortest = _SHORTEST_PAUSE_S if is_idle else 0.0
+            pause = min(pause, max(shortest, (due - now).total_seconds()))
         with self._bell:
-            if not self._woken and not self._stopping.is_set():
+            if pause and not self._woken and not self._stopping.is_set():
                 self._bell.wait(pause)
             self._woken = False
 
-    def run_once(self) -> bool:
-        """Claim, send and settle one batch; whether there was any letter."""
+    def run_once(self) -> int:
+        """Claim, send and settle one batch; how many letters there were."""
         with ExitStack() as turn:
             waits = self._is_heavy
             if waits:  # else each thread would have one in hand, and others' letters wait for all
@@ -214,14 +219,14 @@ class Sender:
             now = self._clock.now()
             allowed = self._breaker.allowance(now, BATCH)
             if not allowed:
-                return False
+                return 0
             is_trial = allowed < BATCH
             claimed = self._outbox.claim(allowed, self._domains.closed(now))
-            self._is_heavy = max(map(effort, claimed), default=0) > TOGETHER
+            self._is_heavy = max([row.effort for row in claimed], default=0) > TOGETHER
             if not claimed:
                 if is_trial:
                     self._breaker.untried(now)
-                return False
+                return 0
             ids = [row.id for row in claimed]
             self._held.add(ids)
             try:
@@ -232,7 +237,7 @@ class Sender:
                 self._settle(results)
             finally:
                 self._held.remove(ids)
-        return True
+        return len(claimed)
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
@@ -286,7 +291,7 @@ class Sender:
         is_few = len(claimed) <= FEW
         ahead: deque[Callable[[], list[_Ready]]] = deque()
         for rows in in_steps(claimed, 1 if is_few else TOGETHER):
-            while ahead and effort(rows[0]) > TOGETHER:
+            while ahead and rows[0].effort > TOGETHER:
                 yield from ahead.popleft()()
             ahead.append(self._prepared(rows, results))
             if is_few or len(ahead) > 1:

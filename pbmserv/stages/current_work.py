@@ -6,7 +6,7 @@ from __future__ import annotations
 import mmap
 import struct
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from itertools import count
 from time import monotonic
@@ -42,9 +42,9 @@ class Stuck:
         place = next(self._next) % MOST_STUCK
         _TIMES.pack_into(self._memory, place * _TIMES.size, number, 1)
 
-    def times(self, number: int) -> int:
-        """How often."""
-        return int(dict(_TIMES.iter_unpack(self._memory)).get(number, 0))
+    def times(self) -> Mapping[int, int]:
+        """How often, by number."""
+        return {number: times for number, times in _TIMES.iter_unpack(self._memory) if times}
 
 
 class _Place(AbstractContextManager[None]):
@@ -71,12 +71,12 @@ class CurrentWork:
 
     Attributes:
         stuck: what processes of this kind were killed over.
-        times_stuck: how often one was killed over a number.
+        killed_over: how often one was, by number.
     """
 
     def __init__(self, stuck: Stuck | None = None) -> None:
         self.stuck = stuck or Stuck()
-        self.times_stuck = self.stuck.times
+        self.killed_over = self.stuck.times
         self._memory = mmap.mmap(-1, _LAYOUT.size * THREADS)
         self._places = count()
         self._mine = threading.local()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -25,7 +24,9 @@ from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer, open_writer
 from pbmserv.store.delivery import bounces, outbox
-from pbmserv.store.delivery.outbox import SHARE, NewLetter, effort
+from pbmserv.store.delivery.kept_letters import keep_bytes
+from pbmserv.store.delivery.outbox import SHARE, NewLetter
+from pbmserv.store.tables.columns import pack
 from pbmserv.store.tables.mail import outbox as rows
 
 PATIENCE_S = 20
@@ -134,11 +135,12 @@ def test_as_many_plain_letters_as_are_claimed_at_once_are_one_reader_s_share(
 
 
 def test_a_letter_that_was_made_before_weighs_little(post: Post, clock: MovableClock) -> None:
-    post.add([letter_to("alice", "welcome") for _ in range(3)], clock)
-    first = post.queue.claim(9)
-    assert [effort(row) for row in first] == [1, 1, 1]
-    heavy = replace(first[0], letter="export")
-    assert [effort(heavy), effort(replace(heavy, raw=b"made"))] == [SHARE, 1]
+    post.add([letter_to("alice", "export")], clock)
+    assert [row.effort for row in post.queue.claim(9)] == [SHARE]
+    made = {1: pack(b"made")}
+    post.writer.submit(lambda c: keep_bytes(c, made, clock.now())).result(PATIENCE_S)
+    clock.move(seconds=LEASE.total_seconds())
+    assert [row.effort for row in post.queue.claim(9)] == [1]
 
 
 def test_every_end_that_a_letter_can_have(post: Post, clock: MovableClock) -> None:

@@ -96,12 +96,12 @@ def test_all_of_a_kind_know_what_one_was_killed_over() -> None:
     letters.note(7)
     pid = os.fork()
     if not pid:
-        os._exit(posts[1].times_stuck(7))
+        os._exit(posts[1].killed_over()[7])
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 2
-    assert (posts[0].times_stuck(8), posts[0].times_stuck(9)) == (1, 0)
+    assert posts[0].killed_over() == {7: 2, 8: 1}
     for number in range(100, 100 + MOST_STUCK):
         letters.note(number)
-    assert (letters.times(7), letters.times(100)) == (0, 1)  # the oldest gave way
+    assert (letters.times().get(7), letters.times().get(100)) == (None, 1)  # the oldest gave way
 
 
 @pytest.mark.slow

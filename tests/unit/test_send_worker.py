@@ -31,7 +31,7 @@ from pbmserv.outbound.relay import (
 )
 from pbmserv.outbound.worker import BATCH, BATCH_TIME, TOGETHER, Sender
 from pbmserv.stages.current_work import Claims
-from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.delivery.outbox import SHARE, QueuedLetter
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 LEASE = timedelta(minutes=5)
@@ -56,7 +56,7 @@ class Row:
     attempts: int = 0
     letter: OutgoingLetter | None = None
     result: Result | None = None
-    kind: str = "welcome"
+    effort: int = 1
 
 
 @dataclass
@@ -229,7 +229,7 @@ DOMAINS: dict[int, str] = {}
 def queued(row: Row) -> QueuedLetter:
     made = letter(row.id)
     return QueuedLetter(
-        row.kind,
+        "welcome",
         made.recipient,
         {},
         made.message_id,
@@ -237,6 +237,7 @@ def queued(row: Row) -> QueuedLetter:
         attempts=row.attempts,
         created_at=row.created_at,
         raw=None if row.letter is None else row.letter.raw,
+        effort=row.effort,
     )
 
 
@@ -357,7 +358,7 @@ def test_of_few_letters_each_goes_before_the_next_is_made(
 def test_letters_go_out_before_a_heavy_one_is_made(outbox: MemoryOutbox, clock: MovedClock) -> None:
     outbox.add(6)
     for heavy in (4, 5):
-        outbox.rows[heavy].kind = "export"
+        outbox.rows[heavy].effort = SHARE
     relay = SteppedRelay()
     relay.steps = outbox.steps
     sender = Sender(outbox, relay, clock, lambda: 0.5, threads=1, poll_s=30.0, held=Claims())

@@ -180,7 +180,7 @@ class BotWorker:
         number = -asked.board_id  # as `Watch` knows it: boards themselves are for moves
         words: Mapping[str, Any] = {}
         try:
-            if not self._watch.times_stuck(number):
+            if number not in self._watch.killed_over():
                 with self._watch.of(number), _hardly_in_the_way():
                     words = self._coach(asked)
         except (ServerFault, *UNAVAILABLE):
@@ -208,9 +208,9 @@ class BotWorker:
         if self._rounds.ending:
             return
         self._rounds.beat()
-        times_stuck = self._watch.times_stuck(board_id)
-        if times_stuck > self._set_aside.get(board_id, 0):  # a process before this one was killed
-            self._set_aside[board_id] = times_stuck
+        times = self._watch.killed_over().get(board_id, 0)
+        if times > self._set_aside.get(board_id, 0):  # a process before this one was killed
+            self._set_aside[board_id] = times
             log.error("the house does not come back from a board", extra={"board": board_id})
             self._moves.put_off(board_id)
             return

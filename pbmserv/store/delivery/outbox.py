@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -60,6 +60,8 @@ class QueuedLetter(NewLetter):
 
     `raw`: for `claim` alone, the mail that was made for an earlier attempt; else empty.
     `mail_id`: the mail that led to it, if one did.
+    `effort`: of `claim` alone: what it takes to make it, in plain letters: as many as its parts; a
+    whole share if files travel with it, such as all that is kept of a player.
     """
 
     id: int = 0
@@ -67,6 +69,7 @@ class QueuedLetter(NewLetter):
     created_at: datetime = datetime.min  # noqa: DTZ901 - always given; dataclass inheritance wants one
     mail_id: int | None = None
     raw: bytes | None = field(default=None, repr=False)
+    effort: int = 1
 
 
 SHARE = 50
@@ -82,13 +85,6 @@ _PARTS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     **dict.fromkeys(letters_that(lambda kind: kind.has_files), lambda _: SHARE),
 }
 """How much is in letters that are not about one thing."""
-
-
-def effort(row: QueuedLetter) -> int:
-    """What it takes to make a letter, in plain ones: as many as its parts; a whole share if files
-    travel with it, such as all that is kept of a player."""
-    parts = _PARTS.get(row.letter)
-    return 1 if parts is None or row.raw is not None else max(1, parts(row.words))
 
 
 (FAREWELL,) = letters_that(lambda kind: kind.leaves_nothing)
@@ -288,13 +284,21 @@ def claim(
         rows = connection.execute(_ALL_DUE.where(_not_to(avoiding)), values)
     else:
         rows = _DUE.rows(connection, values)
-    due = [(QueuedLetter(*row[:-1]), row[-1]) for row in rows]
-    parked = [row.id for row, given_up in due if given_up and not kind_of(row.letter).always_tried]
+    found, parked = list[QueuedLetter](), list[int]()
+    for *columns, given_up in rows:
+        row = QueuedLetter(*columns)
+        if row.letter in _PARTS and row.raw is None:
+            row = replace(row, effort=max(1, _PARTS[row.letter](row.words)))
+        if given_up and not kind_of(row.letter).always_tried:
+            parked.append(row.id)
+        else:
+            found.append(row)
     if parked:
         _PARK.run(connection, *[{"letter_id": i} for i in parked])
-    found, behind = _shared_out([row for row, _ in due if row.id not in parked])
-    if behind:
-        _PUT_BEHIND.run(connection, *[{"letter_id": row.id, "now": now} for row in behind])
+    if sum([row.effort for row in found]) > SHARE:
+        found, behind = _shared_out(found)
+        if behind:
+            _PUT_BEHIND.run(connection, *[{"letter_id": row.id, "now": now} for row in behind])
     if found:
         _LEASE.run(connection, *[{"letter_id": row.id, "until": until} for row in found])
     return found
@@ -306,7 +310,7 @@ def _shared_out(due: Sequence[QueuedLetter]) -> tuple[list[QueuedLetter], list[Q
     taken: dict[str, int] = {}
     for row in due:
         before = taken.get(row.recipient, 0)
-        taken[row.recipient] = before + effort(row)
+        taken[row.recipient] = before + row.effort
         (beyond if before and taken[row.recipient] > SHARE else within).append(row)
     return within, beyond
 
