@@ -36,14 +36,7 @@ from pbmserv.outbound.outbox import (
     note_letter,
     try_again,
 )
-from pbmserv.outbound.relay import (
-    Breaker,
-    Delivery,
-    Domains,
-    OutgoingLetter,
-    Relay,
-    domain_of,
-)
+from pbmserv.outbound.relay import Breaker, Delivery, Domains, OutgoingLetter, Relay, domain_of
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 #: Claiming pays in batches of 20 to 100.
