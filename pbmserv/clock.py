@@ -5,6 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Protocol
 
+WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)
+"""This program is younger: a clock that says less was not set since the machine started."""
+
 
 class Clock(Protocol):
     """Tells the time; tests hand in one that they move."""

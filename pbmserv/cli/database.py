@@ -329,7 +329,7 @@ def _come_to_rest(mail: Database, game: Database, address: str) -> None:
     while time.monotonic() < end:
         with mail.reading.connect() as arrived, game.reading.connect() as connection:
             now, beat = datetime.now(UTC), heartbeat(connection)
-            if beat is None or (now - beat.beat_at).total_seconds() > RUNS_S:
+            if beat is None or abs((now - beat.beat_at).total_seconds()) > RUNS_S:
                 return
             if last is None:  # mails that others send meanwhile are not waited for
                 last = max(arrivals.numbers(arrived), default=0)

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from pbmserv.clock import WRITTEN, Clock
 from pbmserv.config.settings import Loaded, Settings, shown
 from pbmserv.config.values import PREFIX
-from pbmserv.errors import ConfigError, OperatorError
+from pbmserv.errors import ConfigError, OperatorError, ServerFault
 
 STAGES = ("door", "play", "post", "bots", "web")
 """In the order in which they start."""
@@ -44,6 +45,20 @@ def must_take_mail(settings: Settings) -> None:
         raise ConfigError(
             "PBMSERV_SMTP, PBMSERV_SMTPS and PBMSERV_LMTP are all empty, so no mail can come in; "
             "set one of them, such as PBMSERV_SMTP=127.0.0.1:2525, or start with --without-mail"
+        )
+
+
+def must_be_set(clock: Clock) -> None:
+    """Refuse to serve by a clock that cannot be right: letters would be dated by it, and once it
+    is set games would be lost that began a moment ago.
+
+    Raises:
+        ServerFault: no setting is wrong, so a service manager tries again until the clock is set.
+    """
+    if (now := clock.now()) < WRITTEN:
+        raise ServerFault(
+            f"the clock of this machine says {now:%Y-%m-%d %H:%M} UTC, which cannot be; set it "
+            "(timedatectl set-ntp true), and start again"
         )
 
 

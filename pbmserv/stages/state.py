@@ -69,14 +69,17 @@ def heard(folder: Path) -> dict[str, StageState]:
 
 def runs(queues: Queues) -> bool:
     """Whether a server has been heard of."""
-    return queues.beat_s is not None and queues.beat_s <= RUNS_S
+    return queues.beat_s is not None and abs(queues.beat_s) <= RUNS_S
 
 
 def running(queues: Queues) -> str:
     """The same as a sentence for operators."""
     if queues.beat_s is None or queues.up_since is None:
         return "No server has ever run on this database."
-    heard_ago = f"its last sign of life was {span(queues.beat_s)} ago"
+    if queues.beat_s < -RUNS_S:
+        ahead = span(-queues.beat_s)
+        return f"A clock is wrong: the server's last sign of life lies {ahead} ahead of now."
+    heard_ago = f"its last sign of life was {span(max(0.0, queues.beat_s))} ago"
     if not runs(queues):
         return f"No server runs: {heard_ago}."
     return f"A server has been running since {queues.up_since:%Y-%m-%d %H:%M} UTC; {heard_ago}."

@@ -214,8 +214,15 @@ def heartbeat(connection: Connection) -> Heartbeat | None:
     return Heartbeat(*row) if row else None
 
 
-def beat(connection: Connection, now: datetime) -> Span | None:
-    """Say that the server lives; an outage that this brings to light is written and returned."""
+def beat(connection: Connection, now: datetime, present: datetime | None = None) -> Span | None:
+    """Say that the server lived at *now*; an outage that this brings to light is written and
+    returned.
+
+    A SQLite database has one server, so where the last sign of life lies ahead of *present* (now,
+    if not given) by more than `GAP`, the machine's clock was put back: time begins anew, and the
+    span that is returned ends before it begins. What was lived by the wrong clock counts against
+    nobody once it is put forward again, since that is an outage.
+    """
     row = connection.execute(_LOCKED_BEAT).first()
     if row is None:
         connection.execute(
@@ -225,16 +232,22 @@ def beat(connection: Connection, now: datetime) -> Span | None:
         )
         return None
     last = Heartbeat(*row)
+    if last.beat_at - (present or now) > GAP and connection.dialect.name == "sqlite":
+        _set_beat(connection, now, now)
+        return last.beat_at, now
     if now <= last.beat_at:  # another process's clock is a little ahead of ours
         return None
     found = (last.beat_at, now) if now - last.beat_at > GAP else None
     if found is not None:
         connection.execute(insert(outages).values(begins=found[0], ends=found[1]))
-    up_since = last.up_since if found is None else now
+    _set_beat(connection, now, last.up_since if found is None else now)
+    return found
+
+
+def _set_beat(connection: Connection, now: datetime, up_since: datetime) -> None:
     connection.execute(
         update(heartbeats).where(heartbeats.c.id == 1).values(beat_at=now, up_since=up_since)
     )
-    return found
 
 
 def due_digests(connection: Connection, now: datetime, most: int) -> Sequence[int]:

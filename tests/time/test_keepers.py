@@ -170,6 +170,33 @@ def test_clocks_that_differ_a_little_are_no_outage(server: Running) -> None:
         assert connection.execute(select(outages.c.id)).all() == []
 
 
+def test_what_was_played_by_a_clock_that_was_behind_counts_against_nobody(
+    server: Running, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A machine's clock is put back by months, as by a dead battery, and later put right."""
+    clock, is_sqlite = server.server.clock, server.server.database.is_sqlite
+    right = clock.moment
+    server.server.scheduler.run_once()
+    clock.move(days=-300)
+    server.server.scheduler.run_once()
+    (table,) = seat_pairs(server.server, 1)
+    server.live(minutes=1) if is_sqlite else None
+    clock.moment = right + timedelta(hours=1)
+    for _ in range(2):
+        server.server.scheduler.run_once()
+        server.live(hours=2)
+    with server.server.database.reading.connect() as connection:
+        assert boards.load(connection, table.board).status == "active"
+        beat = clocks.heartbeat(connection)
+        assert beat.beat_at == clock.now()
+        gone = connection.execute(select(outages.c.begins, outages.c.ends)).all()
+    assert ("the clock was put back" in caplog.text) is is_sqlite
+    if is_sqlite:  # on PostgreSQL another host's clock may be the one that is wrong
+        assert beat.up_since == right + timedelta(hours=1)
+        assert gone == [(right - timedelta(days=300) + timedelta(minutes=1), beat.up_since)]
+        assert not letters(server.server, "reminder")
+
+
 def test_a_forfeit_is_a_ply_like_any_other(server: Running) -> None:
     (table,) = seat_pairs(server.server, 1)
     server.server.scheduler.run_once()

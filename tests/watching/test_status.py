@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from wire import Wire, mail
 from pbmserv.cli.main import run
 from pbmserv.clock import SystemClock
 from pbmserv.games.blackbox.bots.candidates import equipment
+from pbmserv.store import clocks
 from pbmserv.store.tables.boards import heartbeats
 
 ALICE = "alice@players.example"
@@ -89,6 +91,19 @@ def test_a_database_that_no_server_has_used(
     url = migrated(tmp_path / "pbmserv.sqlite3")
     assert "No server has ever run" in status(capsys, monkeypatch, url)
     assert json.loads(status(capsys, monkeypatch, url, "--json"))["beat_s"] is None
+
+
+def test_a_sign_of_life_that_is_still_to_come_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    with start(url, tmp_path) as server:
+        ahead = datetime.now(UTC) + timedelta(days=3, minutes=5)
+        server.server.writer.submit(lambda c: clocks.beat(c, ahead)).result()
+    assert "A clock is wrong: the server's last sign of life lies 3.0 days ahead of now." in status(
+        capsys, monkeypatch, url
+    )
+    assert json.loads(status(capsys, monkeypatch, url, "--json"))["running"] is False
 
 
 def test_without_a_database_it_says_so_and_makes_none(

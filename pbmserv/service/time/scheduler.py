@@ -209,11 +209,14 @@ class Scheduler:
         self._beat(min((now, *late)))
 
     def _beat(self, moment: datetime) -> None:
-        down = self._writer.submit(lambda c: clocks.beat(c, moment)).result()
-        if down is not None:
-            log.warning(
-                "the server was down; no clock ran", extra={"begun": down[0], "ended": down[1]}
-            )
+        present = self._clock.now()
+        down = self._writer.submit(lambda c: clocks.beat(c, moment, present)).result()
+        if down is None:
+            return
+        if down[1] < down[0]:
+            log.error("the clock was put back", extra={"was": down[0], "present": down[1]})
+            return
+        log.warning("the server was down; no clock ran", extra={"begun": down[0], "ended": down[1]})
 
     def _present(self) -> datetime:
         """Now, but not later than the oldest mail that waits: it may be the move in question; and

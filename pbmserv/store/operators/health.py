@@ -98,7 +98,8 @@ class Queues:
         clocks: boards whose clocks are behind.
         digests: players whose one mail a day is due.
         mails_ever, letters_ever: the newest numbers.
-        beat_s: seconds since any process of the server was heard of; ``None``: never.
+        beat_s: seconds since any process of the server was heard of, negative where a clock is
+            wrong; ``None``: never.
         up_since: since when one is heard of without a break.
     """
 
@@ -141,7 +142,7 @@ def queues(mail: Connection | None, connection: Connection, now: datetime) -> Qu
         digests=_waiting(connection, _DIGESTS, now),
         mails_ever=connection.execute(select(func.max(inbox.c.id))).scalar() or 0,
         letters_ever=connection.execute(select(func.max(outbox.c.id))).scalar() or 0,
-        beat_s=None if beat is None else _age(beat.beat_at, now),
+        beat_s=None if beat is None else (now - beat.beat_at).total_seconds(),
         up_since=None if beat is None else beat.up_since,
     )
 
