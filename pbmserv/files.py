@@ -144,8 +144,18 @@ def file_of(url: str) -> Path | None:
 
 
 def make_private(folder: Path) -> None:
-    """A folder that only its owner may enter; one that is there stays as it is."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """A folder that only its owner may enter, in folders like it; one that is there stays as it
+    is."""
+    if not folder.is_dir():
+        make_private(folder.parent)  # `mkdir(parents=True)` would leave those to the umask
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def is_private(folder: Path) -> bool:
+    """Whether a folder is this user's alone to write in: nobody else can put something into it."""
+    found = folder.lstat()
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return is_ours and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def make_file(path: Path) -> None:

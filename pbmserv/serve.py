@@ -16,6 +16,7 @@ from itertools import repeat
 from pathlib import Path
 
 from pbmserv import __version__, log
+from pbmserv.clock import SystemClock
 from pbmserv.config.settings import Loaded, Settings, public_url, shown
 from pbmserv.files import open_to_others
 from pbmserv.letters.environment import keep_compiled
@@ -25,7 +26,7 @@ from pbmserv.outbound.dkim import load as load_key
 from pbmserv.stages import preflight
 from pbmserv.stages.base import Base
 from pbmserv.stages.link import meeting_place
-from pbmserv.stages.listeners import Bound, bind
+from pbmserv.stages.listeners import Bound, bind, shares
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
@@ -47,8 +48,11 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
     log.configure(loaded.settings.log_level, loaded.settings.log_format, forks=True)
     for name in loaded.unread:
         print(f"pbmserv: {name} is not a setting; it does nothing", file=sys.stderr)  # noqa: T201
+    preflight.must_be_set(SystemClock())
     bound = bind(_only(loaded.settings, stages))
     try:
+        if few := shares(loaded.settings, bound).warning:
+            logging.getLogger("pbmserv.ports").warning("%s", few)
         with preflight.places(loaded, stages):
             url = loaded.settings.database
             for warning in open_to_others(loaded.settings.data_dir, url, mail_url(url)):

@@ -43,11 +43,18 @@ class Unanswered(StoreAway):
 
 
 def first_place(data_dir: Path) -> Path:
-    """The folder where the first server with these files has its sockets."""
+    """The folder where the first server with these files has its sockets.
+
+    Raises:
+        ServerFault: others may write to it. What is asked there answers in pickles, so whoever
+            puts a socket of their own there could do anything in our name.
+    """
     base = data_dir.resolve() / "run"
     if len(os.fsencode(base)) > LONGEST_PATH:
         mark = hashlib.sha256(os.fsencode(base)).hexdigest()[:16]
         base = Path(tempfile.gettempdir()) / f"pbmserv-{os.getuid()}-{mark}"
+        if os.path.lexists(base) and not files.is_private(base):
+            raise ServerFault(f"others may write to {base}; remove it, or choose a shorter path")
     return base / "1"
 
 
@@ -55,7 +62,8 @@ def first_place(data_dir: Path) -> Path:
 def meeting_place(data_dir: Path, stages: Sequence[str]) -> Iterator[Path]:
     """The folder where the sockets of one server on this machine lie, held for *stages*; a second
     server with the same files (on PostgreSQL) gets one of its own."""
-    first = first_place(data_dir)
+    files.make_private(first_place(data_dir).parent)
+    first = first_place(data_dir)  # looked at once more: it was not there before
     for number in range(1, MOST_SERVERS + 1):
         found = first.with_name(str(number))
         files.make_private(found)

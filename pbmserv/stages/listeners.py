@@ -5,7 +5,6 @@ numbers there. Mail and pages share the file descriptors that this process may h
 from __future__ import annotations
 
 import asyncio
-import logging
 import resource
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -39,8 +38,6 @@ from pbmserv.web.operator_sessions import read_token
 from pbmserv.web.operators import build_operators
 from pbmserv.web.pages import Pages
 from pbmserv.web.server import WebServer, bounds, build_probes
-
-log = logging.getLogger("pbmserv.ports")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +133,7 @@ def shares(settings: Settings, bound: Bound) -> Shares:
     """
     ports = len(bound.mail), int(bound.web is not None)
     limit = raise_limit(wanted(settings.sessions, *ports))
-    found = share_out(limit, settings.sessions, *ports)
-    if found.warning:
-        log.warning("%s", found.warning)
-    return found
+    return share_out(limit, settings.sessions, *ports)
 
 
 def limits(listener: str, settings: Settings, divided: Shares) -> ConnectionLimits:
@@ -221,7 +215,9 @@ def share_out(limit: int, sessions: int, mail_ports: int, web_ports: int) -> Sha
     found = int(sessions * part), int(WEB * part), int(WEB_OWN * part)
     few = f"this process may open {limit} files (RLIMIT_NOFILE), but its ports need {needed}"
     if min(found) < min(FEWEST, sessions):
-        raise ConfigError(f"{few}: raise the limit, or lower PBMSERV_SESSIONS")
+        raise ConfigError(
+            f'PBMSERV_SESSIONS = "{sessions}": {few}; raise the limit, such as ulimit -n {needed}'
+        )
     told = f"{few}: each mail port takes {found[0]} sessions, the pages {found[1]} connections"
     return Shares(*found, told)
 

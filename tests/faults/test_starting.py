@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sqlite3
 import subprocess
+import sys
+import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from processes import Process, refused_to_start, wait_until
 from programs import free_port
+from running import MovableClock
 from wire import Wire, mail
 
 from pbmserv.config.values import Listen
-from pbmserv.errors import ConfigError
+from pbmserv.errors import ConfigError, ServerFault
+from pbmserv.files import make_private
 from pbmserv.net.listening import bind
+from pbmserv.stages.link import first_place, meeting_place
+from pbmserv.stages.preflight import must_be_set
 
 pytestmark = pytest.mark.slow
 
@@ -112,6 +120,63 @@ def test_a_port_that_only_root_may_have(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(socket.socket, "bind", refuse)
     with pytest.raises(ConfigError, match=r"Permission denied; ports below 1024 .*CAP_NET_BIND"):
         bind(Listen("127.0.0.1", 25), "PBMSERV_SMTP")
+
+
+def test_a_clock_that_nobody_has_set() -> None:
+    clock = MovableClock()
+    must_be_set(clock)
+    clock.moment = datetime(1970, 1, 1, 0, 10, tzinfo=UTC)
+    with pytest.raises(ServerFault, match="this machine says 1970-01-01 00:10 UTC, which cannot"):
+        must_be_set(clock)
+
+
+def test_folders_are_private_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        make_private(tmp_path / "one" / "two")
+    finally:
+        os.umask(before)
+    assert [one.stat().st_mode & 0o777 for one in tmp_path.rglob("*")] == [0o700, 0o700]
+
+
+def test_a_folder_of_sockets_in_which_others_may_put_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared, far = tmp_path / "tmp", tmp_path / ("far" * 40)
+    shared.mkdir()
+    far.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(shared))
+    with meeting_place(far, ["door"]) as found:
+        assert found.parent.parent == shared
+        assert found.parent.stat().st_mode & 0o777 == 0o700
+    for spoil in (
+        lambda: found.parent.chmod(0o777),
+        lambda: found.parent.rename(shared / "theirs"),
+    ):
+        spoil()
+        if not found.parent.exists():
+            found.parent.symlink_to(shared / "theirs")
+        with pytest.raises(ServerFault, match=f"others may write to {found.parent}; remove it"):
+            first_place(far)
+        with (
+            pytest.raises(ServerFault, match="others may write to"),
+            meeting_place(far, ["door"]),
+        ):
+            pass
+
+
+def test_too_few_files_may_be_open(tmp_path: Path) -> None:
+    given = {"DATA_DIR": str(tmp_path), "SMTP": "127.0.0.1:0", "WEB": "", "MAILBOX": ""}
+    served = subprocess.run(
+        ["/bin/sh", "-c", f"ulimit -n 64; exec {sys.executable} -m pbmserv serve"],
+        env={**os.environ, **{f"PBMSERV_{name}": value for name, value in given.items()}},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert 'PBMSERV_SESSIONS = "100": this process may open 64 files' in said(served)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_two_servers_on_one_sqlite_and_commands_beside_one(tmp_path: Path) -> None:

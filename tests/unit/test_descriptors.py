@@ -29,7 +29,7 @@ def test_too_few_are_shared_and_told(limit: int) -> None:
 
 
 def test_hardly_any_are_no_service() -> None:
-    with pytest.raises(ConfigError, match=r"may open 300 files .* need 1004: raise the limit"):
+    with pytest.raises(ConfigError, match=r"may open 300 files .* need 1004; raise the limit"):
         share_out(300, 100, 2, 1)
 
 
