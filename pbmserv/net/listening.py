@@ -209,8 +209,8 @@ def _unix(listen: Listen) -> Listening:
         try:
             bound.bind(name)
         except OSError as error:
-            if error.errno != errno.EADDRINUSE or _answers(name):
-                raise
+            if error.errno != errno.EADDRINUSE or not listen.path.is_socket() or _answers(name):
+                raise  # a file that somebody has named by mistake is not ours to remove
             listen.path.unlink()  # left behind by a process that was killed
             bound.bind(name)
         listen.path.chmod(0o660)

@@ -113,6 +113,14 @@ def test_a_file_where_a_folder_should_be_and_the_other_way_round(tmp_path: Path)
         assert wrong in said(refused_to_start(**given))
 
 
+def test_a_file_where_the_socket_should_be_is_not_removed(tmp_path: Path) -> None:
+    file = tmp_path / "pbmserv.sqlite3"
+    file.write_text("all that there is")
+    told = said(refused_to_start(data_dir=str(tmp_path), smtp="", lmtp=str(file)))
+    assert f'PBMSERV_LMTP = "{file}": Address already in use; name a path' in told
+    assert file.read_text() == "all that there is"
+
+
 def test_a_port_that_only_root_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
