@@ -129,7 +129,12 @@ def build(
 
 def _multipart(subtype: str, message_id: str, parts: Sequence[bytes]) -> list[bytes]:
     """Parts in one, with the header that describes them (RFC 2046, 5.1), to be joined."""
-    boundary = _boundary(message_id, parts)
+    seed = message_id  # the same letter has the same boundary, which is in none of its parts
+    while True:
+        boundary = f"=-{sha256(seed.encode()).hexdigest()[:32]}"
+        if not [part for part in parts if boundary.encode() in part]:
+            break
+        seed = boundary
     begun = f'Content-Type: multipart/{subtype}; boundary="{boundary}"\r\n\r\n'
     pieces = [begun.encode()]
     for part in parts:
@@ -363,13 +368,3 @@ def _safe_start(line: str) -> str:
     if line.startswith(("From ", ".")):
         return _QUOTED[ord(line[0])] + line[1:]
     return line
-
-
-def _boundary(message_id: str, parts: Sequence[bytes]) -> str:
-    """A delimiter that is the same for the same letter and occurs in no part."""
-    seed = message_id
-    while True:
-        boundary = f"=-{sha256(seed.encode()).hexdigest()[:32]}"
-        if not [part for part in parts if boundary.encode() in part]:
-            return boundary
-        seed = boundary

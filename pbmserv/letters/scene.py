@@ -31,6 +31,7 @@ LONGEST_HTML = 60_000
 """Octets of HTML that a letter may have; a longer one goes without (`Composed.html` is empty)."""
 
 _GAP = re.compile("\n\n\n+")
+_DOWN_FROM = {links: tuple(Links)[place:] for place, links in enumerate(Links)}
 
 
 @value(frozen=True)
@@ -39,6 +40,8 @@ class BoardScene:
 
     Attributes:
         number: of the board.
+        key: the game's: its template folder and its word in commands.
+        title: the game's name for people.
         names: userids by seat.
         you: the reader's seat; ``None`` = a spectator.
         view: the game's view for that seat.
@@ -57,6 +60,8 @@ class BoardScene:
 
     number: int
     game: AnyGame
+    key: str
+    title: str
     names: tuple[str, ...]
     you: Seat | None
     view: Any
@@ -71,16 +76,6 @@ class BoardScene:
     rated: bool
     terms: Terms
     daily: int
-
-    @property
-    def key(self) -> str:
-        """The game's key: its template folder and its word in commands."""
-        return self.game.info.key
-
-    @property
-    def title(self) -> str:
-        """The game's name for people."""
-        return self.game.info.title
 
     @property
     def race(self) -> bool:
@@ -151,11 +146,13 @@ def board_scene(
     return BoardScene(
         number=number,
         game=game,
+        key=game.info.key,
+        title=game.info.title,
         names=names,
         you=seat,
         view=game.view(state, seat),
         events=tuple(note_sentences(game, events, names, seat)),
-        scores=tuple(note_sentences(game, scores, names, seat)),
+        scores=tuple(note_sentences(game, scores, names, seat)) if scores else (),
         turn=None if seat is None else game.turn(state, seat),
         waiting=tuple([names[s] for s in sorted(to_act) if s != seat]),
         your_turn=seat in to_act,
@@ -251,15 +248,16 @@ def _fitted(
     not fit, either."""
     given = {"links": Links.NONE, **values}
     found: list[Sequence[str]] = []
-    for links in list(Links)[list(Links).index(given["links"]) :]:
+    for links in _DOWN_FROM[given["links"]]:
         given["links"] = links
         found.append(SKELETONS.texts(draw, letter, given))
         room = most if links is Links.NONE else fair
         if len(found[-1][-1]) <= room or given.get("scene") is None:
             break
     subject, headline, text, _ = found[0]
-    # one blank line between blocks, however many its pieces have left there
-    text = _GAP.sub("\n\n", text.strip("\n")) + "\n"
+    text = text.strip("\n") + "\n"
+    if "\n\n\n" in text:  # one blank line between blocks, however many its pieces have left there
+        text = _GAP.sub("\n\n", text)
     return " ".join(subject.split()), headline, text, found[-1][-1]
 
 

@@ -24,14 +24,20 @@ from threading import Lock
 from types import BuiltinMethodType
 from typing import Any, NamedTuple, cast
 
+from markupsafe import Markup
+
 from pbmserv.letters.environment import LetterEnvironment, environment
 from pbmserv.letters.tracing import (
     Drawn,
     Trace,
     Traced,
     Untraceable,
+    as_html,
     as_text,
     called,
+    dictionary,
+    in_order,
+    member,
     tracing_environment,
 )
 
@@ -178,7 +184,7 @@ class Shapes:
     def __init__(self, given: int) -> None:
         self.expressions = Expressions(given)
         self.begins: dict[Any, Fork | End] = {}
-        self.constants: dict[str, Any] = {}
+        self.constants: dict[str, Any] = {"Markup": Markup, "member": member}
         self._names: dict[Any, str] = {}
 
     def filled(self, values: Mapping[str, Any]) -> tuple[str, ...] | _Left:
@@ -238,10 +244,8 @@ class Shapes:
             made = f"{told[0]}.{parts[1]}"
         elif work is called and parts[2] == {}:
             made = f"{told[0]}(*{told[1]})"
-        elif work is as_text:
-            made = 'f"' + "".join([f"{{{one}}}" for one in told]) + '"'
-        elif work in _SIGNS:
-            made = _SIGNS[work].format(*told)
+        elif work in _CODE:
+            made = _CODE[work](*told)
         else:
             made = f"{self._constant(work)}({', '.join(told)})"
         return [*lines, f"v{number} = {made}"]
@@ -302,21 +306,22 @@ class Shapes:
         return name
 
 
-_SIGNS: Mapping[Any, str] = {
-    bool: "not not {}",
-    operator.eq: "{} == {}",
-    operator.ne: "{} != {}",
-    operator.lt: "{} < {}",
-    operator.le: "{} <= {}",
-    operator.gt: "{} > {}",
-    operator.ge: "{} >= {}",
-    operator.add: "{} + {}",
-    operator.sub: "{} - {}",
-    operator.mul: "{} * {}",
-    operator.getitem: "{}[{}]",
-    operator.contains: "{1} in {0}",
+_SIGNS = {
+    operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.le: "<=", operator.gt: ">",
+    operator.ge: ">=", operator.add: "+", operator.sub: "-", operator.mul: "*",
+}  # fmt: skip
+_CODE: Mapping[Any, Callable[..., str]] = {
+    **{work: f"{{}} {sign} {{}}".format for work, sign in _SIGNS.items()},
+    operator.getitem: "{}[{}]".format,
+    operator.contains: "{1} in {0}".format,
+    bool: "not not {}".format,
+    as_text: lambda *told: f"''.join(({', '.join(told)},))",
+    as_html: lambda *told: f"Markup(''.join(({', '.join(told)},)))",
+    dictionary: lambda keys, *told: f"dict(zip({keys}, ({', '.join(told)},)))",
+    in_order: lambda kind, *told: f"{kind}(({', '.join(told)},))",
+    member: "{0}[{1}] if type({0}) is dict and {1} in {0} else member({0}, {1})".format,
 }
-"""What Python has a sign for is quicker than a call."""
+"""What Python has a sign for, or can be said on the spot, is quicker than a call."""
 _MADE = re.compile(r"^v(\d+) = ", re.MULTILINE)
 _NAMED = re.compile(r"\bv(\d+)\b")
 

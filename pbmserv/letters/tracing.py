@@ -140,7 +140,7 @@ class Drawn(Traced):
     def number(self) -> int:
         """Few are more than printed: only these are worked out as a whole."""
         if self._number < 0:
-            work = _as_html if self.is_html else as_text
+            work = as_html if self.is_html else as_text
             self._number = self.trace.number(work, self.pieces)
         return self._number
 
@@ -157,7 +157,8 @@ def as_text(*pieces: str) -> str:
     return "".join(pieces)
 
 
-def _as_html(*pieces: str) -> markupsafe.Markup:
+def as_html(*pieces: str) -> markupsafe.Markup:
+    """The same of a text in HTML."""
     return markupsafe.Markup("".join(pieces))  # noqa: S704 - see `Drawn`
 
 
@@ -189,10 +190,10 @@ def _gathered(part: Any) -> Any:
     if isinstance(part, Traced) or not _is_traced(part):
         return part
     if isinstance(part, dict):
-        return made(_dictionary, tuple(part), *part.values())
+        return made(dictionary, tuple(part), *part.values())
     if isinstance(part, slice):
         return made(slice, part.start, part.stop, part.step)
-    return made(_in_order, tuple if isinstance(part, tuple) else list, *part)
+    return made(in_order, tuple if isinstance(part, tuple) else list, *part)
 
 
 def _is_traced(part: Any) -> bool:
@@ -206,11 +207,13 @@ def _is_traced(part: Any) -> bool:
     return isinstance(part, Traced)
 
 
-def _in_order(kind: type[Any], *parts: Any) -> Any:
+def in_order(kind: type[Any], *parts: Any) -> Any:
+    """A tuple or a list of its parts."""
     return kind(parts)
 
 
-def _dictionary(keys: Sequence[Any], *values: Any) -> dict[Any, Any]:
+def dictionary(keys: Sequence[Any], *values: Any) -> dict[Any, Any]:
+    """A dictionary whose keys are constants."""
     return dict(zip(keys, values, strict=True))
 
 
@@ -219,9 +222,9 @@ def called(work: Callable[..., Any], arguments: Sequence[Any], named: Mapping[st
     return work(*arguments, **named)
 
 
-def _member(of: Any, name: str) -> Any:
+def member(of: Any, name: str) -> Any:
     """As templates look attributes up; what a dictionary has is there at the second look only."""
-    if type(of) is dict and name in of and not hasattr(dict, name):
+    if type(of) is dict and name in of:
         return of[name]
     return environment().getattr(of, name)
 
@@ -325,7 +328,8 @@ class TracingEnvironment(LetterEnvironment):
     def getattr(self, obj: Any, attribute: str) -> Any:
         """See Jinja."""
         if isinstance(obj, Traced):
-            return made(getattr if hasattr(obj.value, attribute) else _member, obj, attribute)
+            is_own = hasattr(obj.value, attribute) or hasattr(dict, attribute)
+            return made(getattr if is_own else member, obj, attribute)
         return super().getattr(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from pbmserv.mail.reply_address import Purpose
 
@@ -207,6 +208,7 @@ KINDS: Mapping[str, LetterKind] = {
 }
 
 
+@cache
 def kind_of(letter: str) -> LetterKind:
     """What is true of a letter by its name; plain, if there are no more letters of that name."""
     return KINDS.get(letter, _PLAIN)
