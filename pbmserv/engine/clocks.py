@@ -262,17 +262,13 @@ def reminded(
     return replace(clock, reminded=(*clock.reminded, now), covered=covered)
 
 
-def earliest(clock: SeatClock, terms: Terms, before: Sequence[timedelta]) -> datetime | None:
+def earliest(clock: SeatClock, terms: Terms, before: tuple[timedelta, ...]) -> datetime | None:
     """No later than anything can become due for a wait without a reminder yet.
 
-    Absences, outages and nights only put off, so they need not be known. *before*: how long before
-    a forfeit its player wants extra reminders.
+    Absences, outages and nights only put off: they need not be known. *before*: as of `Person`.
     """
-    if clock.since is None:
-        return None
-    limit = terms.limit(clock.used)
-    marks = [*_marks(terms, limit, before), *([] if limit is None else [limit])]
-    return clock.since + min(marks) if marks else None
+    first = _first(terms, clock.used, before)
+    return None if clock.since is None or first is None else clock.since + first
 
 
 def turned(
@@ -346,9 +342,6 @@ def from_json(kept: Sequence[Mapping[str, Any]] | None) -> tuple[SeatClock, ...]
     )
 
 
-# -- inside ----------------------------------------------------------------------------------
-
-
 def _marks(terms: Terms, limit: timedelta | None, before: Sequence[timedelta]) -> list[timedelta]:
     """Counted times at which a reminder is due, all of them before the limit."""
     if terms.alone:
@@ -358,6 +351,14 @@ def _marks(terms: Terms, limit: timedelta | None, before: Sequence[timedelta]) -
         marks += [limit - ahead for ahead in (NOTICE, *before)]
         return [mark for mark in marks if _NO_TIME < mark < limit]
     return marks
+
+
+@lru_cache(maxsize=256)  # most boards have the usual terms
+def _first(terms: Terms, used: timedelta, before: tuple[timedelta, ...]) -> timedelta | None:
+    """The counted time at which anything is due; ``None`` = never."""
+    limit = terms.limit(used)
+    marks = [*_marks(terms, limit, before), *([] if limit is None else [limit])]
+    return min(marks, default=None)
 
 
 def _open_marks(clock: SeatClock, terms: Terms, person: Person) -> list[timedelta]:

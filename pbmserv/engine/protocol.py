@@ -309,7 +309,8 @@ def previews(game: object) -> TypeGuard[Previewing[Any]]:
 
 
 @lru_cache(maxsize=1_000)
-def keeps(game: object, contract: type) -> bool:  # see `races`
+def keeps(game: object, contract: type) -> bool:
+    """Whether a game is what one of the protocols here says; see `races`."""
     return isinstance(game, contract)
 
 
@@ -320,11 +321,6 @@ class Sized(Protocol):
     def squares(self, state: Any) -> int:
         """How many squares a drawing of the board has; what it costs is counted by them."""
         ...
-
-
-def sized(game: object) -> TypeGuard[Sized]:
-    """Whether a game is `Sized`; see `races`."""
-    return keeps(game, Sized)
 
 
 @runtime_checkable

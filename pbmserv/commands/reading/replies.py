@@ -14,13 +14,7 @@ from pbmserv.commands.grammar.command_names import (
     is_number,
     spoken_challenge,
 )
-from pbmserv.commands.grammar.line import (
-    REST,
-    read_arguments,
-    read_line,
-    tidied,
-    words_of,
-)
+from pbmserv.commands.grammar.line import REST, read_arguments, read_line, tidied, words_of
 from pbmserv.commands.grammar.words import Word, fold
 from pbmserv.commands.reading.bodies import (
     Below,
@@ -99,6 +93,8 @@ def read_lines(
         read = read or _in_words(words, lines, top, games, plainly=plainly)
         if read is not None:
             return read
+    if place == len(lines) - 1 and " " not in text:  # as nearly all of them
+        return Reading((Line(text[:LONGEST_ECHO], ReplyMove((text,), ("",))),))
     below = Below(lines, place + 1, games)
     move = _moves(top, below, lines, games)
     return Reading((Line(move.lines[0][:LONGEST_ECHO], move), *below.not_tried()), below.words())

@@ -82,8 +82,10 @@ class PasswordChecks:
         memo = self._services.memo
         brings = False
         for line in incoming.reading.lines:
-            if line.who is None and line.proving is None and not isinstance(line.asked, _SETTING):
+            if isinstance(line.asked, model.ReplyMove):
                 continue  # as nearly all replies
+            if line.who is None and line.proving is None and not isinstance(line.asked, _SETTING):
+                continue
             brings = True
             who = _credentials(line) or _doubtful(line)
             if who is not None and not memo.recent(who.userid, who.password.text):

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pbmserv.commands.table.model import Line, ReplyMove, TrayReply
-from pbmserv.engine.protocol import sized
+from pbmserv.engine.protocol import Sized, keeps
 from pbmserv.engine.record import Ply, weight
 from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError
@@ -165,6 +165,6 @@ def _draw(context: CommandContext, part: Part, work: Work) -> None:
         position = context.position(board)
     seat = None if part.seat is None else Seat(part.seat)
     budget.spend(Work.TOLD, len(position.since(seat)))
-    game: object = position.game
-    if work is not Work.PART and sized(game):
+    game: Any = position.game
+    if work is not Work.PART and keeps(game, Sized):
         budget.spend(Work.SQUARES, 1 + game.squares(position.state) // _SQUARES)

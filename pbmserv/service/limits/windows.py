@@ -96,6 +96,10 @@ def name(key: str) -> bytes:
     return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
+_NO_HITS = array("d")
+"""Eight octets for each hit that comes: a deque takes 600 for the first, and 32 for each."""
+
+
 class Windows:
     """Moving windows on our own clock, bounded. Thread-safe, and never slow.
 
@@ -115,18 +119,21 @@ class Windows:
 
     def hit(self, limit: RateLimitItem, *who: str, cost: int = 1) -> bool:
         """Count so many hits, unless the window would overflow."""
-        key, now, lasts = name(limit.key_for(*who)), self._now(), limit.get_expiry()
+        key, lasts = name(limit.key_for(*who)), limit.get_expiry()
+        now = self._clock.now().timestamp()
         with self._guard:
             if len(self._counting(key, now - lasts)) + cost > limit.amount:
                 return False
-            self._happens(Event(Kind.HIT, key, now, now + lasts, cost))
+            if self._tell is not None:
+                self._tell(Event(Kind.HIT, key, now, now + lasts, cost))
+            self._count(key, now, cost)
             return True
 
     def has_room(self, limit: RateLimitItem, *who: str, cost: int = 1) -> bool:
         """Whether so many hits could be counted now."""
-        key, since = name(limit.key_for(*who)), self._now() - limit.get_expiry()
+        since = self._clock.now().timestamp() - limit.get_expiry()
         with self._guard:
-            return len(self._counting(key, since)) + cost <= limit.amount
+            return len(self._counting(name(limit.key_for(*who)), since)) + cost <= limit.amount
 
     def again_at(self, limit: RateLimitItem, *who: str) -> datetime:
         """When the oldest hit in the window counts no longer."""
@@ -137,10 +144,20 @@ class Windows:
 
     def _counting(self, key: bytes, since: float) -> array[float]:
         """The hits of a window that are later than *since*; others are forgotten."""
-        hits = self._hits.get(key, _no_hits())
+        hits = self._hits.get(key, _NO_HITS)
         if hits and hits[0] <= since:
             del hits[: bisect_right(hits, since)]
         return hits
+
+    def _count(self, key: bytes, at: float, cost: int) -> None:
+        """Add hits to a window, in their order: others' news come late."""
+        hits = self._hits.get(key)
+        if hits is None:
+            hits = array("d")
+        hits.extend([at] * cost)
+        if len(hits) > cost and hits[-cost - 1] > at:
+            hits = array("d", sorted(hits))
+        remember(self._hits, key, hits)
 
     def clear(self, key: str) -> None:
         """Forget one window."""
@@ -205,11 +222,7 @@ class Windows:
             if not self._counting(event.key, event.at):
                 self._hits.pop(event.key, None)
         else:
-            hits = self._hits.get(event.key, _no_hits())
-            hits.extend([event.at] * event.level)
-            if len(hits) > event.level and hits[-event.level - 1] > event.at:
-                hits = array("d", sorted(hits))  # others' news come late
-            remember(self._hits, event.key, hits)
+            self._count(event.key, event.at, event.level)
 
     def _apply_lock(self, event: Event) -> None:
         if not event.until:
@@ -223,11 +236,6 @@ class Windows:
 
     def _now(self) -> float:
         return self._clock.now().timestamp()
-
-
-def _no_hits() -> array[float]:
-    """Eight octets for each hit that comes: a deque takes 600 for the first, and 32 for each."""
-    return array("d")
 
 
 def remember(kept: OrderedDict[K, V], key: K, value: V) -> None:

@@ -63,6 +63,7 @@ class BoardRow:
         sitters: by seat.
         followed: somebody watches it.
         origin: the board whose box was drawn for it first, where this is a copy.
+        names: userids by seat.
         bots: the seats of bots.
     """
 
@@ -84,12 +85,8 @@ class BoardRow:
     sitters: tuple[Sitter, ...]
     followed: bool
     origin: int | None
+    names: tuple[str, ...]
     bots: frozenset[Seat]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Userids by seat."""
-        return tuple([sitter.userid for sitter in self.sitters])
 
     @property
     def plans(self) -> dict[Seat, str]:
@@ -172,7 +169,8 @@ def _board(rows: Sequence[Any]) -> BoardRow | None:
         found.pop("total_days"),
         alone=len(sitters) - len(bots) == 1,
     )
-    return BoardRow(**found, terms=terms, sitters=sitters, bots=bots)
+    names = tuple([sitter.userid for sitter in sitters])
+    return BoardRow(**found, terms=terms, sitters=sitters, names=names, bots=bots)
 
 
 def load(connection: Connection, board_id: int) -> BoardRow | None:
