@@ -107,17 +107,12 @@ def _complained(text: str, code: int) -> int:
 
 
 def _database_fails(error: Exception) -> str | None:
-    """The driver's own words, without statement and values, if the database is what fails.
-
-    A statement that is wrong in itself is our fault, and its traceback belongs into a report.
-    """
+    """The driver's own words, if the database is what fails."""
     if "sqlalchemy" not in sys.modules:  # then it cannot be
         return None
-    from sqlalchemy.exc import InternalError, OperationalError
+    from pbmserv.store.core.database import words_of
 
-    if not isinstance(error, (InternalError, OperationalError)):
-        return None
-    return str(error.orig).strip().partition("\n")[0]
+    return words_of(error)
 
 
 def _settings_are_wrong(message: str) -> str:

@@ -32,6 +32,7 @@ from pbmserv.stages.lanes import blamed
 from pbmserv.stages.listeners import Bound
 from pbmserv.stages.preflight import STAGES
 from pbmserv.stages.processes import Given, run
+from pbmserv.store.core.database import words_of
 
 SHARED = 4
 """How many times as long a mail may keep play on PostgreSQL, where another host's lock may keep it,
@@ -271,8 +272,12 @@ def _live(name: str, main: Callable[[str], None], settings: Settings) -> None:
         _show_as(f"pbmserv {name}")
         main(name)
         code = 0
-    except BaseException:  # noqa: BLE001 - whatever it was, the parent starts the stage again
-        traceback.print_exc()
+    except BaseException as error:  # noqa: BLE001 - whatever it was, the parent starts it again
+        reason = words_of(error)
+        if reason is None:
+            traceback.print_exc()
+        else:
+            _log.error("the database fails a process", extra={"stage": name, "because": reason})
     finally:
         with contextlib.suppress(Exception):
             logging.shutdown()

@@ -158,3 +158,26 @@ def test_a_stop_reaches_processes_that_have_only_just_begun(
     assert "a process has died before all were ready" in served.stderr
     assert f"code={-signal.SIGTERM}" in served.stderr
     assert served.returncode == 1
+
+
+def test_a_process_that_the_database_fails_says_so_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = announce(tmp_path / "plug-in", "without_room:HEAPS")
+    (tmp_path / "plug-in" / "without_room.py").write_text(
+        "import sqlite3\n"
+        "from sqlalchemy.exc import OperationalError\n"
+        "from heaps import HEAPS\n"
+        "from pbmserv.stages import supervisor\n"
+        "def run(*_):\n"
+        "    full = sqlite3.OperationalError('database or disk is full')\n"
+        "    raise OperationalError('INSERT secret', {}, full)\n"
+        "supervisor.run = run\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", path)
+    served = refused_to_start(data_dir=str(tmp_path), smtp="127.0.0.1:0")
+    assert (
+        'error stages "the database fails a process" stage=door because="database or disk is full"'
+    ) in served.stderr
+    assert "secret" not in served.stderr
+    assert served.returncode == 1

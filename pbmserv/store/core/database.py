@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, InternalError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from pbmserv.errors import ServerFault
@@ -181,3 +181,13 @@ def _use_wal(dbapi_connection: Any) -> None:
             time.sleep(0.05)
         else:
             return
+
+
+def words_of(error: BaseException) -> str | None:
+    """The driver's own words, without statement and values, if the database is what fails.
+
+    A statement that is wrong in itself is our fault, and its traceback belongs into a report.
+    """
+    if not isinstance(error, (InternalError, OperationalError)):
+        return None
+    return str(error.orig).strip().partition("\n")[0]
