@@ -17,6 +17,7 @@ from pbmserv.engine.types import Move, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.legality import mentioned
 from pbmserv.games.blackbox.moves import tapped
 from pbmserv.games.blackbox.readings import meant
 from pbmserv.games.blackbox.state import State
@@ -172,6 +173,46 @@ def test_an_example_is_made_of_the_players_own_words(typed: str, example: str) -
     assert refusal(view(FIRED), typed).example == example
 
 
+@rows(
+    ("typed", "example"),
+    [
+        ("8 I think this is close", "8"),
+        ("8, good luck!", "8"),
+        ("g, good luck!", "G"),
+        ("1. 8", "8"),
+        ("- 8", "8"),
+        ("8?", "8"),
+        ("8 bitte", "8"),
+        ("Zug: 8", "8"),
+        ("8\u756a", "8"),
+        ("8, +b3 and good luck", "8,+B3"),
+        ("/b2 I was wrong there", "/B2"),
+        ("sorry, I meant 8", "8"),
+        ("8 or 4", ""),
+        ("5 I think this is close", ""),  # 5 shows a mark
+        ("17 I think this is close", ""),  # there is none
+        ("8 of us", ""),
+        ("at 8:30", ""),
+        ("on 8.12.", ""),
+        ("8 pm", ""),
+        ("$8", ""),
+        ("board #8", ""),
+        ("a nice game", ""),
+        ("I, for one, like it", ""),
+        ("b3 is it?", ""),
+    ],
+)
+def test_a_sentence_that_mentions_one_move_has_it_for_an_example(typed: str, example: str) -> None:
+    assert refusal(view(FIRED), typed, NotUnderstood).example == example
+
+
+def test_a_sentence_that_names_all_atoms_has_them_for_an_example() -> None:
+    said = "I think I take b3, d3 and f4"
+    assert refusal(view(START), f"{said} and g5", NotUnderstood).example == "B3,D3,F4,G5"
+    for typed in (said, f"{said} and g5 or g6", "8, good luck!"):
+        assert not refusal(view(START), typed, NotUnderstood).example
+
+
 def test_nobody_is_offered_a_box_that_they_did_not_choose() -> None:
     for typed in ("b2,c3,d4", "b2,c3,d4,e5,f6", "b2,c3,d4,z1", "b2,c3,d4,5", "g"):
         assert not refusal(view(START), typed).example
@@ -208,6 +249,17 @@ MARKED = played((0, "c2,e2,f6,f7"), (1, "g1,b2,b4,f5"), (0, "5,+b2,+b4,+c5,+d6")
         (FIRED, "g,,+c3,", "G,+C3"),
         (FIRED, "guess c3 d4", "+C3,+D4,?"),
         (FIRED, "I guess c3, d4", "+C3,+D4,?"),
+        (FIRED, "port number twelve please", "12"),
+        (FIRED, "fire port seven", "7"),
+        (FIRED, "Twelve.", "12"),
+        (FIRED, "guess C three, D four", "+C3,+D4,?"),
+        (START, "B three, D three, F four, G five", "B3,D3,F4,G5"),
+        (FIRED, "Dear Server, my move is 8", "8"),
+        (FIRED, "hi bob, 8", "8"),
+        (FIRED, "I would like number 8", "8"),
+        (FIRED, "I'll go with 8", "8"),
+        (FIRED, "let us try 8", "8"),
+        (FIRED, "8 8", "8"),
         (MARKED, "Guess", "?"),
         (MARKED, "take a guess please", "?"),
     ],
@@ -257,6 +309,15 @@ def test_what_can_mean_one_thing_only_is_read_as_that(state: State, typed: str, 
             "1. g",
             "guess g",
         ),
+        *(
+            "two of us",
+            "two more",
+            "two or six",
+            "see you at seven",
+            "I have two",
+            "to fire",
+        ),
+        *("hello, two of you are away", "hi, g", "go for 8", "at number", "8 or 4", "8 not 4"),
         *("g \N{THUMBS DOWN SIGN}", "g \N{THINKING FACE}", "g:)", ":)", "\N{THUMBS UP SIGN}"),
     ],
 )
@@ -294,6 +355,23 @@ def test_a_reading_is_a_legal_move_made_of_what_was_written(text: str) -> None:
         for label in re.findall("[A-Z]+|[0-9]+", move.text):
             assert label in written or "!" in move.text, "a range may be turned"
         assert "?" not in move.text or "?" in text or "guess" in text
+
+
+@given(
+    st.text(max_size=40)
+    | st.lists(st.sampled_from((*PIECES, "8", "maybe", ".", "12", "+b3", "at")), max_size=8).map(
+        " ".join
+    )
+)
+def test_what_a_sentence_mentions_is_a_move_made_of_what_was_written(text: str) -> None:
+    for state in (START, FIRED, MARKED):
+        example = mentioned(view(state), text)
+        if not example:
+            continue
+        assert GAME.parse(view(state), example).text == example
+        assert "?" not in example
+        written = "".join(re.findall("[A-Z0-9]", text.upper()))
+        assert all(label in written for label in re.findall("[A-Z]+|[0-9]+", example))
 
 
 def test_atoms_are_hidden_once() -> None:

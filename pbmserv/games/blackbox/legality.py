@@ -1,12 +1,16 @@
-"""Whether a move that can be read may be made, judged by the mover's own view."""
+"""Whether a move that can be read may be made, judged by the mover's own view.
+
+And what of one that may not be made, or cannot be read, would work: the example of its refusal.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from pbmserv.errors import Illegal
-from pbmserv.games.blackbox.geometry import in_ranges
+from pbmserv.errors import Illegal, MoveError
+from pbmserv.games.blackbox.geometry import Geometry, in_ranges
 from pbmserv.games.blackbox.moves import (
     TEXT_LIMIT,
     Element,
@@ -22,6 +26,24 @@ _NOT_HERE = frozenset({"pass", "swap", "propose", "accept", "reject"})
 
 _FREE = frozenset({Kind.MARK, Kind.UNMARK, Kind.SEAL})
 _CHARACTERS_A_CELL = 8  # "+AA52" and blanks
+
+_LONGEST_MENDED = 200
+"""Characters of a text from which an example is made: nobody copies a longer one."""
+
+_NO_LABEL = r"(?![a-z0-9%\u20ac$]|[.:/-][0-9]|\s*(?:am|pm|o'clock|uhr|of|more|atoms?|games?)\b)"
+_MENTIONED = re.compile(
+    rf"(?<![\w.:/#+!$\u20ac-])(?:[+/!]\s?[a-z]{{1,2}}[0-9]{{1,3}}|[0-9]{{1,3}}){_NO_LABEL}"
+    r"|\A\s*(?!i)[a-z](?=\s?[,.;:!-]\s)",
+    re.IGNORECASE | re.ASCII,
+)
+"""A port or a signed cell among other words: neither "7:30" nor "2 of us", nor letters, of which
+most are words; one with a comma behind it may begin a line."""
+
+_CELL_MENTIONED = re.compile(
+    r"(?<![a-z0-9])(?:[a-z]{1,2}-?[0-9]{1,3}|[0-9]{1,3}[a-z]{1,2})(?![a-z0-9])",
+    re.IGNORECASE | re.ASCII,
+)
+_OF_A_LIST = re.compile(r"\s*[0-9]{1,2}[.)]\s+(?=\S)", re.ASCII)
 
 
 def is_free(elements: Sequence[Element]) -> bool:
@@ -144,3 +166,86 @@ def what_can_be_done(view: View) -> dict[str, str]:
         "rows": f"{board.left[0]} to {board.left[-1]}",
         "wanted": view.options.atoms,
     }
+
+
+# -- what of it would work -------------------------------------------------------------------
+
+
+def mended(view: View, text: str) -> str:
+    """What of a text would work: its own cells and ports, and nothing in place of the others.
+
+    A guess is never left where something else was left out, and atoms are never hidden by half of
+    what somebody wrote: neither can be taken back.
+    """
+    own = view.own
+    if own is None or not view.has_hidden or view.phase in {"over", "done"}:
+        return ""
+    if len(text) > _LONGEST_MENDED:
+        return ""
+    elements = list(_separately(view.options.board, text))
+    probes = [e for e in elements if e is not None and e.kind is Kind.PROBE]
+    fresh = [e for e in probes if not own.marks[e.port] and view.may_act][:1]
+    if len(probes) > 2:
+        fresh = []  # whatever they are, they are not one ray
+    kept = [_signed(own, e) for e in elements if e is not None and _stays(e, fresh)]
+    whole = None not in elements and len(fresh) == len(probes) and own.guesses_left > 0
+    without = [sign for sign in kept if sign != "?"]
+    for signs in (kept, without) if whole else (without,):
+        if found := _checked(view, signs):
+            return found
+    return ""
+
+
+def _stays(element: Element, fresh: Sequence[Element]) -> bool:
+    """Whether an element may be offered once more."""
+    return element.kind is not Kind.PROBE or any(element is one for one in fresh)
+
+
+def _signed(own: BoxView, element: Element) -> str:
+    """An element as it must be written now: a cell alone says not what to do there."""
+    if element.kind is not Kind.CELL:
+        return element.text
+    return ("/" if element.cells[0] in own.markers else "+") + element.text
+
+
+def _separately(board: Geometry, text: str) -> Iterator[Element | None]:
+    """The elements of a text one by one; ``None`` for each part that is none."""
+    for part in re.split("[,;]", text):
+        for piece in [part] if _reads(board, part) else part.split():
+            found = _reads(board, piece)
+            if found or piece.strip():
+                yield found
+
+
+def _reads(board: Geometry, part: str) -> Element | None:
+    try:
+        return read_elements(board, part)[0]
+    except MoveError:
+        return None
+
+
+def mentioned(view: View, text: str) -> str:
+    """The one move that a sentence mentions: "17 I think this is close" or "1. 25"; ``""``: none.
+
+    It is for an example alone. Of two ports nobody knows which one is meant, and a guess is never
+    offered on a hunch.
+    """
+    own = view.own
+    if own is None or view.phase in {"over", "done"} or len(text) > _LONGEST_MENDED:
+        return ""
+    if not view.has_hidden:
+        return _checked(view, [cell.replace("-", "") for cell in _CELL_MENTIONED.findall(text)])
+    listed = _OF_A_LIST.match(text)
+    found = _MENTIONED.findall(text, listed.end()) if listed else []
+    found = found or _MENTIONED.findall(text)
+    if not view.may_act:
+        found = [sign for sign in found if sign[0] in "+/!"]
+    return _checked(view, ["".join(sign.split()) for sign in found])
+
+
+def _checked(view: View, signs: Sequence[str]) -> str:
+    """These elements, each once, as a move; ``""`` where they are none that may be made."""
+    try:
+        return print_elements(check(view, ",".join(dict.fromkeys(map(str.upper, signs)))))
+    except MoveError:
+        return ""

@@ -3,7 +3,8 @@
 `legality.check` reads moves as they are written. Here a text that is none is taken apart into
 labels, cells, signs and a few words ("fire port e please", "A1 C4 E5 G2", ``+b3 +d3``). It is a
 move only if every word of it is known and exactly one reading is legal: a ray cannot be called
-back, and most lines that are no moves are words for somebody.
+back, and most lines that are no moves are words for somebody. What a refused line mentions is at
+most the example of its refusal (`legality.mentioned`).
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from dataclasses import dataclass, field
 from pbmserv.engine.types import Move
 from pbmserv.errors import MoveError, NotUnderstood
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.legality import check, is_free, what_can_be_done
-from pbmserv.games.blackbox.moves import TEXT_LIMIT, Element, Kind, print_elements, read_elements
-from pbmserv.games.blackbox.views import BoxView, View
+from pbmserv.games.blackbox.legality import check, is_free, mended, mentioned, what_can_be_done
+from pbmserv.games.blackbox.moves import TEXT_LIMIT, Element, print_elements
+from pbmserv.games.blackbox.views import View
 
 MOST_WORDS = 12
 """Words that a move may be said in; longer lines are for somebody to read."""
@@ -41,18 +42,35 @@ _TOKEN = re.compile(
     r"|(?P<sign>[+/-])"
 )
 
-_SAID = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
-_SPOKEN = re.compile(rf"(?<=\bport )({_SAID})\b")
+_UNITS = "one|two|three|four|five|six|seven|eight|nine"
+_TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+_FIGURES = {
+    word: number for number, word in enumerate(f"{_UNITS}|{_TEENS}".split("|"), start=1)
+} | {
+    f"{ten}{between}{unit}".strip(): number + more
+    for ten, number in (("twenty", 20), ("thirty", 30), ("forty", 40))
+    for more, unit in enumerate(f"|{_UNITS}".split("|"))
+    for between in " -"
+}
+_SPOKEN = re.compile(
+    r"((?:\A|\b(?:port|number|ray|fire|shoot|probe|try|row)\s|(?<![a-z'])[a-z]\s)\s*(?:please\s)?)"
+    rf"({'|'.join(sorted(_FIGURES, key=len, reverse=True))})(?=\Z|[\s,;])(?! ?(?:of|more|or)\b)"
+)
+"""A number as programs write that take down what people say: "port number twelve", "B two". It is
+one where nothing else can stand: at the beginning, behind "port", and behind a column."""
+
+_GREETED = re.compile(r"\A(?:hi|hello|hey|dear)\b[^,!:\n0-9]{0,40}[,!:]\s*(?=\D{0,40}[0-9])")
+_TURN_OF_PHRASE = re.compile(r"\bgo(?:ing)? with\b")
 _VERBS = {
     **dict.fromkeys(("fire", "shoot", "probe", "send", "launch", "try", "zap", "pick"), "fire"),
-    **dict.fromkeys(("choose", "port", "ray", "laser", "shot", "beam"), "fire"),
+    **dict.fromkeys(("choose", "port", "number", "ray", "laser", "shot", "beam"), "fire"),
     **dict.fromkeys(("mark", "marker", "markers", "add", "put", "set", "place"), "mark"),
     **dict.fromkeys(("unmark", "remove", "clear", "delete"), "unmark"),
     **dict.fromkeys(("seal", "seals"), "seal"),
     "hide": "hide",
     "guess": "guess",
 }
-_NOUNS = frozenset({"port", "ray", "laser", "shot", "beam", "marker", "markers", "probe"})
+_NOUNS = frozenset({"port", "number", "ray", "laser", "shot", "beam", "marker", "markers", "probe"})
 """Verbs, too, where no other verb stands in front: "port 3", "marker on b2"."""
 
 _SEPARATORS = frozenset(",;&()[].*\u2022")
@@ -66,7 +84,7 @@ _AROUND = frozenset(
     ("at", "in", "into", "from", "on", "to", "through", "via", "the", "an", "my", "with", "is")
 ).union(
     ("are", "i'll", "i'd", "will", "would", "like", "want", "now", "next", "take", "make", "one"),
-    ("final", "let", "let's", "lets", "me"),
+    ("final", "let", "let's", "lets", "me", "us"),
 )
 """Words that mean nothing here, where a verb or a please stands beside them."""
 
@@ -124,13 +142,11 @@ def elements_of(view: View, text: str) -> tuple[Element, ...]:
         read = _as_read(view, text) if found.refusal.code in _VAGUE else None
         clear = read and _VAGUE[found.refusal.code] in {"", read.refusal.code}
         refusal = read.refusal if read and clear else found.refusal
-        mended = "" if isinstance(found, NotUnderstood) else _mended(view, text)
+        offer = mentioned if isinstance(found, NotUnderstood) else mended
         values = {**what_can_be_done(view), **refusal.values}
-        raise type(found)(refusal.code, part=refusal.part, example=mended, **values) from None
+        works = offer(view, text)
+        raise type(found)(refusal.code, part=refusal.part, example=works, **values) from None
 
-
-_LONGEST_MENDED = 200
-"""Characters of a text from which an example is made: nobody copies a longer one."""
 
 _VAGUE = {"blackbox.commas": "", "blackbox.not-a-move": "blackbox.guess-markers"}
 """Refusals that say little, and which of those of a text's one reading says more ("" = each)."""
@@ -188,7 +204,9 @@ def _readings(view: View, text: str) -> Iterator[str]:
     for variant in variants:
         said = _understood(variant, hiding=hiding)
         if said is not None:
-            yield ",".join(_turned(view.options.board, sign) for sign in said.signs)
+            signs = [_turned(view.options.board, sign) for sign in said.signs]
+            # A port that is named twice is one ray; an atom that is may be a slip for another cell.
+            yield ",".join(signs if hiding else dict.fromkeys(signs))
             if said.guesses and said.bare == list(range(len(said.signs) - 1)):
                 yield ",".join((*_others(view, said.signs[:-1]), *said.signs))
 
@@ -205,7 +223,8 @@ def _others(view: View, marks: Sequence[str]) -> list[str]:
 def _tokens(text: str, *, hiding: bool) -> list[_Token] | None:
     """The parts of a text; ``None`` where something else is between them, as in most sentences."""
     plain = _IDLE.sub(" ", text.lower().replace("\u2019", "'")).strip().rstrip(".! ")
-    plain = _SPOKEN.sub(lambda said: str(_SAID.split("|").index(said[0]) + 1), plain)
+    plain = _SPOKEN.sub(lambda said: f"{said[1]}{_FIGURES[said[2]]}", plain)
+    plain = _TURN_OF_PHRASE.sub("fire", _GREETED.sub("", plain, count=1))
     found, at = [], 0
     if any(plain.count(a) != plain.count(b) for a, b in ("()", "[]")):
         return None  # "a)" begins a list
@@ -340,61 +359,3 @@ def _turned(board: Geometry, sign: str) -> str:
     rows, columns = zip(divmod(start, board.width), divmod(end, board.width), strict=True)
     corners = (min(rows) * board.width + min(columns), max(rows) * board.width + max(columns))
     return "!" + "-".join(map(board.name, corners))
-
-
-# -- what of it would work -------------------------------------------------------------------
-
-
-def _mended(view: View, text: str) -> str:
-    """What of a text would work: its own cells and ports, and nothing in place of the others.
-
-    A guess is never left where something else was left out, and atoms are never hidden by half of
-    what somebody wrote: neither can be taken back.
-    """
-    own = view.own
-    if own is None or not view.has_hidden or view.phase in {"over", "done"}:
-        return ""
-    if len(text) > _LONGEST_MENDED:
-        return ""
-    elements = list(_separately(view.options.board, text))
-    probes = [e for e in elements if e is not None and e.kind is Kind.PROBE]
-    fresh = [e for e in probes if not own.marks[e.port] and view.may_act][:1]
-    if len(probes) > 2:
-        fresh = []  # whatever they are, they are not one ray
-    kept = [_signed(own, e) for e in elements if e is not None and _stays(e, fresh)]
-    whole = None not in elements and len(fresh) == len(probes) and own.guesses_left > 0
-    without = [sign for sign in kept if sign != "?"]
-    for signs in [list(dict.fromkeys(kept)), without] if whole else [without]:
-        try:
-            return print_elements(check(view, ",".join(signs)))
-        except MoveError:
-            continue
-    return ""
-
-
-def _stays(element: Element, fresh: Sequence[Element]) -> bool:
-    """Whether an element may be offered once more."""
-    return element.kind is not Kind.PROBE or any(element is one for one in fresh)
-
-
-def _signed(own: BoxView, element: Element) -> str:
-    """An element as it must be written now: a cell alone says not what to do there."""
-    if element.kind is not Kind.CELL:
-        return element.text
-    return ("/" if element.cells[0] in own.markers else "+") + element.text
-
-
-def _separately(board: Geometry, text: str) -> Iterator[Element | None]:
-    """The elements of a text one by one; ``None`` for each part that is none."""
-    for part in re.split("[,;]", text):
-        for piece in [part] if _reads(board, part) else part.split():
-            found = _reads(board, piece)
-            if found or piece.strip():
-                yield found
-
-
-def _reads(board: Geometry, part: str) -> Element | None:
-    try:
-        return read_elements(board, part)[0]
-    except MoveError:
-        return None
