@@ -38,20 +38,23 @@ class Geometry:
             needs a letter.
         top, right, bottom, left: the labels of each side, in label order.
         ports: all labels; ``ports[n]`` is the label of port n.
+        port: gives the port with a label (upper case), or ``None``.
+        column, row: give the column or row that either of its labels (upper case) names, likewise.
+        named: gives the cell of a canonical name such as ``B3``, likewise.
     """
 
     __slots__ = (
-        "_columns",
-        "_names",
-        "_ports",
-        "_rows",
         "bottom",
         "cells",
+        "column",
         "height",
         "left",
+        "named",
         "names",
+        "port",
         "ports",
         "right",
+        "row",
         "top",
         "width",
     )
@@ -75,12 +78,12 @@ class Geometry:
         self.left = tuple(str(n) for n in range(1, height + 1))
         self.right = tuple(str(n) for n in range(height + 1, 2 * height + 1))
         self.ports = self.top + self.right + self.bottom + self.left
-        self._ports = {label: port for port, label in enumerate(self.ports)}
+        self.port = {label: port for port, label in enumerate(self.ports)}.get
         self.cells = range(width * height)
         self.names = tuple(self.name(cell) for cell in self.cells)
-        self._names = {name: cell for cell, name in enumerate(self.names)}
-        self._columns = _positions(self.top, self.bottom)
-        self._rows = _positions(self.left, self.right)
+        self.named = {name: cell for cell, name in enumerate(self.names)}.get
+        self.column = _positions(self.top, self.bottom).get
+        self.row = _positions(self.left, self.right).get
 
     @property
     def clockwise(self) -> tuple[int, ...]:
@@ -103,22 +106,6 @@ class Geometry:
             *((column, height + 1) for column in range(1, width + 1)),
             *((0, row) for row in range(1, height + 1)),
         )
-
-    def port(self, label: str) -> int | None:
-        """The port with this label (upper case), or ``None``."""
-        return self._ports.get(label)
-
-    def column(self, label: str) -> int | None:
-        """The column that either of its labels (upper case) names, or ``None``."""
-        return self._columns.get(label)
-
-    def row(self, label: str) -> int | None:
-        """The row that either of its labels names, or ``None``."""
-        return self._rows.get(label)
-
-    def named(self, name: str) -> int | None:
-        """The cell of a canonical name such as ``B3``, or ``None``."""
-        return self._names.get(name)
 
     def cell(self, name: str) -> int | None:
         """The cell of a name such as ``b3``, ``3b`` or ``10i``, or ``None``."""

@@ -104,16 +104,16 @@ def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
         parts.pop()  # it may be cut in the middle
     if not any(parts):
         raise NotUnderstood("blackbox.empty")
-    usual = [_usual_marker(board, part) for part in parts]
-    for part, marker in zip(parts, usual, strict=True):
-        if part and not marker and not _is_shaped(board, part):
+    usual = [_usual(board, part) for part in parts]
+    for part, known in zip(parts, usual, strict=True):
+        if part and not known and not _is_shaped(board, part):
             raise NotUnderstood("blackbox.not-a-move", part=part)
     if len(text) > limit:
         raise Illegal("blackbox.too-long", length=len(text), limit=limit)
     left = 2 * len(board.cells) + _SPARE_CELLS
     found = []
-    for part, marker in zip(parts, usual, strict=True):
-        element = marker or _element(board, part)
+    for part, known in zip(parts, usual, strict=True):
+        element = known or _element(board, part)
         # Of single cells there is only room for so many in a text.
         left -= len(element.cells) if len(element.cells) > 1 else 0
         if left < 0:
@@ -138,11 +138,17 @@ def _as_signs(board: Geometry, text: str) -> str:
     return bare if all(part and _is_shaped(board, part) for part in parts) else text
 
 
-def _usual_marker(board: Geometry, part: str) -> Element | None:
-    """A marker that is set or taken off as records have it, ``+B2``; a full board has thousands."""
+def _usual(board: Geometry, part: str) -> Element | None:
+    """A port, or a marker that is set or taken off as records have it, ``+B2``: nearly all elements
+    are one of these, and a full board has thousands of markers."""
     kind = _MARKERS.get(part[:1])
-    cell = board.named(part[1:]) if kind else None
-    return None if kind is None or cell is None else Element(kind, part, (cell,), part=part)
+    if kind is None:
+        port = board.port(part.upper()) if part.isascii() else None
+        if port is None:
+            return None
+        return Element(Kind.PROBE, board.ports[port], port=port, part=part)
+    cell = board.named(part[1:])
+    return None if cell is None else Element(kind, part, (cell,), part=part)
 
 
 def _is_shaped(board: Geometry, part: str) -> bool:

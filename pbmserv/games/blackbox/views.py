@@ -212,6 +212,8 @@ class View:
         own: the box that the reader solves; ``None`` for a spectator.
         hides_in: the box that the reader hides atoms in, if there is one.
         has_hidden: the reader has no atoms left to hide.
+        may_act: the reader may use a turn now.
+        may_mark: the reader may set markers and seals now.
     """
 
     seat: Seat | None
@@ -225,23 +227,20 @@ class View:
     own: BoxView | None = field(init=False, repr=False, compare=False)
     hides_in: BoxView | None = field(init=False, repr=False, compare=False)
     has_hidden: bool = field(init=False, repr=False, compare=False)
+    may_act: bool = field(init=False, repr=False, compare=False)
+    may_mark: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         seat = self.seat
+        own = None if seat is None else self.boxes[seat]
         hides_in = [box for box in self.boxes if seat is not None and box.hider == seat]
-        object.__setattr__(self, "own", None if seat is None else self.boxes[seat])
+        has_hidden = not hides_in or hides_in[0].filled
+        may_mark = own is not None and has_hidden and self.outcome is None
+        object.__setattr__(self, "own", own)
         object.__setattr__(self, "hides_in", hides_in[0] if hides_in else None)
-        object.__setattr__(self, "has_hidden", not hides_in or hides_in[0].filled)
-
-    @property
-    def may_act(self) -> bool:
-        """Whether the reader may use a turn now."""
-        return self.seat in self.to_act
-
-    @property
-    def may_mark(self) -> bool:
-        """Whether the reader may set markers and seals now."""
-        return self.own is not None and self.has_hidden and self.outcome is None
+        object.__setattr__(self, "has_hidden", has_hidden)
+        object.__setattr__(self, "may_act", seat in self.to_act)
+        object.__setattr__(self, "may_mark", may_mark)
 
     @lazy
     def shown(self) -> tuple[BoxView, ...]:
@@ -251,7 +250,7 @@ class View:
         first = self.seat or 0
         return self.boxes[first:] + self.boxes[:first]
 
-    @property
+    @lazy
     def unused_ports(self) -> tuple[str, ...]:
         """The ports of the reader's own box that show no mark yet."""
         return self.own.unused_ports if self.own else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
@@ -155,7 +156,8 @@ def is_first(connection: Connection, board: BoardRow, player_id: int) -> bool:
     return not _EARLIER.rows(connection, values)
 
 
-def _board(rows: Sequence[Any]) -> BoardRow | None:
+def _read(statement: Prepared, connection: Connection, board_id: int) -> BoardRow | None:
+    rows = statement.rows(connection, {"board": board_id})
     if not rows:
         return None
     found = dict(zip(_NAMES, rows[0], strict=False))  # what comes after them is the sitter's
@@ -173,14 +175,10 @@ def _board(rows: Sequence[Any]) -> BoardRow | None:
     return BoardRow(**found, terms=terms, sitters=sitters, names=names, bots=bots)
 
 
-def load(connection: Connection, board_id: int) -> BoardRow | None:
-    """A board, without a lock."""
-    return _board(_LOAD.rows(connection, {"board": board_id}))
-
-
-def lock(connection: Connection, board_id: int) -> BoardRow | None:
-    """A board, which nobody else can change until this transaction ends."""
-    return _board(_LOCK.rows(connection, {"board": board_id}))
+load = partial(_read, _LOAD)
+"""A board, without a lock; ``None``: there is none of this number."""
+lock = partial(_read, _LOCK)
+"""The same, which nobody else can change until this transaction ends."""
 
 
 def create(

@@ -59,19 +59,12 @@ class Prepared:
         self._columns = columns
         self._same = same
 
-    def run(self, connection: Connection, *each: Values) -> None:
-        """Execute it for each of these values (at least one), without results."""
-        if connection.dialect.name == "sqlite":
-            self._execute(connection, each)
-        else:
-            connection.execute(self._statement, each)
-
     def rows(self, connection: Connection, values: Values = _NONE) -> Sequence[Sequence[Any]]:
         """Execute it; all that it finds."""
         if connection.dialect.name != "sqlite":
             return connection.execute(self._statement, values).all()
         try:
-            found: list[Sequence[Any]] = self._execute(connection, (values,)).fetchall()
+            found: list[Sequence[Any]] = self.run(connection, values).fetchall()
         except sqlite3.Error as error:
             raise wrapped(self._embedded.text, error) from error
         conversions = self._embedded.results
@@ -85,7 +78,10 @@ class Prepared:
                 conversions = [one for one in conversions if one[0] >= self._same]
         return found
 
-    def _execute(self, connection: Connection, each: Sequence[Values]) -> sqlite3.Cursor:
+    def run(self, connection: Connection, *each: Values) -> Any:
+        """Execute it for each of these values (at least one); the cursor."""
+        if connection.dialect.name != "sqlite":
+            return connection.execute(self._statement, each)
         if not connection.in_transaction():
             connection.begin()  # as any first statement does
         text, names, conversions, constants, _ = self._embedded
@@ -98,13 +94,11 @@ class Prepared:
                     row[place] = convert(row[place])
             bound.append(row)
         driver: Any = connection.connection.dbapi_connection
-        cursor: sqlite3.Cursor
         try:
             one = len(bound) == 1
-            cursor = driver.execute(text, bound[0]) if one else driver.executemany(text, bound)
+            return driver.execute(text, bound[0]) if one else driver.executemany(text, bound)
         except sqlite3.Error as error:
             raise wrapped(text, error) from error
-        return cursor
 
     @cached_property
     def _embedded(self) -> _Embedded:
