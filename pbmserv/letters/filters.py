@@ -244,8 +244,8 @@ class Forms:
     """
 
     spots: Mapping[str, list[str]]
-    row: list[str]
-    ends: list[str]
+    row: tuple[str, ...]
+    ends: tuple[str, ...]
 
 
 def forms(written: Mapping[str, str]) -> Forms:
@@ -253,7 +253,7 @@ def forms(written: Mapping[str, str]) -> Forms:
     stand; ``row`` and ``ends`` have ``[spots]`` where theirs belong.
     """
     pieces = {kind: str(form).strip().replace("[link]", _LINK) for kind, form in written.items()}
-    row, ends = pieces.pop("row").split("[spots]"), pieces.pop("ends").split("[spots]")
+    row, ends = [tuple(pieces.pop(around).split("[spots]")) for around in ("row", "ends")]
     return Forms({kind: form.split("[name]") for kind, form in pieces.items()}, row, ends)
 
 
@@ -268,32 +268,21 @@ def grid(found: Any, filled: Forms, link: str = "") -> Markup:
     """
     pieces = [""]
     for row in (
-        _ends(found.top, filled),
-        *[_row(row, filled) for row in found.rows],
-        _ends(found.bottom, filled),
+        _row(found.top, filled.ends, filled),
+        *[_row((left, *inside, right), filled.row, filled) for left, inside, right in found.rows],
+        _row(found.bottom, filled.ends, filled),
     ):
         pieces[-1] += row[0]
         pieces += row[1:]
     drawn = str(escape(link)).join(pieces)
-    return Markup(drawn[:-1])  # noqa: S704 - see `_line_of`
+    return Markup(drawn[:-1])  # noqa: S704 - see `_row`
 
 
 # Most rows are like those of other letters, and a row is a hundred times dearer than a look-up.
-@lru_cache(maxsize=2_048)
-def _row(row: tuple[Any, ...], filled: Forms) -> list[str]:
-    """A row of cells as a line, cut where links begin."""
-    left, inside, right = row
-    return _line_of((left, *inside, right), filled.row, filled)
-
-
-@lru_cache(maxsize=512)
-def _ends(spots: tuple[Any, ...], filled: Forms) -> list[str]:
-    """A row of ports, likewise."""
-    return _line_of(spots, filled.ends, filled)
-
-
-def _line_of(spots: Sequence[Any], around: list[str], filled: Forms) -> list[str]:
-    """Cells in a line; their forms are a template's own, all else is escaped."""
+@lru_cache(maxsize=2_560)
+def _row(spots: tuple[Any, ...], around: tuple[str, ...], filled: Forms) -> list[str]:
+    """Cells, or ports, in a line that is cut where links begin; their forms are a template's own,
+    all else is escaped."""
     drawn = []
     for kind, name, shown, more in spots:
         form = str(escape(name)).join(filled.spots[kind])

@@ -239,7 +239,7 @@ class Play:
             digest, why = incoming.mail.digest, "for the postmaster"
             kept = ToKeep(arrival.envelope, digest, why, "", arrival.verdict)
             return partial(self._mails.keep, kept, now)
-        if is_set_aside(incoming):
+        if incoming.mail.automatic and is_set_aside(incoming):
             return partial(self._mails.set_aside, incoming, now)
         known = self._checks.known(incoming)
         if known is not None:

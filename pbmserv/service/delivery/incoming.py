@@ -202,11 +202,9 @@ def reading_of(
 
 
 def is_set_aside(incoming: IncomingMail) -> bool:
-    """Whether a mail is a machine's, to be neither carried out nor answered; a letter that comes
-    back is to be carried out."""
-    if not incoming.mail.automatic or incoming.comes_back:
-        return False
-    return not _robot_may_play(incoming, incoming.mail)
+    """Whether a machine's mail is to be neither carried out nor answered; a letter that comes back
+    is to be carried out."""
+    return not (incoming.comes_back or _robot_may_play(incoming, incoming.mail))
 
 
 def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:

@@ -90,27 +90,26 @@ _TAKE = delete(arrivals).where(arrivals.c.id == bindparam("number"))
 def add_all(connection: Connection, group: Sequence[NewArrival]) -> list[int]:
     """Store what has come together (at least one); their numbers, in its order. On PostgreSQL this
     is one statement."""
+    rows = [
+        {
+            "kind": new.kind,
+            "recipient": new.envelope.recipient,
+            "sender": new.envelope.sender,
+            "peer": new.envelope.peer,
+            "hello": new.envelope.hello,
+            "handed_on": new.envelope.handed_on,
+            "raw": new.envelope.raw,
+            "verdict": new.verdict.result,
+            "found": new.verdict.found,
+            "lane": new.lane,
+            "player_id": new.player_id,
+            "received_at": new.received_at,
+        }
+        for new in group
+    ]
     if connection.dialect.name == "sqlite":
-        return [int(_ADD.rows(connection, _row(new))[0][0]) for new in group]
-    return list(connection.scalars(_ADD_ALL, [_row(new) for new in group]))
-
-
-def _row(new: NewArrival) -> dict[str, Any]:
-    one = new.envelope
-    return {
-        "kind": new.kind,
-        "recipient": one.recipient,
-        "sender": one.sender,
-        "peer": one.peer,
-        "hello": one.hello,
-        "handed_on": one.handed_on,
-        "raw": one.raw,
-        "verdict": new.verdict.result,
-        "found": new.verdict.found,
-        "lane": new.lane,
-        "player_id": new.player_id,
-        "received_at": new.received_at,
-    }
+        return [int(_ADD.rows(connection, row)[0][0]) for row in rows]
+    return list(connection.scalars(_ADD_ALL, rows))
 
 
 def write(connection: Connection, now: datetime) -> None:
