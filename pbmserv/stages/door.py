@@ -42,7 +42,7 @@ log = logging.getLogger("pbmserv.receive")
 
 UNREADABLE = {
     "no-from": "the mail has no From address",
-    "several-from": "the mail has several From headers",
+    "several-from": "the From header must name exactly one sender",
     "bad-from": "the From header must hold exactly one plain address",
     "bad-header": "the headers are malformed",
     "headers-too-long": "the headers are too long",

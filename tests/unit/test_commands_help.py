@@ -172,6 +172,7 @@ def garbled():
     ]
     lines += [
         "away alice secret until doomsday",
+        "away alice secret from friday",
         "prefs alice secret nice",
         "change address a1 secret",
     ]

@@ -175,9 +175,11 @@ def _asked_for(words: Sequence[Word]) -> Row | None:
 
 def holds_a_move(behind: Sequence[Word]) -> bool:
     """Whether "board 12 ..." is a move, as the server of 1994 took it, and no list of boards."""
-    texts = [word.text.lower().rstrip(",;") for word in behind]
-    if len(texts) < 2 or not is_number(texts[0]) or all(map(BOARD.fullmatch, texts)):
+    texts = [word.text.lower().rstrip(",;:") for word in behind]
+    if len(texts) < 2 or not is_number(texts[0]):
         return False
+    if all(map(BOARD.fullmatch, texts)):
+        return len(texts) == 2 and behind[0].text.endswith(":")  # "board 12: 5"
     last = texts[-1]  # "Board 12 was handed over" is English
     return len(last) <= _LONGEST_PORT or last in _AS_MOVES or looks_like_a_move(last)
 

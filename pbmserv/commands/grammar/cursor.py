@@ -157,6 +157,7 @@ class Cursor:
 
 
 UNTIL = frozenset({"until", "till", "til"})
+LATER = ("from ", "between ", "starting ", "beginning ")
 
 
 def board(at: Cursor) -> None:
@@ -262,6 +263,8 @@ def date(at: Cursor) -> None:
     at.next("missing-date")
     begins = at.at
     text = at.line().strip()
+    if f"{text.lower()} ".startswith(LATER):
+        raise at.refusal("away-later")
     if not is_date(text):
         at.at = begins
         raise at.refusal("bad-date")

@@ -65,6 +65,9 @@ _SAID: Mapping[str, str] = {
         "daily off": "stop daily|stop daily box|no daily box|no more daily box|no more daily boxes",
         "seek": "find opponent|find somebody|find someone|play somebody|play someone|play anybody"
         "|play anyone|find opponent for|play with somebody|play with someone|play stranger",
+        "help away": "pause|pause game|pause board|pause it|take break|need break|need pause|urlaub"
+        "|ferien|vacation|holiday|on vacation|on holiday",
+        "unsubscribe": "stop|stop stop|stop it|enough|no more",
         "games": "game list|list games|show games|which games|turn|whose turn|status|what games",
         "ratings": "rating|what rating|whats rating|show rating",
         "standings": "ranking|rankings|leaderboard|who best",
@@ -98,6 +101,28 @@ _QUESTION = re.compile(
 )
 """Somebody does not know what to do."""
 
+_KIND = re.compile(
+    r"(?:(?:many |a thousand )?thanks\b|thank you\b|thx\b|gg\b|ggwp\b|good (?:game|one)\b"
+    r"|well (?:played|done)\b|(?:nice|great|lovely|fun|tough|close) (?:game|one|match)\b|bravo\b"
+    r"|congrat\w*|what a game\b|that was (?:great|good|fun|close|nice|a (?:good|great|nice))\b"
+    r"|danke\b|gut gespielt\b|glückwunsch\b|merci\b|bien joué\b|gracias\b|bien jugado\b|grazie\b"
+    r"|tack\b|obrigad[oa]\b|bedankt\b|dank je\b|ありがとう|お疲れ)[^?]*",
+    re.IGNORECASE,
+)
+_OF_OURS = re.compile(
+    r"\b(?:rematch|again|another|delete|account|resign|undo|un\w*|signoff|passw\w*|stop|mails?|emails?"
+    r"|letters?|help|server|no more)\b",
+    re.IGNORECASE,
+)
+"""Words of somebody who may speak to the server."""
+
+_AWAY_LATER = re.compile(
+    r"(?:i'?(?: a)?m |i(?:'| wi)ll be |we(?:'| a)re )?(?:away|gone|travell?ing|out|not here"
+    r"|(?:on|in) (?:a )?(?:holidays?|vacation|leave|trip))[, ]+"
+    r"(?:from|between|starting|beginning) (.{2,60})",
+    re.IGNORECASE,
+)
+_BETWEEN_DAYS = frozenset({"to", "until", "till", "and", "through", "on", "the", "of"})
 _AWAY = re.compile(
     r"(?:i'?(?: a)?m |i(?:'| wi)ll be |we(?:'| a)re )?(?:away|gone|travell?ing|out|not here"
     r"|(?:on|in) (?:a )?(?:holidays?|vacation|leave|trip))[, ]+(?:un)?til+ (.{2,24})",
@@ -133,6 +158,9 @@ def meant(text: str) -> str:
     away = _AWAY.fullmatch(line.rstrip(".! "))
     if away and is_date(away[1]):
         return f"away until {away[1]}"
+    later = _AWAY_LATER.fullmatch(line.rstrip(".! "))
+    if later and all(day in _BETWEEN_DAYS or is_date(day) for day in later[1].lower().split()):
+        return "away from then"
     if all(map(setting_name, line.split())):
         return f"prefs {line}"
     words = weighty(line)
@@ -146,6 +174,12 @@ def says_no(text: str) -> bool:
     """Whether a line is a no and nothing else: "No, thank you." is one, "no problem" is not."""
     words = fold(text).lower().replace("'", "").translate(_NO_SIGNS).split()
     return not _NO.isdisjoint(words) and _BESIDE_NO.issuperset(words)
+
+
+def is_kind(text: str) -> bool:
+    """Whether words only thank an opponent, or praise a game: they ask nothing of anybody."""
+    said = fold(text).strip()
+    return _KIND.fullmatch(said) is not None and _OF_OURS.search(said) is None
 
 
 def weighty(line: str) -> list[str]:

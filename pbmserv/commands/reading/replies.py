@@ -153,7 +153,8 @@ def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> L
         name = head.row.name
         return Line(text, Misread("stands-alone", part=name, example=name))
     line = _command(head, games)
-    return None if line is None else replace(line, echo=text)
+    again = None if line is None or isinstance(line.asked, PlayerError) else line.again
+    return None if line is None else replace(line, echo=text, again=again)
 
 
 def _moves(
@@ -289,7 +290,7 @@ def _with_number(head: _Head, row: Row, games: Collection[str]) -> Line | None:
     """A command whose number can be nothing but its board's: "resign 12", "board 12 g,+b2"."""
     rest = head.rest
     if head.name == "board" and holds_a_move(rest):
-        number, move = int(rest[0].text.lstrip("#")), " ".join(word.text for word in rest[1:])
+        number, move = int(rest[0].text.strip("#,;:")), " ".join(word.text for word in rest[1:])
         return Line(f"{number}: {move}"[:LONGEST_ECHO], TrayReply(number, move))
     plain = row.without(Kind.USERID, Kind.PASSWORD)
     alone = [parameter.kind for parameter in plain.parameters] == [Kind.BOARD]

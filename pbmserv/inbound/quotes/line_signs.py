@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from pbmserv.inbound.quotes.phrases import (
     ADVERTISED,
+    CLOSINGS,
     ENDINGS,
     GREETINGS,
     LABELS,
@@ -254,6 +255,13 @@ def is_greeting(shown: str) -> bool:
         return False
     words = shown.casefold().rstrip("!,.:;\uff0c\uff01\u3002 ").split()
     return len(words) <= _GREETING_WORDS and bool(words) and words[0].rstrip(",!") in GREETINGS
+
+
+def is_closing(shown: str) -> bool:
+    """Whether a line only says goodbye, as above a name."""
+    return (
+        len(shown) <= _GREETING_LIMIT and shown.casefold().strip(f"{BLANKS},.!-\u2013") in CLOSINGS
+    )
 
 
 def is_address(shown: str) -> bool:

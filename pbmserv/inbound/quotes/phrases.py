@@ -119,9 +119,55 @@ ENDINGS = _phrases(
     вы получили это сообщение; чтобы отписаться; virus-free; virenfrei; sans virus; garanzia di
     this email has been checked for virus; this email has been scanned; diese e-mail wurde von
     avast logo; l'absence de virus dans; _._,_.___
+    this e-mail and any; this email and any; this message and any; this communication and any
+    this e-mail is conf; this email is conf; this message is conf; this e-mail is intended
+    this email is intended; this message is intended; this e-mail may contain; this email may con
+    this message may contain; this e-mail contains; this email contains; confidentiality not
+    confidentiality:; the information contained in this; the information in this e; disclaimer:
+    the contents of this e; the content of this e; if you are not the intended; legal notice:
+    if you have received this e; please consider the environment; think before you print
+    diese e-mail enthält; diese e-mail kann; diese e-mail ist vertraulich; diese nachricht enthält
+    diese nachricht ist vertraulich; diese nachricht kann vertraul; der inhalt dieser e-mail
+    der inhalt dieser nachricht; diese e-mail und; sitz der gesellschaft; sitz und register
+    registergericht; amtsgericht; handelsregister; bitte denken sie an die umwelt
+    bitte prüfen sie, ob diese; ce message et; ce courriel et; ce courriel est; ce mail et
+    ce message est confid; ce message peut contenir; avis de confid; pensez à l'environ
+    este mensaje y; este correo electrónico; este correo y; este mensaje puede; aviso legal
+    aviso de confid; questo messaggio e; questa e-mail; le informazioni contenute
+    avviso di riserva; esta mensagem e; esta mensagem pode; este e-mail e; este e-mail pode
+    dit bericht is vertr; dit bericht is uitsl; dit e-mailbericht; de informatie in dit bericht
+    de inhoud van dit; detta meddelande är konf; denna e-post; denne e-mail er fortr
+    denne e-posten; tämä viesti on luott; ta wiadomość jest pouf; treść tej wiadomości
+    данное сообщение конф; это сообщение конф; このメールは機密; 本メールは; 本メールに
+    본 메일은; 本邮件及
     """
 )
 """Beginnings of lines below which nothing is the writer's own."""
+
+CLOSINGS = frozenset(
+    _phrases(
+        """
+        best regards; kind regards; warm regards; kindest regards; regards; with kind regards
+        with best regards; best wishes; with best wishes; all the best; best; sincerely
+        yours sincerely; sincerely yours; yours truly; yours faithfully; yours; cheers; love
+        respectfully; take care; many thanks; thanks; thank you; thanks and regards; br; rgds; kr
+        mit freundlichen grüßen; mit freundlichen grüssen; freundliche grüße; freundliche grüsse
+        mit freundlichem gruß; mit freundlichem gruss; mit besten grüßen; mit lieben grüßen
+        viele grüße; viele grüsse; beste grüße; liebe grüße; lieben gruß; herzliche grüße; grüße
+        schöne grüße; gruß; gruss; mfg; lg; vg; hochachtungsvoll; cordialement; bien cordialement
+        bien à vous; amicalement; salutations; meilleures salutations; bonne journée; bises
+        saludos; un saludo; saludos cordiales; atentamente; cordialmente; un abrazo; cordiali saluti
+        distinti saluti; saluti; un saluto; ciao; atenciosamente; cumprimentos; abraço; abraços
+        met vriendelijke groet; met vriendelijke groeten; vriendelijke groeten; groeten; groetjes
+        mvg; med vänliga hälsningar; vänliga hälsningar; hälsningar; mvh; med venlig hilsen
+        venlig hilsen; med vennlig hilsen; hilsen; vennlig hilsen; ystävällisin terveisin
+        terveisin; z poważaniem; pozdrawiam; pozdrowienia; s pozdravem; s pozdravom; pozdrav
+        üdvözlettel; cu stimă; с уважением; з повагою; saygılarımla; με εκτίμηση; 敬具
+        よろしくお願いします; よろしくお願いいたします; 此致敬礼; 감사합니다
+        """
+    )
+)
+"""Lines above the name of whoever has written a letter."""
 
 SENT_FROM = _phrases(
     """

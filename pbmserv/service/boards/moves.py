@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pbmserv.commands.grammar.plain_words import says_no
+from pbmserv.commands.grammar.plain_words import is_kind, says_no
 from pbmserv.commands.reading.replies import greets
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import Chat, Check, MakeMove, Preview, Resign
@@ -23,7 +23,7 @@ from pbmserv.service.bots import bot_moves
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.lookup import not_seated, wrong_game
 from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import UNSAID, Said, pass_on
+from pbmserv.service.core.words_for_others import UNSAID, Said, is_signature, pass_on
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -75,9 +75,28 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         text, below = f"{text},{lines[place]}", command.after[place]
         move = None
     move = move or read_move(position, sitter.seat, text)
-    said = pass_on(context, below) if below else UNSAID
+    signed = is_signature(context, below, sitter.userid)
+    said = pass_on(context, below) if below and not signed else UNSAID
     answer = play_move(context, board, sitter, position, move, said)
     return saying_how(answer, text, move)
+
+
+def thank(context: CommandContext, command: ReplyMove) -> Answer | None:
+    """Pass kind words on that answer the end of a game: "Thanks for the game!"; ``None`` where
+    they are none, or nobody hears them.
+    """
+    written = "\n".join((command.lines[0], command.after[0]))
+    if not is_kind(written):
+        return None
+    board, sitter = context.seat_at(None, None, None)
+    over = board.status == BoardStatus.FINISHED and not context.position(board).is_practice
+    if (
+        not over
+        or board.terms.alone
+        or all(bot_moves.is_bot(s) or s is sitter for s in board.sitters)
+    ):
+        return None
+    return say(board, sitter, pass_on(context, written))
 
 
 def read_move(position: Position, seat: Seat, text: str) -> Move:

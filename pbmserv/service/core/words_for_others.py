@@ -25,6 +25,7 @@ from pbmserv.commands.reading.quoted_lines import Quoted, bare
 from pbmserv.commands.table.accounts import ChangePassword
 from pbmserv.commands.table.model import Line, NotTried
 from pbmserv.commands.table.starting import Challenge
+from pbmserv.inbound.quotes.line_signs import is_closing
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work
 from pbmserv.store.delivery import kept_letters
@@ -40,6 +41,11 @@ WORDS = "(your words)"
 """Stands in an answer for words that were not passed on; nothing of them is repeated."""
 
 _REPLY_ADDRESS = re.compile(r"(?:\+|%2B)[a-z2-7]{24,64}@", re.IGNORECASE)
+_NAME = re.compile(r"[^\W\d_]+")
+_MOST_SIGNED = 8
+_SENTENCE = re.compile(r"[?!]\s*$|\S{2} \S+ \S+ \S+ \S+ \S+.*[.]\s*$")
+"""How a line ends that says something; few lines of signatures do."""
+
 _AROUND = ".,:;!?()[]{}<>\"'`*_~|/\\=+-"
 _BETWEEN = re.compile(r"[\s=:/,;|()\[\]{}<>\"']+")
 
@@ -86,6 +92,20 @@ def pass_on(context: CommandContext, written: str) -> Said:
         passed = context.passed[key] = _checked(context, writer, written)
     context.left_out.update(dict.fromkeys(passed.left_out))
     return passed.said
+
+
+def is_signature(context: CommandContext, written: str, userid: str) -> bool:
+    """Whether what stands below a move is no more than its writer's signature, which may tell an
+    opponent a name and a place of work: a goodbye and what is below it, or a name alone.
+    """
+    lines = list(filter(None, map(str.strip, written.split("\n"))))
+    if not 0 < len(lines) <= _MOST_SIGNED or any(map(_SENTENCE.search, lines)):
+        return False
+    if is_closing(lines[0]):
+        return len(lines) > 1
+    local = context.incoming.mail.sender.partition("@")[0]
+    names = {userid, *_NAME.findall(local.lower())}
+    return len(lines) == 1 and names.issuperset(_NAME.findall(lines[0].lower()) or [""])
 
 
 def again(words: Mapping[str, Any]) -> dict[str, Any]:
