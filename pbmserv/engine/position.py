@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from pbmserv.engine import record
-from pbmserv.engine.protocol import races
+from pbmserv.engine.protocol import coached, races
 from pbmserv.engine.record import (
     FORFEIT,
     HINT,
@@ -23,15 +23,48 @@ from pbmserv.engine.record import (
     WITHDRAW,
     GameRecord,
     Ply,
-    advance,
-    start,
-    weight,
 )
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Move, Note, Outcome, Rng, Seat, Step, value
 from pbmserv.errors import Illegal, MoveError
 
 _LEADING_BACK = frozenset({UNDO, REDO})
+_CHARACTERS = 24
+
+
+def weight(characters: int) -> int:
+    """How much there is to do for a move of so many characters: one for each 24 begun."""
+    return 1 + characters // _CHARACTERS
+
+
+def start(game: AnyGame, record: GameRecord) -> Any:
+    """The state before the first ply."""
+    options = game.options(record.options, record.seats)
+    return game.setup(record.seats, options, Rng(record.seed, 0))
+
+
+def advance(game: AnyGame, seed: bytes, state: Any, ply: Ply) -> Step[Any]:
+    """Apply one recorded ply."""
+    if ply.text == WITHDRAW:
+        return game.withdraw(state, ply.seat)
+    if ply.text == FORFEIT:
+        return _forfeited(game.withdraw(state, ply.seat))
+    if ply.text == HINT:
+        return _hinted(game, state, ply.seat)
+    return game.apply(state, ply.seat, Move(ply.text, ply.free), Rng(seed, ply.number))
+
+
+def _hinted(game: object, state: Any, seat: Seat) -> Step[Any]:
+    if not coached(game):
+        raise Illegal("no-hint", part=HINT)
+    return game.hinted(state, seat)
+
+
+def _forfeited(step: Step[Any]) -> Step[Any]:
+    """A game tells of a withdrawal by a note of the kind ``resigned``; nobody has said so here."""
+    notes = tuple(replace(n, kind=FORFEIT) if n.kind == "resigned" else n for n in step.notes)
+    public = {seat: FORFEIT if text == WITHDRAW else text for seat, text in step.public.items()}
+    return replace(step, notes=notes, public=public)
 
 
 @value(frozen=True, slots=True)
@@ -52,7 +85,7 @@ class Position:
         number: how many plies have been played.
         outcome: how the board ended, ``None`` while it runs; a game itself knows of no clock.
         apart: each seat plays by itself, unseen by the others until the end.
-        weight: what all plies together weigh (`record.weight`), also those that were taken back.
+        weight: what all plies together weigh, also those that were taken back.
     """
 
     game: AnyGame

@@ -26,13 +26,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
-from pbmserv.engine.protocol import coached
-from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Move, Rng, Seat, Step, value
-from pbmserv.errors import Illegal, NotUnderstood
+from pbmserv.engine.types import Seat, value
+from pbmserv.errors import NotUnderstood
 
 VERSION = 1
 FIRST_LINE = "pbmserv record"
@@ -83,14 +80,6 @@ class Ply:
     free: bool
 
 
-_CHARACTERS = 24
-
-
-def weight(characters: int) -> int:
-    """How much there is to do for a move of so many characters: one for each 24 begun."""
-    return 1 + characters // _CHARACTERS
-
-
 @dataclass(frozen=True, slots=True)
 class GameRecord:
     """Everything needed to play a board again from nothing.
@@ -110,36 +99,6 @@ class GameRecord:
     options: tuple[str, ...]
     seed: bytes
     plies: tuple[Ply, ...] = ()
-
-
-def start(game: AnyGame, record: GameRecord) -> Any:
-    """The state before the first ply."""
-    options = game.options(record.options, record.seats)
-    return game.setup(record.seats, options, Rng(record.seed, 0))
-
-
-def advance(game: AnyGame, seed: bytes, state: Any, ply: Ply) -> Step[Any]:
-    """Apply one recorded ply."""
-    if ply.text == WITHDRAW:
-        return game.withdraw(state, ply.seat)
-    if ply.text == FORFEIT:
-        return _forfeited(game.withdraw(state, ply.seat))
-    if ply.text == HINT:
-        return _hinted(game, state, ply.seat)
-    return game.apply(state, ply.seat, Move(ply.text, ply.free), Rng(seed, ply.number))
-
-
-def _hinted(game: object, state: Any, seat: Seat) -> Step[Any]:
-    if not coached(game):
-        raise Illegal("no-hint", part=HINT)
-    return game.hinted(state, seat)
-
-
-def _forfeited(step: Step[Any]) -> Step[Any]:
-    """A game tells of a withdrawal by a note of the kind ``resigned``; nobody has said so here."""
-    notes = tuple(replace(n, kind=FORFEIT) if n.kind == "resigned" else n for n in step.notes)
-    public = {seat: FORFEIT if text == WITHDRAW else text for seat, text in step.public.items()}
-    return replace(step, notes=notes, public=public)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from typing import Any
 
 from heaps import HEAPS, show_heaps
 
-from pbmserv.engine.record import GameRecord, Ply, advance, start
+from pbmserv.engine.position import advance, start
+from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.types import Note, Rng, Seat, Step
 from pbmserv.letters.environment import environment

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from contract_play import CASE_NAMES, CASES, GAMES, Played, notes_for, play_randomly, sentence
 
-from pbmserv.engine.position import replay
+from pbmserv.engine.position import advance, replay, start
 from pbmserv.engine.protocol import Racing
-from pbmserv.engine.record import WITHDRAW, GameRecord, Ply, advance, start
+from pbmserv.engine.record import WITHDRAW, GameRecord, Ply
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Move, Rng, Seat
 from pbmserv.errors import MoveError

@@ -14,8 +14,7 @@ import pytest
 from examples import DEEP
 from sqlalchemy import func, select
 
-from pbmserv.engine.position import Position
-from pbmserv.engine.record import weight
+from pbmserv.engine.position import Position, weight
 from pbmserv.games.blackbox.moves import Element
 from pbmserv.service.core import mail_service
 from pbmserv.service.core.budget import ALLOWED, Budget, Work

@@ -10,7 +10,8 @@ from itertools import takewhile
 from some_moves import some_placement
 from worlds import HIDER, Played, Sent, World, board_of, some_seals, view_of
 
-from pbmserv.engine.record import GameRecord, Ply, advance, start
+from pbmserv.engine.position import advance, start
+from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.types import Step
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.options import Options

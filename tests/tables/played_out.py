@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from heaps import HEAPS
 
-from pbmserv.engine.record import GameRecord, Ply, advance, start
+from pbmserv.engine.position import advance, start
+from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.types import Rng
 

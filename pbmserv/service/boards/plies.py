@@ -29,7 +29,7 @@ from pbmserv.store.operators import operating
 from pbmserv.store.tables.boards import BoardStatus
 
 MOST_WEIGHT = 2_000
-"""What the free moves of all players at a board may weigh together (`engine.record.weight`)."""
+"""What the free moves of all players at a board may weigh together (`engine.position.weight`)."""
 
 
 def play_move(

@@ -13,8 +13,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from pbmserv.commands.table.model import Line, ReplyMove, TrayReply
+from pbmserv.engine.position import weight
 from pbmserv.engine.protocol import Sized, keeps
-from pbmserv.engine.record import Ply, weight
+from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError
 from pbmserv.mail.letter_kinds import kind_of

@@ -8,7 +8,7 @@ from pbmserv.commands.table.looking import Record
 from pbmserv.commands.table.playing import Load, Practise, Save, Solve
 from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.clocks import USUAL
-from pbmserv.engine.position import without_seed
+from pbmserv.engine.position import weight, without_seed
 from pbmserv.engine.protocol import Saving, races
 from pbmserv.engine.record import (
     HINT,
@@ -20,7 +20,6 @@ from pbmserv.engine.record import (
     Ply,
     Scoresheet,
     result_of,
-    weight,
     write_record,
 )
 from pbmserv.engine.types import Saved, Seat
