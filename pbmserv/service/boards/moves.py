@@ -23,7 +23,7 @@ from pbmserv.service.bots import bot_moves
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.lookup import not_seated, wrong_game
 from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import UNSAID, Said, is_signature, pass_on
+from pbmserv.service.core.words_for_others import UNSAID, Said, pass_on
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -75,8 +75,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         text, below = f"{text},{lines[place]}", command.after[place]
         move = None
     move = move or read_move(position, sitter.seat, text)
-    signed = is_signature(context, below, sitter.userid)
-    said = pass_on(context, below) if below and not signed else UNSAID
+    said = pass_on(context, below) if below else UNSAID
     answer = play_move(context, board, sitter, position, move, said)
     return saying_how(answer, text, move)
 

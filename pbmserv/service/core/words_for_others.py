@@ -86,6 +86,8 @@ def pass_on(context: CommandContext, written: str) -> Said:
     if not written.strip():
         return UNSAID
     writer = _writer(context)
+    if _is_signature(context, written, writer.userid):
+        return UNSAID
     key = (writer.player_id, written)
     passed = context.passed.get(key)
     if passed is None:
@@ -94,8 +96,8 @@ def pass_on(context: CommandContext, written: str) -> Said:
     return passed.said
 
 
-def is_signature(context: CommandContext, written: str, userid: str) -> bool:
-    """Whether what stands below a move is no more than its writer's signature, which may tell an
+def _is_signature(context: CommandContext, written: str, userid: str) -> bool:
+    """Whether what stands below a command is no more than its writer's signature, which may tell an
     opponent a name and a place of work: a goodbye and what is below it, or a name alone.
     """
     lines = list(filter(None, map(str.strip, written.split("\n"))))
