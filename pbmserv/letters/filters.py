@@ -304,12 +304,25 @@ def escaped(value: Any) -> Any:
     return str(value if kind is int else escape(value))
 
 
-def pressed(rows: str, draft: str) -> Markup:
-    """The rows of a grid, where buttons whose taps are in a draft say so to those who hear them."""
+_LABELS = ("aria-label", 'aria-pressed="true" aria-label')
+"""What follows a button's value, tapped or not."""
+
+
+def pressed(rows: str, draft: str, tap: str = "") -> Markup:
+    """The rows of a grid, where buttons whose taps are in a draft say so to those who hear them.
+
+    Args:
+        tap: what was tapped last. Its button has the focus again, under whatever name: whoever
+            plays by keys need not begin at the top of the page for each tap.
+    """
     html = str(rows)
-    for tap in filter(None, draft.upper().replace(" ", "").split(",")):
-        value = f'value="{escape(tap)}"'
+    for put in filter(None, draft.upper().replace(" ", "").split(",")):
+        value = f'value="{escape(put)}"'
         html = html.replace(value, f'{value} aria-pressed="true"')
+    spot = escape(tap.upper().lstrip("+/!"))
+    values = (f'value="{sign}{spot}" {label}' for sign in ("", "+", "/") for label in _LABELS)
+    if found := next((one for one in values if spot and one in html), None):
+        html = html.replace(found, found.replace(" aria-label", " autofocus aria-label"), 1)
     return Markup(html)  # noqa: S704 - it was escaped where it was made
 
 

@@ -298,7 +298,7 @@ class _Site:
 
     def _board(self, page: BoardPage, *, by_letter: bool = False, refused: bool = False) -> bytes:
         said = {"by_letter": by_letter, "refused": refused, "bots": BOT_USERIDS}
-        is_put = page.draft or page.trouble or page.words or by_letter or refused
+        is_put = page.draft or page.tap or page.trouble or page.words or by_letter or refused
         kept = self._kept.get(page.token)
         if kept is None or not _is_same(kept[0], page):
             plain = replace(page, **_PLAIN, scene=page.stands)
@@ -339,8 +339,9 @@ class _Site:
         return self._failure(500, "fault")
 
 
-_DRAFT = {"key", "scene", "stands", "draft", "trouble", "example", "words"}
-_PLAIN: dict[str, Any] = {"key": _KEY, "draft": "", "trouble": "", "example": "", "words": ""}
+_EMPTY = ("draft", "trouble", "example", "words", "tap")
+_DRAFT = {"key", "scene", "stands", *_EMPTY}
+_PLAIN: dict[str, Any] = {**dict.fromkeys(_EMPTY, ""), "key": _KEY}
 _UNSAID = {"by_letter": False, "refused": False}
 _BY_VALUE = [one.name for one in fields(BoardPage) if one.name not in _DRAFT]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chromium import enter, looked_at, opened, reach, send, tap
+from chromium import FOCUSED, enter, looked_at, opened, reach, send, tap
 from playwright.sync_api import Browser, Request
 from pressing import page_of
 from running import Running
@@ -51,6 +51,24 @@ def test_two_people_play_without_scripts(chromium: Browser, server: Running) -> 
         screen.context.close()
 
 
+def test_buttons_and_taps_are_seen_in_somebody_s_own_colours(
+    chromium: Browser, server: Running
+) -> None:
+    """Of a system with a few colours of its own, which take the place of all of ours."""
+    server.send(ALICE, "blackbox challenge alice wonder-land bob")
+    screen = opened(chromium, server, page_of(server.letters(ALICE)[-1]), 320, "light")
+    tap(screen, "B3")
+    screen.emulate_media(forced_colors="active")
+    colour = "one => getComputedStyle(one).backgroundColor"
+    tapped, other = (
+        screen.get_by_label(f"{name}: hide an atom").evaluate(colour) for name in ("B3", "C3")
+    )
+    assert tapped != other
+    button = screen.get_by_role("button", name="Send", exact=True)
+    assert button.evaluate("one => getComputedStyle(one).borderTopWidth") == "1px"
+    screen.context.close()
+
+
 def test_public_pages_and_wide_boards_fit_a_phone(chromium: Browser, server: Running) -> None:
     server.send(ALICE, "blackbox challenge alice wonder-land bob -size=20x6 -atoms=9")
     letters = server.letters(ALICE)
@@ -81,7 +99,24 @@ def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
     assert "/b/" in screen.url
     reach(screen, "B3: empty")
     enter(screen)
-    reach(screen, "Port B: not used")
+    assert screen.evaluate(FOCUSED)["name"] == "B3: your marker, take off"
+    reach(screen, "Port B: not used", "Shift+Tab")
+    enter(screen)
+    assert screen.evaluate(FOCUSED) == {
+        "name": "Port B: not used, fire",
+        "isSeen": True,
+        "outline": 3,
+    }
+    assert screen.locator("#move").input_value() == "+B3,B"
+    reach(screen, "A1: empty")
+    enter(screen)
+    assert screen.evaluate(FOCUSED)["name"].startswith("A1: your marker")
+    enter(screen)  # once more takes it back
+    assert screen.evaluate(FOCUSED)["name"].startswith("A1: empty")
+    assert screen.locator("#move").input_value() == "+B3,B"
+    reach(screen, "Guess")
+    enter(screen)
+    assert screen.evaluate(FOCUSED)["name"].startswith("Guess")
     enter(screen)
     assert screen.locator("#move").input_value() == "+B3,B"
     reach(screen, "Say something to alice")

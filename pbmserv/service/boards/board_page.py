@@ -82,6 +82,7 @@ class BoardPage:
         awaits_report: the coach is still at work.
         hint: what the reader was told who has asked for a hint, and done nothing since.
         plan: the reader's moves that wait for their turn, as `engine.plans` writes them.
+        tap: where the reader has tapped just now; "" for nowhere.
     """
 
     token: str
@@ -100,6 +101,7 @@ class BoardPage:
     awaits_report: bool = False
     hint: Mapping[str, Any] | None = None
     plan: str = ""
+    tap: str = ""
 
     at_once: ClassVar[bool] = False
     """A move is put together first."""
@@ -394,4 +396,5 @@ def _looked(seen: BoardPage, look: Look) -> BoardPage:
             scene = foreseen("check", {"drawn": drawn}, scene)
     except MoveError as error:
         trouble = why(error.refusal, on_page=True)
-    return replace(seen, scene=scene, draft=draft, words=words, trouble=trouble)
+    tap = look.tap or look.check
+    return replace(seen, scene=scene, draft=draft, words=words, trouble=trouble, tap=tap)

@@ -62,6 +62,7 @@ class GuestPage:
         trouble: why the tap does not do; "" where it does.
         anew: the form carried what is no game of today: the box stands at its beginning.
         full: the form has no room for more moves, but for one that ends the game.
+        tap: where the guest has tapped just now; "" for nowhere.
     """
 
     scene: BoardScene
@@ -73,6 +74,7 @@ class GuestPage:
     trouble: str = ""
     anew: bool = False
     full: bool = False
+    tap: str = ""
 
     draft: ClassVar[str] = ""
     at_once: ClassVar[bool] = True
@@ -195,6 +197,7 @@ class GuestBoxes:
             trouble,
             anew=anew,
             full=full,
+            tap="all" if check else tap,
         )
 
     def _opening(self, game: RacingGame, day: int, number: int) -> Position:
