@@ -212,11 +212,7 @@ def anonymous(board: BoardRow) -> BoardRow:
     unnamed = frozenset(one.userid for one in board.sitters if not one.public)
     if not unnamed:
         return board
-    called = _called(board.names, unnamed)
-    return replace(
-        board,
-        sitters=tuple(replace(one, userid=called[one.userid]) for one in board.sitters),
-    )
+    return board.with_names(_called(board.names, unnamed))
 
 
 def _called(names: Sequence[str], unnamed: frozenset[str]) -> dict[str, str]:

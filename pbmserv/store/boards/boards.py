@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -88,6 +88,11 @@ class BoardRow:
     origin: int | None
     names: tuple[str, ...]
     bots: frozenset[Seat]
+
+    def with_names(self, called: Mapping[str, str]) -> BoardRow:
+        """The board with other names for its userids."""
+        sitters = tuple([replace(one, userid=called[one.userid]) for one in self.sitters])
+        return replace(self, sitters=sitters, names=tuple([one.userid for one in sitters]))
 
     @property
     def plans(self) -> dict[Seat, str]:
