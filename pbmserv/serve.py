@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pbmserv import __version__, log
 from pbmserv.clock import SystemClock
-from pbmserv.config.settings import Loaded, Settings, public_url, shown
+from pbmserv.config.settings import Loaded, Settings, public_url, shown, slip
 from pbmserv.files import open_to_others
 from pbmserv.letters.environment import keep_compiled
 from pbmserv.monitoring import metrics
@@ -47,7 +47,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     log.configure(loaded.settings.log_level, loaded.settings.log_format, forks=True)
     for name in loaded.unread:
-        print(f"pbmserv: {name} is not a setting; it does nothing", file=sys.stderr)  # noqa: T201
+        print(f"pbmserv: {name} {slip(name)}", file=sys.stderr)  # noqa: T201
     preflight.must_be_set(SystemClock())
     bound = bind(_only(loaded.settings, stages))
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from pbmserv.cli.output import complain, failure, say, table
-from pbmserv.config.settings import Loaded, described, load, shown
+from pbmserv.config.settings import Loaded, described, load, shown, slip
 
 if TYPE_CHECKING:
     from pbmserv.outbound.dkim import Key
@@ -58,7 +58,7 @@ def config(
             say(f"{setting.env} ({setting.unit}; default {setting.default or 'empty'})")
             say(f"    {setting.meaning}")
     for name in found.unread:
-        complain(f"{name} is set, but there is no such setting.")
+        complain(f"{name} {slip(name)}")
 
 
 def _short(source: str) -> str:

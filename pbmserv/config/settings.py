@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -200,7 +201,8 @@ def load(environ: Mapping[str, str], config_path: Path | None) -> Loaded:
 
     The file is *config_path*, else the one that PBMSERV_CONFIG names, else
     none. The environment wins over the file. In the file the keys are the
-    names in lower case without their prefix, and every value is a string.
+    names in lower case without their prefix, and values are strings; a number, a
+    switch or a list of either says the same as its text.
 
     Raises:
         ConfigError: naming every wrong setting, its value and what is right.
@@ -304,25 +306,49 @@ def _default(setting: Setting, values: Mapping[str, Any]) -> str:
 
 def _read_file(path: Path, problems: list[str]) -> dict[str, str]:
     try:
-        table = tomllib.loads(read_octets(path).decode("utf-8"))
+        table = tomllib.loads(read_octets(path).decode("utf-8-sig"))
     except OSError as error:
         problems.append(f"settings file {path}: {error.strerror or error}")
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        problems.append(f"settings file {path}: it is not UTF-8; save it as UTF-8")
+        return {}
+    except tomllib.TOMLDecodeError as error:
         problems.append(f"settings file {path}: not TOML: {error}")
         return {}
     keys = [setting.key for setting in described()]
     read: dict[str, str] = {}
     for key, value in table.items():
         if key not in keys:
-            problems.append(
-                f"{one_line(key)} (file {path}): no such setting; there are {', '.join(keys)}"
-            )
-        elif not isinstance(value, str):
+            near = _near(key.lower().removeprefix(PREFIX.lower()), keys)
+            told = f"did you mean {near}?" if near else f"there are {', '.join(keys)}"
+            problems.append(f"{one_line(key)} (file {path}): no such setting; {told}")
+        elif (text := _text(value)) is None:
             problems.append(f'{key} (file {path}): write it in quotes, as {key} = "…"')
         else:
-            read[key] = value
+            read[key] = text
     return read
+
+
+def _text(value: object) -> str | None:
+    """What the environment would say: of a number, a switch and a list, too; ``None``: nothing."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list):
+        texts = [_text(one) for one in value]
+        return None if None in texts else ", ".join(map(str, texts))
+    return str(value) if isinstance(value, (str, int)) else None
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """The name that was probably meant; ``""``: there is none like it."""
+    return next(iter(get_close_matches(name, list(known), 1, 0.8)), "")
+
+
+def slip(name: str) -> str:
+    """What to tell of a variable that is no setting, after its name."""
+    near = _near(name, [setting.env for setting in described()] + [CONFIG_FILE])
+    return "is not a setting; " + (f"did you mean {near}?" if near else "it does nothing")
 
 
 def _unread(environ: Mapping[str, str]) -> Iterator[str]:

@@ -159,7 +159,7 @@ def test_config_shows_every_value_and_its_source(monkeypatch, capsys, tmp_path) 
         "value": "",
         "source": "environment PBMSERV_WEB",
     }
-    assert told.err == "PBMSERV_SMPT is set, but there is no such setting.\n"
+    assert told.err == "PBMSERV_SMPT is not a setting; did you mean PBMSERV_SMTP?\n"
 
     assert run(["config", "--config", str(file)]) == 0
     table = capsys.readouterr().out

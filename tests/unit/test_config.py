@@ -76,11 +76,18 @@ def test_the_environment_may_name_the_file_and_the_command_line_wins(tmp_path: P
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ('adress = "a@b"\n', "adress (file {file}): no such setting; there are data_dir, "),
-        ("smtp = 2525\n", 'smtp (file {file}): write it in quotes, as smtp = "…"'),
+        ('adress = "a@b"\n', "adress (file {file}): no such setting; did you mean address?"),
+        (
+            'PBMSERV_ADDRESS = "a@b"\n',
+            "PBMSERV_ADDRESS (file {file}): no such setting; did you mean address?",
+        ),
+        ('[pbmserv]\nsmtp = ""\n', "pbmserv (file {file}): no such setting; there are data_dir, "),
+        ("smtp = 2525\n", 'PBMSERV_SMTP = "2525" (file {file}): write host:port'),
+        ("smtp = 2.5\n", 'smtp (file {file}): write it in quotes, as smtp = "…"'),
+        ("smtp = [{}]\n", 'smtp (file {file}): write it in quotes, as smtp = "…"'),
         ("[web]\nport = 1\n", 'web (file {file}): write it in quotes, as web = "…"'),
         ("smtp\n", "settings file {file}: not TOML: "),
-        ("\udcff", "settings file {file}: not TOML: "),
+        ("\udcff", "settings file {file}: it is not UTF-8; save it as UTF-8"),
         ('smtp = "x"\n', 'PBMSERV_SMTP = "x" (file {file}): write host:port'),
     ],
 )
@@ -90,6 +97,19 @@ def test_a_wrong_line_in_the_file_is_named(tmp_path: Path, text: str, complaint:
     with pytest.raises(ConfigError) as refusal:
         load({}, file)
     assert complaint.format(file=file) in str(refusal.value)
+
+
+def test_numbers_switches_and_lists_need_no_quotes(tmp_path: Path) -> None:
+    file = tmp_path / "pbmserv.toml"
+    file.write_text(
+        "authserv_hops = 1\r\nsender_checks = false\r\n"
+        'mail_servers = ["127.0.0.1", "10.0.0.0/8"]\r\noperators = []\r\n',
+        "utf-8-sig",  # as some editors save it
+    )
+    settings = load({}, file).settings
+    assert (settings.authserv_hops, settings.sender_checks) == (1, False)
+    assert shown(settings, "mail_servers") == "127.0.0.1/32, 10.0.0.0/8"
+    assert settings.operators == frozenset()
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
