@@ -114,11 +114,6 @@ def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
     enter(screen)  # once more takes it back
     assert screen.evaluate(FOCUSED)["name"].startswith("A1: empty")
     assert screen.locator("#move").input_value() == "+B3,B"
-    reach(screen, "Guess")
-    enter(screen)
-    assert screen.evaluate(FOCUSED)["name"].startswith("Guess")
-    enter(screen)
-    assert screen.locator("#move").input_value() == "+B3,B"
     reach(screen, "Say something to alice")
     screen.keyboard.press("Enter")
     reach(screen, "words")
