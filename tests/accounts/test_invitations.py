@@ -294,6 +294,8 @@ def test_whoever_got_it_forwarded_says_yes_for_nobody(house: Indoors) -> None:
     assert "The invitation went to another address" in flat(refusal)
     assert count(house, players) == 4
     assert house.reply(letter, "yes")
+    (late,) = house.send("mallory@else.example", "Re: x", "yes", to=letter.reply_to)
+    assert "The invitation went to another address" in flat(late)
 
 
 def test_a_robot_accepts_nothing_and_gets_no_loop(house: Indoors) -> None:

@@ -242,6 +242,10 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
     one = invitations.lock(context.connection, number)
     if one is None or context.now > one.created_at + AGAIN:
         raise Refused("invite-late", days=AGAIN.days, example="help")
+    # The letter can have been passed on, so only a mail from that address says yes for its owner.
+    sender = context.incoming.mail.sender.lower()
+    if one.mark not in context.services.mail_domain.ring.marks(_folded(sender)):
+        raise Refused("invite-not-yours", part=sender, example="signup USERID PASSWORD")
     if one.state is InvitationState.ACCEPTED:
         raise Refused("invite-taken", part=str(one.board_id), example="help")
     inviter = players.by_id(context.connection, one.player_id)
@@ -274,13 +278,8 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
 
 
 def _owner(context: CommandContext, one: Invitation, name: str) -> Player:
-    """The player whose address was invited; made, if there is none.
-
-    The letter can have been passed on, so only a mail from that address says yes for its owner.
-    """
+    """The player whose address was invited, from which this mail comes; made, if there is none."""
     sender = context.incoming.mail.sender.lower()
-    if one.mark not in context.services.mail_domain.ring.marks(_folded(sender)):
-        raise Refused("invite-not-yours", part=sender, example="signup USERID PASSWORD")
     here = players.by_address(context.connection, sender)
     chosen = [player for player in here if player.userid == name] or here
     if chosen:
