@@ -50,6 +50,10 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     ``+b2`` and ``g``. What stands below is for the opponent.
     """
     board, sitter = context.seat_at(None, None, None)
+    if board.status == BoardStatus.FINISHED and (
+        thanks := _thanks(context, board, sitter, command)
+    ):
+        return thanks
     must_run(context, board)
     position = context.position(board)
     lines, number = _numbered(command.lines)
@@ -80,20 +84,17 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     return saying_how(answer, text, move)
 
 
-def thank(context: CommandContext, command: ReplyMove) -> Answer | None:
+def _thanks(
+    context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove
+) -> Answer | None:
     """Pass kind words on that answer the end of a game: "Thanks for the game!"; ``None`` where
     they are none, or nobody hears them.
     """
     written = "\n".join((command.lines[0], command.after[0]))
-    if not is_kind(written):
+    others = [one for one in board.sitters if one is not sitter and not bot_moves.is_bot(one)]
+    if not is_kind(written) or not others or board.terms.alone:
         return None
-    board, sitter = context.seat_at(None, None, None)
-    over = board.status == BoardStatus.FINISHED and not context.position(board).is_practice
-    if (
-        not over
-        or board.terms.alone
-        or all(bot_moves.is_bot(s) or s is sitter for s in board.sitters)
-    ):
+    if context.position(board).is_practice:
         return None
     return say(board, sitter, pass_on(context, written))
 

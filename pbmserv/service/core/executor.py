@@ -247,8 +247,6 @@ def _ask(context: CommandContext, line: Line) -> Answer:
         return _yes(context, line.asked, reply_address)
     if isinstance(line.asked, ReplyMove) and _only_thanks(line.asked):
         return queries.show_as(context, ShowAs(None, None))
-    if isinstance(line.asked, ReplyMove) and (thanks := moves.thank(context, line.asked)):
-        return thanks
     if isinstance(line.asked, TrayReply):
         unfolded = digest.unfold(context, line.asked)
         return _HANDLERS[type(unfolded)](context, unfolded)
