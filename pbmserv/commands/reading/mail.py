@@ -71,7 +71,7 @@ def read(
         # Behind a digest "412 5" has a board in front, and a greeting may stand above the first
         # such line. Else only "412: 5" or "#412 5" does, in the first line.
         for at, line in top if tray else top[:1]:
-            if (_LIKELY if tray else _SURE).fullmatch(line):
+            if _board_in_front(line, games, surely=not tray):
                 return Reading(tuple(_Tray(lines[at:], games).read()), multiple=True)
         return read_lines(lines, top, games, plainly=plainly)
     text = clean_subject(subject)
@@ -149,8 +149,17 @@ _SURE = re.compile(r"#?(\d{1,9})\s*:(?!\d|-?[()]+[\s.!]*$)\s*(\S.*)|#(\d{1,9})\s
 """A board in front of what is for it, as in "412: g"; "12 :)" is port 12, and a smile."""
 
 _LIKELY = re.compile(
-    r"(?:board\s+)?#?(\d{1,9})(?:\s*[:.)]|\s)\s*(\S.*)()()", re.ASCII | re.IGNORECASE
+    r"(?:board\s+)?#?(\d{1,9})(?:\s*[:.)]|\s+[-\u2013]\s+(?=\d)|\s)\s*(\S.*)()()",
+    re.ASCII | re.IGNORECASE,
 )
+
+
+def _board_in_front(line: str, games: Collection[str], *, surely: bool) -> re.Match[str] | None:
+    """A line with a board in front, perhaps under the name it has in letters: "Blackbox 412: g"."""
+    name, _, rest = line.partition(" ")
+    if (name.lower() in games or name.lower() in {"board", "game"}) and _SURE.fullmatch(rest):
+        line = rest
+    return (_SURE if surely else _LIKELY).fullmatch(line)
 
 
 class _Tray:
@@ -172,7 +181,8 @@ class _Tray:
             if not text:
                 at, blank = at + 1, True
                 continue
-            if blank and not _LIKELY.fullmatch(text):
+            if blank and not _board_in_front(text, self._games, surely=False):
+                self._list_the_rest(self._text[at:], "words")
                 break
             blank = False
             at, text = continued(self._text, at)
@@ -189,7 +199,7 @@ class _Tray:
         return self._found
 
     def _line(self, text: str) -> None:
-        numbered = _LIKELY.fullmatch(text[:LONGEST_LINE])
+        numbered = _board_in_front(text[:LONGEST_LINE], self._games, surely=False)
         board = int(numbered[1]) if numbered else 0
         if numbered is None or not board or _SURE.fullmatch(numbered[2]):
             self._prose += 1
@@ -210,9 +220,10 @@ class _Tray:
             text = fold(line).strip()
             if is_signature(text) or text.startswith(">"):
                 break
-            found = _LIKELY.fullmatch(text[:LONGEST_LINE])
+            # Among words for nobody "2 of us" is no line for board 2.
+            found = _board_in_front(text[:LONGEST_LINE], self._games, surely=why == "words")
             if found:
-                boards.append(Line(f"{found[1]}: {REST}", NotTried(why)))
+                boards.append(Line(f"{found[1] or found[3]}: {REST}", NotTried(why)))
         self._found += boards[:MOST_NOT_TRIED]
         if len(boards) > MOST_NOT_TRIED:
             self._found.append(Line(REST, NotTried(why, len(boards) - MOST_NOT_TRIED)))

@@ -119,7 +119,8 @@ class NotTried(Command):
 
     Attributes:
         why: ``"limit"`` (too many commands above), ``"stop"`` (``quit`` above), ``"prose"`` (too
-            many lines above that are no command), ``"blank"`` (a blank line above), ``"below"``
+            many lines above that are no command), ``"blank"`` (a blank line above),
+            ``"words"`` (behind a digest, words above that name no board), ``"below"``
             (it stands below a command that ends the reading), ``"budget"`` (what stands above is as
             much work as one mail may ask for) or ``"apart"`` (it may be a move, or an initial below
             a move); of words for others also ``"password"`` (the writer's is in
