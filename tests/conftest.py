@@ -44,7 +44,8 @@ from pbmserv.store.core.database import Database
 GIVEN = "PBMSERV_TEST_POSTGRES"
 SHARED = "PBMSERV_TEST_TEMPLATE"
 BOTH_FOLDERS = {"faults", "operators", "store"}
-"""What is about databases runs on both kinds of them; elsewhere a marker says it."""
+"""What is about databases runs on both kinds of them, unless a marker says that other tests ask the
+same; elsewhere a marker says that it does."""
 SLOW_FOLDERS = {"browser", "deploying", "faults", "packaging", "peers"}
 POSTGRESQL_FIXTURES = {"postgres_url", "empty_postgres_url"}
 QUICK = "not slow"
@@ -103,7 +104,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     ):
         return
     is_for_both = test.path.parent.name in BOTH_FOLDERS or test.get_closest_marker("both_databases")
-    kinds = ("sqlite", "postgresql") if is_for_both else ("sqlite",)
+    is_alone = test.get_closest_marker("sqlite_alone")
+    kinds = ("sqlite", "postgresql") if is_for_both and not is_alone else ("sqlite",)
     metafunc.parametrize("database_url", kinds, indirect=True)
 
 

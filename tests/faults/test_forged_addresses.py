@@ -161,6 +161,7 @@ def test_a_password_mark_changes_with_the_hash() -> None:
     assert 0 <= password_mark("one") < 2**32
 
 
+@pytest.mark.sqlite_alone
 def test_an_address_of_one_purpose_is_useless_for_another(server: Running) -> None:
     """Everything a signed address could be taken for, on a real server."""
     table = seat_pairs(server.server, 1)[0]

@@ -134,6 +134,7 @@ def test_a_fault_in_a_command_is_survived_told_kept_and_mended(
     assert "nothing has gone wrong" in capsys.readouterr().out
 
 
+@pytest.mark.sqlite_alone
 def test_a_kept_mail_that_was_carried_out_has_had_its_effect(
     operator: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +160,7 @@ def test_a_kept_mail_that_was_carried_out_has_had_its_effect(
     assert len(moves(server, table)) == 2
 
 
+@pytest.mark.sqlite_alone
 def test_no_form_of_a_password_is_shown_to_the_operator(
     operator: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,6 +191,7 @@ def test_no_form_of_a_password_is_shown_to_the_operator(
     assert "change password carol *** ***\n\nonly words" in seen.out
 
 
+@pytest.mark.sqlite_alone
 def test_a_mail_that_cannot_even_be_read_is_kept_too(
     operator: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -220,6 +223,7 @@ def test_a_mail_that_cannot_even_be_read_is_kept_too(
     assert len(operator.letters(alice)) == 1
 
 
+@pytest.mark.sqlite_alone
 def test_a_fault_on_an_automatic_mail_is_told_to_nobody(
     server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,6 +268,7 @@ def test_the_operators_own_view(server: Running, monkeypatch: pytest.MonkeyPatch
     assert len(server.letters("alice@players.example")) == 2  # kept, then help
 
 
+@pytest.mark.sqlite_alone
 def test_a_game_that_breaks_takes_nobody_else_down(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,6 +106,7 @@ def is_signed(letter: bytes, key: signing.Key) -> bool:
     return bool(dkim.verify(raw, dnsfunc=lambda *_, **__: key.record.encode()))
 
 
+@pytest.mark.sqlite_alone
 def test_new_keys_and_certificates_are_taken_up_and_nothing_else_changes(
     database_url: str, tmp_path: Path
 ) -> None:

@@ -161,6 +161,7 @@ def carried_out(house: Indoors) -> list[str]:
     return [letter.subject for letter in house.letters()]
 
 
+@pytest.mark.sqlite_alone
 def test_a_mail_that_waits_is_in_the_copy_and_carried_out_once(
     database_url: str, elsewhere: str, tmp_path: Path
 ) -> None:

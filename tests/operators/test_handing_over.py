@@ -47,6 +47,7 @@ def test_a_board_is_handed_over(house: Indoors) -> None:
     ]
 
 
+@pytest.mark.sqlite_alone
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
@@ -111,6 +112,7 @@ def test_a_letter_is_never_drawn_through_a_seat_that_its_reader_has_lost(house: 
     assert read is None or read.purpose is not Purpose.BOARD
 
 
+@pytest.mark.sqlite_alone
 def test_all_time_runs_when_a_board_begins_by_being_handed_over(house: Indoors) -> None:
     house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
     house.live(minutes=1)
@@ -126,6 +128,7 @@ def test_all_time_runs_when_a_board_begins_by_being_handed_over(house: Indoors) 
     assert reminded == {ALICE, CAROL}
 
 
+@pytest.mark.sqlite_alone
 def test_who_takes_a_seat_over_has_all_the_time_anew(house: Indoors) -> None:
     number = begun(house, "bob", "alice")
     facts, _ = house.operators.look(partial(board_facts, number=number))

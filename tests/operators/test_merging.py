@@ -48,6 +48,7 @@ def test_two_accounts_become_one(house: Indoors) -> None:
     assert compared.differences == 0
 
 
+@pytest.mark.sqlite_alone
 def test_players_of_one_board_cannot_be_merged(house: Indoors) -> None:
     number = begun(house)
     with pytest.raises(OperatorError, match=f"board {number}"):
@@ -56,6 +57,7 @@ def test_players_of_one_board_cannot_be_merged(house: Indoors) -> None:
         do(house, people.merge, userid="alice", into="alice")
 
 
+@pytest.mark.sqlite_alone
 def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
     for number, (first, second) in enumerate((("alice", "carol"), ("bob", "carol")), 1):
         house.send(address_of(first), f"blackbox challenge {first} {second}")
@@ -81,6 +83,7 @@ def solved(house: Indoors, userid: str) -> list[Posted]:
     return house.reply(letters[-1], "+a1,?")
 
 
+@pytest.mark.sqlite_alone
 def test_scores_and_boxes_of_the_day_move_and_none_comes_twice(house: Indoors) -> None:
     for userid in ("alice", "carol"):
         house.send(f"{userid}@players.example", f"blackbox daily {userid} {PASSWORD} 07:30")
@@ -129,6 +132,7 @@ def test_what_the_old_account_was_not_sent_yet_it_never_is(house: Indoors) -> No
         assert list(states.scalars()) == ["failed"]
 
 
+@pytest.mark.sqlite_alone
 def test_nobody_else_gets_the_old_name(house: Indoors) -> None:
     do(house, people.merge, userid="alice", into="bob")
     house.letters()

@@ -27,6 +27,7 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
         yield server
 
 
+@pytest.mark.sqlite_alone
 def test_a_suspended_player_can_do_nothing_and_is_told_why(house: Indoors) -> None:
     number = begun(house)
     (answer,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
@@ -55,6 +56,7 @@ def test_a_suspended_player_can_do_nothing_and_is_told_why(house: Indoors) -> No
     assert any("You fired port 1" in letter.text for letter in moved)
 
 
+@pytest.mark.sqlite_alone
 def test_running_games_of_a_suspended_player_can_be_ended(house: Indoors) -> None:
     number = begun(house)
     done = do(house, people.suspend, userid="alice", end_games=True)
@@ -65,6 +67,7 @@ def test_running_games_of_a_suspended_player_can_be_ended(house: Indoors) -> Non
     assert ("status", "declined") in facts
 
 
+@pytest.mark.sqlite_alone
 def test_a_reset_revokes_old_letters_and_mails_new_ones(house: Indoors) -> None:
     number = begun(house)
     (old,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
@@ -79,6 +82,7 @@ def test_a_reset_revokes_old_letters_and_mails_new_ones(house: Indoors) -> None:
     assert any("You fired port 1" in letter.text for letter in house.reply(anew, "1"))
 
 
+@pytest.mark.sqlite_alone
 def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
     number = begun(house)
     house.live(days=8)
@@ -117,6 +121,7 @@ def test_times_that_are_not_named_stay_as_they_are(house: Indoors) -> None:
         assert times_of(house, number) == expected
 
 
+@pytest.mark.sqlite_alone
 def test_a_board_without_a_forfeit_is_said_to_have_none(house: Indoors) -> None:
     number = begun(house)
     house.letters()
@@ -127,6 +132,7 @@ def test_a_board_without_a_forfeit_is_said_to_have_none(house: Indoors) -> None:
         assert " 0 days" not in flat(told)
 
 
+@pytest.mark.sqlite_alone
 def test_a_board_is_left_out_of_the_ratings_and_taken_back_in(house: Indoors) -> None:
     house.send(ALICE, "blackbox challenge alice bob")
     house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a1,b2,c3,d4")
@@ -160,6 +166,7 @@ def test_a_closed_game_begins_no_boards_and_those_that_run_go_on(house: Indoors)
     assert len(house.send(ALICE, "blackbox challenge alice bob")) == 2
 
 
+@pytest.mark.sqlite_alone
 def test_nothing_is_done_without_a_reason(house: Indoors) -> None:
     for why in ("", "  \n", "x" * 501):
         with pytest.raises(OperatorError, match="reason"):
@@ -172,6 +179,7 @@ def test_nothing_is_done_without_a_reason(house: Indoors) -> None:
     assert ("state", "active") in facts
 
 
+@pytest.mark.sqlite_alone
 def test_what_cannot_be_done_changes_nothing(house: Indoors) -> None:
     for deed, words in (
         (people.restore, {"userid": "alice"}),
@@ -186,6 +194,7 @@ def test_what_cannot_be_done_changes_nothing(house: Indoors) -> None:
     assert house.operators.look(lambda context: audit.entries(context.connection, None, 9)) == []
 
 
+@pytest.mark.sqlite_alone
 def test_a_player_reads_in_the_export_what_operators_did(house: Indoors) -> None:
     do(house, people.reset, userid="alice")
     house.letters()

@@ -99,6 +99,7 @@ def test_a_refused_mail_of_a_player_is_known_for_longer(tmp_path: Path) -> None:
         assert kept(server) == []
 
 
+@pytest.mark.sqlite_alone
 @pytest.mark.slow
 def test_a_full_quota_stops_no_game_and_loses_no_mail(
     database_url: str,

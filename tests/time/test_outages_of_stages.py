@@ -41,6 +41,7 @@ def is_lost_in_an_hour(server: Running) -> None:
     assert status(server) == "finished"
 
 
+@pytest.mark.sqlite_alone
 def test_without_a_door(server: Running, clock: MovableClock) -> None:
     for _ in range(5):
         clock.move(hours=1)
