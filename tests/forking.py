@@ -252,6 +252,7 @@ def _get_ready() -> None:
     _play()
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)  # as a server has it
 
 
 def _play() -> None:
