@@ -247,7 +247,7 @@ def status(
 
     from pbmserv import files
     from pbmserv.stages.link import first_place
-    from pbmserv.stages.state import heard, running, waiting
+    from pbmserv.stages.state import heard, running, runs, waiting
     from pbmserv.store.core import schema
     from pbmserv.store.delivery import inbox
     from pbmserv.store.operators import health
@@ -268,6 +268,8 @@ def status(
     if stages:
         doing = (f"{name} ({what})" if what else name for name, what in stages.items())
         say(f"Stages on this machine: {', '.join(doing)}.")
+    elif runs(queues):
+        say("None of its stages is there on this machine: it has just ended, or runs elsewhere.")
     say(f"Mails so far: {queues.mails_ever}, letters so far: {queues.letters_ever}.")
     say(
         "Octets: "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -59,11 +58,15 @@ def counted() -> bytes:
 
 
 def heard(folder: Path) -> dict[str, StageState]:
-    """The stages of the server that meets there, as far as they answer."""
+    """The stages of the server that meets there; of one that is stuck only that it is."""
     found = {}
     for path in sorted(folder.glob("*.sock")):
-        with contextlib.suppress(Unanswered):
+        try:
             found[path.stem] = Asking(path, NO_PATIENCE_S, PATIENCE_S).ask("state")
+        except Unanswered as error:
+            # A socket that nobody listens at was left behind.
+            if not isinstance(error.__cause__, (ConnectionRefusedError, FileNotFoundError)):
+                found[path.stem] = StageState((_ended(path.stem),), doing="does not answer")
     return found
 
 
@@ -171,8 +174,12 @@ def _state(item: tuple[str, Asking]) -> tuple[str, StageState]:
     try:
         found: StageState = asking.ask("state")
     except Unanswered:
-        found = StageState((Vital(name, False, 0.0, 0.0),))
+        found = StageState((_ended(name),))
     return name, found
+
+
+def _ended(name: str) -> Vital:
+    return Vital(name, False, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,6 +40,22 @@ def beat(server: Running) -> None:
     server.server.writer.submit(
         lambda c: c.execute(update(heartbeats).values(beat_at=now))
     ).result()
+
+
+@contextmanager
+def paused(served: Process, name: str) -> Iterator[None]:
+    """While this lasts, one of its processes does nothing."""
+    children = Path(f"/proc/{served.process.pid}/task/{served.process.pid}/children").read_text()
+    (number,) = [
+        int(one)
+        for one in children.split()
+        if Path(f"/proc/{one}/comm").read_text().strip() == name
+    ]
+    os.kill(number, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(number, signal.SIGCONT)
 
 
 def test_a_running_server_and_what_waits(
@@ -72,7 +92,7 @@ def test_its_stages_say_what_they_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
-    with Process(tmp_path, database_url):
+    with Process(tmp_path, database_url) as served:
         said = status(capsys, monkeypatch, database_url)
         think = equipment()
         assert f"Stages on this machine: bots ({think}), door, play, post1." in said
@@ -80,6 +100,11 @@ def test_its_stages_say_what_they_do(
         found = json.loads(status(capsys, monkeypatch, database_url, "--json"))
         assert found["stages"] == {"bots": think, "door": "", "play": "", "post1": ""}
         assert found["mails"] == {"count": 0, "oldest_s": 0.0}
+        with paused(served, "pbmserv play"):
+            said = status(capsys, monkeypatch, database_url)
+            assert "door, play (does not answer), post1." in said
+    said = status(capsys, monkeypatch, database_url)
+    assert "None of its stages is there on this machine: it has just ended" in said
     assert json.loads(status(capsys, monkeypatch, database_url, "--json"))["stages"] == {}
 
 
