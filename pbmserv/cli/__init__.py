@@ -7,6 +7,7 @@ hold on to.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -72,6 +73,9 @@ def serve(config: Path | None, without_mail: bool, only: str) -> int:
     return run_stages(found, stages)
 
 
+_MACHINES = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
+
+
 def ended(work: Callable[[], int]) -> int:
     """Do *work*, and say what was wrong.
 
@@ -93,10 +97,10 @@ def ended(work: Callable[[], int]) -> int:
     except (OperatorError, ServerFault) as error:
         return _complained(f"pbmserv: {error}", 1)
     except Exception as error:
-        reason = _database_fails(error)
+        reason = _machine_fails(error) or _database_fails(error)
         if reason is None:
             raise
-        return _complained(f"pbmserv: the database cannot be used: {reason}", 1)
+        return _complained(f"pbmserv: {reason}", 1)
 
 
 def _complained(text: str, code: int) -> int:
@@ -106,13 +110,23 @@ def _complained(text: str, code: int) -> int:
     return code
 
 
+def _machine_fails(error: Exception) -> str | None:
+    """What a file cannot be used for: there is nothing in it to report."""
+    if not isinstance(error, OSError) or error.filename is None or error.errno not in _MACHINES:
+        return None
+    whose = "run this as the server's user, who has to own all of its files (chown -R)"
+    told = f"{error.filename}: {error.strerror}"
+    return f"{told}; {whose}" if isinstance(error, PermissionError) else told
+
+
 def _database_fails(error: Exception) -> str | None:
     """The driver's own words, if the database is what fails."""
     if "sqlalchemy" not in sys.modules:  # then it cannot be
         return None
     from pbmserv.store.core.database import words_of
 
-    return words_of(error)
+    words = words_of(error)
+    return None if words is None else f"the database cannot be used: {words}"
 
 
 def _settings_are_wrong(message: str) -> str:

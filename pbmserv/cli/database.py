@@ -224,6 +224,8 @@ def used(url: str) -> Iterator[None]:
 
     try:
         yield
+    except PermissionError:  # it names the file, which may be a copy that is to be made
+        raise
     except (DBAPIError, sqlite3.Error, OSError) as error:
         # The driver's own words only: SQLAlchemy's quote the statement and its values.
         reason = error.orig if isinstance(error, DBAPIError) else error

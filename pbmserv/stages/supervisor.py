@@ -274,10 +274,12 @@ def _live(name: str, main: Callable[[str], None], settings: Settings) -> None:
         code = 0
     except BaseException as error:  # noqa: BLE001 - whatever it was, the parent starts it again
         reason = words_of(error)
+        if isinstance(error, PermissionError):
+            reason = f"{error.filename}: {error.strerror}"
         if reason is None:
             traceback.print_exc()
         else:
-            _log.error("the database fails a process", extra={"stage": name, "because": reason})
+            _log.error("a process cannot go on", extra={"stage": name, "because": reason})
     finally:
         with contextlib.suppress(Exception):
             logging.shutdown()

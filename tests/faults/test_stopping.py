@@ -177,7 +177,7 @@ def test_a_process_that_the_database_fails_says_so_in_a_line(
     monkeypatch.setenv("PYTHONPATH", path)
     served = refused_to_start(data_dir=str(tmp_path), smtp="127.0.0.1:0")
     assert (
-        'error stages "the database fails a process" stage=door because="database or disk is full"'
+        'error stages "a process cannot go on" stage=door because="database or disk is full"'
     ) in served.stderr
     assert "secret" not in served.stderr
     assert served.returncode == 1

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,8 +19,9 @@ from rows import rows
 
 from pbmserv import __version__, cli
 from pbmserv.__main__ import main
+from pbmserv.cli import ended, queues
 from pbmserv.cli import main as every_command
-from pbmserv.cli import queues
+from pbmserv.cli.database import used
 from pbmserv.cli.main import run
 from pbmserv.cli.output import table
 from pbmserv.service.operators.deeds import Signature
@@ -319,3 +322,27 @@ def test_a_table_in_a_pipe_has_a_line_for_each_row(monkeypatch, capsys, seen) ->
     assert "2026-03-21 14:00" in rows[0]
     assert (len(rows) == 1) != seen
     assert not seen or max(map(len, rows)) <= 90
+
+
+def test_files_of_another_user_and_full_disks_are_no_faults_of_ours(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fails(number: int, name: str | None) -> Callable[[], int]:
+        def work() -> int:
+            raise OSError(number, os.strerror(number), name)
+
+        return work
+
+    assert ended(fails(errno.EACCES, "/var/lib/pbmserv/run/1")) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("pbmserv: /var/lib/pbmserv/run/1: Permission denied; run this as the ")
+    assert ended(fails(errno.ENOSPC, "/var/lib/copy")) == 1
+    assert capsys.readouterr().err == "pbmserv: /var/lib/copy: No space left on device\n"
+    for number, name in ((errno.EBADF, "/x"), (errno.EACCES, None)):
+        with pytest.raises(OSError, match=r"Errno"):
+            ended(fails(number, name))
+
+
+def test_a_copy_that_cannot_be_made_is_not_blamed_on_the_database() -> None:
+    with pytest.raises(PermissionError), used("sqlite:///pbmserv.sqlite3"):
+        raise PermissionError(errno.EACCES, "Permission denied", "/copies/today")
