@@ -325,7 +325,7 @@ class Outbox:
         made: dict[int, bytes] = {}
         address_of = self._composer.mail_domain.address_of
         try:
-            with self._database.reading.connect() as connection:
+            with self._database.one_state() as connection:
                 looking = Looking(connection, self._composer.positions)
                 killed_over = self._watch.killed_over()
                 for row in [row for row in rows if row.raw is None]:
@@ -366,7 +366,7 @@ class Outbox:
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
         """When the next letter is due (or a lease ends), ``None`` for an empty queue."""
-        with self._database.reading.connect() as connection:
+        with self._database.one_state() as connection:
             return outbox.next_due(connection, sorted(avoiding))
 
 
