@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 import ssl
+from typing import Any
 
 from aiosmtpd.smtp import SMTP, Envelope, Session, TLSSetupException
 
@@ -22,6 +23,7 @@ from pbmserv.smtpd.session import (
     LmtpSession,
     Sessions,
     SmtpSession,
+    hooks_of,
 )
 from pbmserv.smtpd.tls import Certificate
 
@@ -50,6 +52,10 @@ class SmtpHandler:
         self._door = door
         self._lmtp = lmtp
         self.closing = False
+
+    def __dir__(self) -> list[str]:
+        kind: Any = type(self)
+        return hooks_of(kind)
 
     async def handle_HELO(  # noqa: N802 - aiosmtpd looks it up by this name
         self,

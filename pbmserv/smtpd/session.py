@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, AnyStr, Protocol
 
 from aiosmtpd.lmtp import LMTP
@@ -56,6 +57,13 @@ _PATH = re.compile(
 """A path and its parameters (RFC 5321 section 4.1.2, RFC 6531 section 3.3), also without brackets,
 as people type it and VRFY has it. The route in front is ignored (appendix C)."""
 _UNQUOTED = re.compile(rf'"({_ATOM})"')
+
+
+@cache
+def hooks_of(kind: type) -> list[str]:
+    """The names by which aiosmtpd knows what a session or its handler can do. For each session it
+    looks through all that both have, which takes longer than to read and store a mail."""
+    return [name for name in dir(kind) if name.startswith(("auth_", "handle_", "smtp_"))]
 
 
 class Door(Protocol):
@@ -111,6 +119,10 @@ class SmtpSession(MailAtOnce, StrictLines):
         self._errors = self._commands = 0
         self.is_noted = False
         self.gone: asyncio.Future[None] = self.loop.create_future()
+
+    def __dir__(self) -> list[str]:
+        kind: Any = type(self)
+        return hooks_of(kind)
 
     @property
     def in_transaction(self) -> bool:
