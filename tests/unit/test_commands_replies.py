@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from rows import rows
 
+from pbmserv.commands.grammar.plain_words import says_yes
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.reading.replies import says_yes
 from pbmserv.commands.table.accounts import (
     Away,
     Back,

@@ -133,12 +133,31 @@ _ANSWERS = frozenset({"yes", "confirm", "chat", "message", "move", "password", "
 
 _NO = frozenset(
     ("no", "nope", "nah", "not", "nein", "non", "nej", "nei", "nee", "não", "nao", "nie")
-)
+) | {"decline", "declined", "いいえ"}
 _BESIDE_NO = _NO.union(
     ("thanks", "thank", "you", "sorry", "for", "me", "today", "this", "time", "interested", "im"),
     ("danke", "merci", "gracias", "grazie", "tack", "takk", "bedankt", "obrigado", "obrigada"),
 )
 """Words that may stand beside a no and leave it one."""
+
+_YES = frozenset(
+    ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "accept", "ja", "jawohl", "oui")
+) | {"si", "sí", "sim", "yup", "accepted", "evet", "igen", "kyllä", "joo", "да", "はい"}
+_YES_AS_A_WHOLE = frozenset(
+    ("let's go", "lets go", "let's play", "lets play", "with pleasure", "of course", "gladly")
+) | {"gerne", "sehr gerne", "avec plaisir", "game on", "i'm in", "count me in"}
+_BEFORE_YES = frozenset({"i", "we", "challenge"})
+_BESIDE_YES = _YES.union(
+    ("please", "pls", "thanks", "thank", "you", "of", "course", "gladly", "fine", "great", "good"),
+    ("let's", "lets", "let", "us", "go", "play", "i", "am", "do", "agree", "it", "is", "it's"),
+    ("that's", "that", "this", "me", "my", "sounds", "with", "pleasure", "confirmed", "we"),
+    ("your", "the", "challenge", "game", "invitation", "お願いします"),
+    ("bitte", "danke", "gern", "gerne", "merci", "bien", "sûr", "gracias", "grazie"),
+)
+"""Words that may stand beside a yes and take nothing of it away."""
+
+_BUT_WORDS = re.compile(r"[^\w?']+")
+"""Everything but words and question marks: "ok?" asks something."""
 
 _DIGEST_ON = frozenset({"on", "yes"})
 _MOST_SETTING = 2
@@ -168,6 +187,15 @@ def meant(text: str) -> str:
     if said in IN_REPLY and said not in _ANSWERS:  # "can I undo?"
         return said
     return _SAID.get(said, "") or _preference(words)
+
+
+def says_yes(text: str) -> bool:
+    """Whether a text is a yes and nothing that might take it back."""
+    words = _BUT_WORDS.sub(" ", fold(text).lower().replace("why not", "")).split()
+    if " ".join(words) in _YES_AS_A_WHOLE:
+        return True
+    first = words[1:2] if words and words[0] in _BEFORE_YES else words[:1]
+    return not _YES.isdisjoint(first) and _BESIDE_YES.issuperset(words)
 
 
 def says_no(text: str) -> bool:

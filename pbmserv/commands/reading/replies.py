@@ -15,7 +15,7 @@ from pbmserv.commands.grammar.command_names import (
     spoken_challenge,
 )
 from pbmserv.commands.grammar.line import REST, read_arguments, read_line, tidied, words_of
-from pbmserv.commands.grammar.words import Word, fold
+from pbmserv.commands.grammar.words import Word
 from pbmserv.commands.reading.bodies import (
     Below,
     in_full,
@@ -51,6 +51,8 @@ _MOVES = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 """What moves look like at most games' boards: ``g``, ``14``, ``+b2,?``."""
+
+_NUMBERED = re.compile(r"([1-9])[.)]\s+(\S.*)", re.ASCII)
 
 _NAMES = frozenset((*BY_NAME, *BY_SLIP, *IN_REPLY))
 
@@ -89,7 +91,9 @@ def read_lines(
         words = words_of(text)
         if not words:
             return Reading((EMPTY,))
-        read = read_body("\n".join(lines), games) if is_full_form(words, games) else None
+        # "Challenge accepted!" is a yes.
+        full = is_full_form(words, games) and not plain_words.says_yes(text)
+        read = read_body("\n".join(lines), games) if full else None
         read = read or _in_words(words, lines, top, games, plainly=plainly)
         if read is not None:
             return read
@@ -116,6 +120,8 @@ def _in_words(
         in_words = _in_plain_words(top, games)
         if in_words is not None:
             return Reading((in_words, *below.not_tried()), below.words())
+    if head.row is not None and head.row.name == "challenge" and plain_words.says_yes(text):
+        return None
     spoken = spoken_challenge(words, games) if len(top) == 1 else None
     if spoken is not None:
         return Reading((read_line(words, spoken, len(text), games),))
@@ -166,6 +172,7 @@ def _moves(
     which Alice signs, is neither played nor passed on.
     """
     texts = [_without_move_word(text, games) if " " in text else text for _, text in top]
+    texts = _unnumbered(texts) if len(texts) > 1 else texts
     breaks = [
         place
         for place in range(1, len(top))
@@ -184,6 +191,17 @@ def _moves(
     words = [below.words(top[place][0] + 1) for place in kept]
     breaks = [number for number, place in enumerate(kept) if place in breaks]
     return ReplyMove(tuple(map(texts.__getitem__, kept)), tuple(words), tuple(breaks))
+
+
+def _unnumbered(texts: Sequence[str]) -> list[str]:
+    """Lines without the numbers of a list that counts from 1, as in "1. b3" and "2. d3"."""
+    items: list[str] = []
+    for number, text in enumerate(texts, start=1):
+        item = _NUMBERED.fullmatch(text)
+        if item is None or int(item[1]) != number:
+            break
+        items.append(item[2])
+    return [*items, *texts[len(items) :]] if len(items) > 1 else [*texts]
 
 
 def _may_be_initial(lines: Sequence[str], line: tuple[int, str]) -> bool:
@@ -264,7 +282,7 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
             return Line(f"{name} {REST}", refused)
         return read_arguments(row.as_reply, name, game, (), games)
     if name in {"yes", "accept"}:
-        if not says_yes(" ".join(("yes", *(word.raw for word in rest)))):
+        if not plain_words.says_yes(" ".join(("yes", *(word.raw for word in rest)))):
             return None  # "yes, but not now"
         said = head.name if head.name in row.names else name
         return read_arguments(row.as_reply, said, game, (), games)
@@ -362,27 +380,6 @@ def read_message(body: str, games: Collection[str]) -> Reading:
         return read_reply(body, games)
     below = Below(lines, 0, games)
     return Reading((Line("message", Chat(None, None, None)), *below.not_tried()), below.words())
-
-
-_YES = frozenset(
-    ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "accept", "ja", "jawohl", "oui")
-) | {"si", "sí"}
-_BESIDE = _YES.union(
-    ("please", "pls", "thanks", "thank", "you", "of", "course", "gladly", "fine", "great", "good"),
-    ("let's", "lets", "let", "us", "go", "play", "i", "am", "do", "agree", "it", "is", "it's"),
-    ("that's", "that", "this", "me", "my", "sounds", "with", "pleasure", "confirmed", "accepted"),
-    ("bitte", "danke", "gern", "gerne", "merci", "bien", "sûr", "gracias", "grazie"),
-)
-"""Words that may stand beside a yes and take nothing of it away."""
-
-_SIGNS = re.compile(r"[^\w?']+")
-"""Everything but words and question marks: "ok?" asks something."""
-
-
-def says_yes(text: str) -> bool:
-    """Whether a text is a yes and nothing that might take it back."""
-    words = _SIGNS.sub(" ", fold(text).lower().replace("why not", "")).split()
-    return bool(words) and words[0] in _YES and _BESIDE.issuperset(words)
 
 
 def first_paragraph(text: str) -> str:

@@ -12,8 +12,8 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
+from pbmserv.commands.grammar.plain_words import says_yes
 from pbmserv.commands.reading.bodies import text_lines
-from pbmserv.commands.reading.replies import says_yes
 from pbmserv.commands.table.model import VOUCHED, Credentials, ReplyMove, Yes
 from pbmserv.commands.table.starting import Accept, Challenge, Reject
 from pbmserv.engine.registry import shown_options

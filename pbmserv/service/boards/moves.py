@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pbmserv.commands.grammar.plain_words import is_kind, says_no
+from pbmserv.commands.grammar.plain_words import is_kind, says_no, says_yes
 from pbmserv.commands.reading.replies import greets
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import Chat, Check, MakeMove, Preview, Resign
@@ -64,6 +64,9 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     try:
         first, move = _first_move(position, view, lines)
     except NotUnderstood as error:
+        first_paragraph = " ".join(lines[: min(command.breaks, default=None)])
+        if sitter.accepted_at is None and says_yes(first_paragraph):
+            return invitations.accept(context, Accept(None, None, None))
         if sitter.accepted_at is None:
             raise Refused("accept-how", part=lines[0]) from error
         if lines[0].partition(" ")[0].lower() == sitter.userid:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from pbmserv.commands.reading.replies import first_paragraph, says_yes
+from pbmserv.commands.grammar.plain_words import says_yes
+from pbmserv.commands.reading.replies import first_paragraph
 from pbmserv.commands.table import model
 from pbmserv.commands.table.catalogue import ROWS, STOPS
 from pbmserv.commands.table.looking import Games, Help, ShowAs
