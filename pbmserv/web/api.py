@@ -67,7 +67,7 @@ from pbmserv.web.pages import (
     tagged,
 )
 from pbmserv.web.public import is_number
-from pbmserv.web.server import SafeResponses
+from pbmserv.web.server import AGAIN_S, AWAY, SafeResponses
 
 if TYPE_CHECKING:
     from pbmserv.web.application import WebRequests
@@ -78,8 +78,6 @@ FEW, MOST = 30, 50
 """Lines of a list where nobody says how many, and at most."""
 TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
 """What RFC 9110 calls them; Python before 3.13 has older words."""
-AGAIN_S = 10
-"""Seconds after which to ask again, where nobody can know."""
 
 log = logging.getLogger("pbmserv.web")
 
@@ -105,6 +103,7 @@ def build_api(printer: Printer, service: WebRequests) -> Starlette:
             HTTPException: api.nothing_here,
             TooMany: api.too_many,
             ServerFault: api.away,
+            **dict.fromkeys(AWAY, api.away),
         },
     )
     application.router.redirect_slashes = False

@@ -35,7 +35,7 @@ from pbmserv.web.pages import (
     tagged,
 )
 from pbmserv.web.public import PublicRequests, is_number, public_routes
-from pbmserv.web.server import Health, SafeResponses, health_routes, mounted
+from pbmserv.web.server import Health, SafeResponses, fault_of, health_routes, mounted
 
 LONGEST_TOKEN = 200
 """Characters. Our tokens are shorter; a longer one is not looked up."""
@@ -334,9 +334,9 @@ class _Site:
         return self._failure(429, "too-many", {"Retry-After": str(again)})
 
     def fault(self, error: Exception) -> Response:
-        """500: the log names the fault, the page does not."""
+        """500, or 503: the log names the fault, the page does not."""
         log.error("a page failed", exc_info=error)
-        return self._failure(500, "fault")
+        return self._failure(*fault_of(error))
 
 
 _EMPTY = ("draft", "trouble", "example", "words", "tap")

@@ -14,6 +14,8 @@ from typing import Any, Protocol
 
 import uvicorn
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -21,7 +23,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pbmserv.errors import ServerFault
+from pbmserv.errors import ServerFault, StoreAway
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.net.listening import AT_ONCE, Listening
 from pbmserv.web.connections import PageConnection, PagesConfig
@@ -141,6 +143,19 @@ class _Quiet(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self.ready.set()
+
+
+AWAY = (StoreAway, OperationalError, InterfaceError, PoolTimeout)
+"""The database, or the stage that was to answer, is not there now."""
+AGAIN_S = 10
+"""Seconds after which to ask again, where nobody can know."""
+
+
+def fault_of(error: Exception) -> tuple[int, str, dict[str, str] | None]:
+    """The status of a page that could not be made, its name, and headers."""
+    if isinstance(error, AWAY):
+        return 503, "fault", {"Retry-After": str(AGAIN_S)}
+    return 500, "fault", None
 
 
 class SafeResponses:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import http.client
 import logging
 import re
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -13,6 +15,7 @@ from heaps import HEAPS, show_heaps
 from pressing import Tab, page_of
 from running import Letter, Running, start
 from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
 
 from pbmserv.engine.registry import Registry
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
@@ -368,6 +371,31 @@ def test_everybody_may_read_standings_and_what_a_player_has_played(server: Runni
     assert "players.example" not in player.html + empty.html  # nobody's mail address
     for name in ("nobody", "ALICE%00", "x" * 500, "%3Cb%3E", "house%20x", ".."):
         assert Tab(server.web_port, f"/players/{name}").load().status == 404
+
+
+def test_while_the_database_is_away_pages_say_when_to_come_again(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, _, _ = challenged(server)
+    token = alice.path.removeprefix("/b/")
+    away = OperationalError("SELECT 1", {}, sqlite3.OperationalError("unable to open"))
+
+    def broken(*_: object) -> None:
+        raise away
+
+    monkeypatch.setattr(board_page, "_sitter_of", broken)
+    for path, kind, headers in (
+        (alice.path, "text/html", {}),
+        ("/api/seat", "application/problem+json", {"Authorization": f"Bearer {token}"}),
+    ):
+        connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=20)
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        said = answer.read().decode()
+        connection.close()
+        assert (answer.status, answer.getheader("Retry-After")) == (503, "10"), (path, said)
+        assert (answer.getheader("Content-Type") or "").startswith(kind)
+        assert "SELECT" not in said
 
 
 def test_no_link_gets_into_the_log_even_by_a_fault(
