@@ -200,6 +200,9 @@ def test_an_example_is_made_of_the_players_own_words(typed: str, example: str) -
         ("a nice game", ""),
         ("I, for one, like it", ""),
         ("b3 is it?", ""),
+        ("final answer c3 d4 e5 f6", "+C3,+D4,+E5,+F6"),
+        ("c3, d4, e5, f6 are the atoms!", "+C3,+D4,+E5,+F6"),
+        ("I am sure of c3, d4 and e5", ""),
     ],
 )
 def test_a_sentence_that_mentions_one_move_has_it_for_an_example(typed: str, example: str) -> None:
@@ -211,6 +214,16 @@ def test_a_sentence_that_names_all_atoms_has_them_for_an_example() -> None:
     assert refusal(view(START), f"{said} and g5", NotUnderstood).example == "B3,D3,F4,G5"
     for typed in (said, f"{said} and g5 or g6", "8, good luck!"):
         assert not refusal(view(START), typed, NotUnderstood).example
+
+
+def test_a_sentence_that_speaks_of_a_guess_has_one_for_an_example() -> None:
+    said = "I guess the atoms are at c3 d4"
+    assert refusal(view(FIRED), f"{said} e5 f6", NotUnderstood).example == "+C3,+D4,+E5,+F6"
+    assert refusal(view(HIDDEN), f"{said} e5 f6", NotUnderstood).example == "+C3,+D4,+E5,+F6,?"
+    for before in ("I do not guess c3 d4", "I won't guess c3 d4", "Later I guess c3 d4"):
+        example = refusal(view(HIDDEN), f"{before} e5 f6", NotUnderstood).example
+        assert example == "+C3,+D4,+E5,+F6"
+    assert refusal(view(FIRED, BOB), f"{said} e5 f6", NotUnderstood).example == "+C3,+D4,+E5,+F6"
 
 
 def test_nobody_is_offered_a_box_that_they_did_not_choose() -> None:
@@ -369,7 +382,7 @@ def test_what_a_sentence_mentions_is_a_move_made_of_what_was_written(text: str) 
         if not example:
             continue
         assert GAME.parse(view(state), example).text == example
-        assert "?" not in example
+        assert "?" not in example or "guess" in text
         written = "".join(re.findall("[A-Z0-9]", text.upper()))
         assert all(label in written for label in re.findall("[A-Z]+|[0-9]+", example))
 

@@ -43,6 +43,7 @@ _CELL_MENTIONED = re.compile(
     r"(?<![a-z0-9])(?:[a-z]{1,2}-?[0-9]{1,3}|[0-9]{1,3}[a-z]{1,2})(?![a-z0-9])",
     re.IGNORECASE | re.ASCII,
 )
+_NEGATES = re.compile(r"\b(?:not?|never|\w+n['\u2019]?t|yet|later)\b", re.IGNORECASE)
 _OF_A_LIST = re.compile(r"\s*[0-9]{1,2}[.)]\s+(?=\S)", re.ASCII)
 
 
@@ -227,8 +228,8 @@ def _reads(board: Geometry, part: str) -> Element | None:
 def mentioned(view: View, text: str) -> str:
     """The one move that a sentence mentions: "17 I think this is close" or "1. 25"; ``""``: none.
 
-    It is for an example alone. Of two ports nobody knows which one is meant, and a guess is never
-    offered on a hunch.
+    It is for an example alone. Of two ports nobody knows which one is meant. Cells for all atoms
+    get markers, and only who speaks of a guess is offered one.
     """
     own = view.own
     if own is None or view.phase in {"over", "done"} or len(text) > _LONGEST_MENDED:
@@ -238,6 +239,11 @@ def mentioned(view: View, text: str) -> str:
     listed = _OF_A_LIST.match(text)
     found = _MENTIONED.findall(text, listed.end()) if listed else []
     found = found or _MENTIONED.findall(text)
+    cells = dict.fromkeys(_CELL_MENTIONED.findall(text))
+    if not found and len(cells) >= max(2, view.options.least):
+        marks = [f"+{cell.replace('-', '')}" for cell in cells]
+        asks = view.may_act and "guess" in text.lower() and not _NEGATES.search(text)
+        return (asks and _checked(view, [*marks, "?"])) or _checked(view, marks)
     if not view.may_act:
         found = [sign for sign in found if sign[0] in "+/!"]
     return _checked(view, ["".join(sign.split()) for sign in found])
