@@ -120,8 +120,9 @@ def blank_passwords(text: str) -> str:
     """The same text with ``***`` for what may be a password in a URL."""
     start = text.find("://")
     head, rest = ("", text) if start < 0 else (text[: start + 3], text[start + 3 :])
-    # The last @ counts, so that a password that holds one is blanked in full.
-    rest = re.sub(r"\A([^:@]*):.*@", r"\1:***@", rest, flags=re.DOTALL)
+    rest = re.sub(r"\A([^:@]*):.*@", r"\1:***@", rest, flags=re.DOTALL)  # to the last @
+    if head:  # whoever forgets "@host" has the password where a port would be
+        rest = re.sub(r"\A([^:@/\[]+):(?!\d{1,5}(?:[/?#]|\Z))[^@/]*\Z", r"\1:***", rest)
     return head + re.sub(r"((?:password|passwd|pwd)=)[^&\s]*", r"\1***", rest, flags=re.IGNORECASE)
 
 

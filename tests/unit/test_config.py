@@ -350,3 +350,17 @@ def test_a_control_character_in_a_setting_reaches_no_terminal() -> None:
 def test_blanking_leaves_nothing_of_a_password(user: str, password: str) -> None:
     blanked = blank_passwords(f"smtp://{user}:X{password}Z@host:25")
     assert blanked == f"smtp://{user}:***@host:25"
+
+
+@rows(
+    ("url", "blanked"),
+    [
+        ("smtps://games:hush", "smtps://games:***"),
+        ("smtps://games:1234567", "smtps://games:***"),
+        ("smtps://mx.example:465", "smtps://mx.example:465"),
+        ("smtp://[::1]:25", "smtp://[::1]:25"),
+        ("http://localhost:8025/path:x", "http://localhost:8025/path:x"),
+    ],
+)
+def test_a_password_that_no_host_follows_is_no_port(url: str, blanked: str) -> None:
+    assert blank_passwords(url) == blanked
