@@ -96,6 +96,7 @@ def burst_for(tables: list[Table]) -> Burst:
     return Burst(mails)
 
 
+@pytest.mark.sqlite_alone  # on PostgreSQL `test_kills` kills whole servers, too
 def test_nothing_is_lost_and_nothing_counts_twice(
     database: Database, tmp_path: Path, sink: Sink
 ) -> None:
