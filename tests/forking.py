@@ -33,6 +33,7 @@ from typing import NoReturn
 _LENGTH_OCTETS = 8
 _WHERE = "PBMSERV_TEST_FORKS"
 """Names the socket of the process that forks."""
+_ASKING = threading.Lock()
 
 
 class Forked:
@@ -44,8 +45,8 @@ class Forked:
         """Begin it; it writes to these two open files."""
         asked = json.dumps([list(arguments), dict(environment), str(Path.cwd())]).encode()
         told, tell = os.pipe()
-        parent, lock = _parent()
-        with lock:
+        with _ASKING:  # threads that ask at the same moment share one way
+            parent = _parent()
             length = len(asked).to_bytes(_LENGTH_OCTETS)
             socket.send_fds(parent, [length], [stdout, stderr, tell])
             parent.sendall(asked)
@@ -120,11 +121,11 @@ def offer(folder: Path) -> Callable[[], None]:
 
 
 @cache
-def _parent() -> tuple[socket.socket, threading.Lock]:
+def _parent() -> socket.socket:
     """The way to the process that forks."""
     way = socket.socket(socket.AF_UNIX)
     way.connect(os.environ[_WHERE])
-    return way, threading.Lock()
+    return way
 
 
 class _Parent:
