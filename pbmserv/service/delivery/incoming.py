@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, partial
+from functools import cache
 from typing import Literal, TypeAlias
 
 from pbmserv.commands.reading.mail import read, unread
@@ -95,7 +95,6 @@ class MailReader:
         self.mail_domain = mail_domain
         self._games = games
         self._ours = ours
-        self._mail = partial(read_mail, host=mail_domain.address, is_ours=mail_domain.is_ours)
 
     def read(self, envelope: Envelope, verdict: Verdict = UNCHECKED) -> IncomingMail:
         """Read a mail. *verdict*: on its From address.
@@ -160,6 +159,9 @@ class MailReader:
         source = incoming.source if incoming is not None else source_of(envelope, self._ours)
         outcome = Outcome("", receipt.outcome, because, receipt, reading, arrival.id)
         note_mail(self.mail_domain, envelope, outcome, source, ms)
+
+    def _mail(self, envelope: Envelope) -> Mail:
+        return read_mail(envelope, host=self.mail_domain.address, is_ours=self.mail_domain.is_ours)
 
     def _read_returned(
         self, envelope: Envelope, reply_address: ReplyAddress, source: Source
