@@ -6,7 +6,6 @@ import asyncio
 import logging
 import re
 import ssl
-from typing import Any
 
 from aiosmtpd.smtp import SMTP, Envelope, Session, TLSSetupException
 
@@ -20,10 +19,10 @@ from pbmserv.smtpd.session import (
     TOO_MANY,
     TRY_LATER,
     Door,
+    FewNames,
     LmtpSession,
     Sessions,
     SmtpSession,
-    hooks_of,
 )
 from pbmserv.smtpd.tls import Certificate
 
@@ -44,7 +43,7 @@ _HELLO = re.compile(r"[!-~]{1,255}")
 """A domain, an address literal, or the odd name that a misconfigured machine gives itself."""
 
 
-class SmtpHandler:
+class SmtpHandler(FewNames):
     """What aiosmtpd asks at each step of a session."""
 
     def __init__(self, mail_domain: MailDomain, door: Door, *, lmtp: bool) -> None:
@@ -52,10 +51,6 @@ class SmtpHandler:
         self._door = door
         self._lmtp = lmtp
         self.closing = False
-
-    def __dir__(self) -> list[str]:
-        kind: Any = type(self)
-        return hooks_of(kind)
 
     async def handle_HELO(  # noqa: N802 - aiosmtpd looks it up by this name
         self,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, AnyStr, Protocol
+from typing import Any, AnyStr, ClassVar, Protocol
 
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import TLSSetupException, syntax
@@ -59,11 +58,18 @@ as people type it and VRFY has it. The route in front is ignored (appendix C).""
 _UNQUOTED = re.compile(rf'"({_ATOM})"')
 
 
-@cache
-def hooks_of(kind: type) -> list[str]:
-    """The names by which aiosmtpd knows what a session or its handler can do. For each session it
-    looks through all that both have, which takes longer than to read and store a mail."""
-    return [name for name in dir(kind) if name.startswith(("auth_", "handle_", "smtp_"))]
+class FewNames:
+    """Lists only the names by which aiosmtpd knows what a session or its handler can do. For each
+    session it looks through all that both have, and that takes longer than to read a mail."""
+
+    _hooks: ClassVar[list[str]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._hooks = [name for name in dir(cls) if name.startswith(("auth_", "handle_", "smtp_"))]
+
+    def __dir__(self) -> list[str]:
+        return self._hooks
 
 
 class Door(Protocol):
@@ -96,7 +102,7 @@ class Sessions:
         return found or Place(None, 0.0, lambda: None)
 
 
-class SmtpSession(MailAtOnce, StrictLines):
+class SmtpSession(FewNames, MailAtOnce, StrictLines):
     """One session, which knows its hall and can be asked to end.
 
     Attributes:
@@ -119,10 +125,6 @@ class SmtpSession(MailAtOnce, StrictLines):
         self._errors = self._commands = 0
         self.is_noted = False
         self.gone: asyncio.Future[None] = self.loop.create_future()
-
-    def __dir__(self) -> list[str]:
-        kind: Any = type(self)
-        return hooks_of(kind)
 
     @property
     def in_transaction(self) -> bool:

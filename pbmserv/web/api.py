@@ -26,6 +26,7 @@ from pbmserv.letters.scene import BoardScene
 from pbmserv.mail.envelope import Press
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.boards.public_pages import Finished
+from pbmserv.service.core.lookup import AWAY
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web.api_shapes import (
@@ -67,7 +68,7 @@ from pbmserv.web.pages import (
     tagged,
 )
 from pbmserv.web.public import is_number
-from pbmserv.web.server import AGAIN_S, AWAY, SafeResponses
+from pbmserv.web.server import AGAIN_S, SafeResponses
 
 if TYPE_CHECKING:
     from pbmserv.web.application import WebRequests

@@ -14,8 +14,6 @@ from typing import Any, Protocol
 
 import uvicorn
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -23,9 +21,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pbmserv.errors import ServerFault, StoreAway
+from pbmserv.errors import ServerFault
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.net.listening import AT_ONCE, Listening
+from pbmserv.service.core.lookup import AWAY
 from pbmserv.web.connections import PageConnection, PagesConfig
 
 HEADERS = {
@@ -145,8 +144,6 @@ class _Quiet(uvicorn.Server):
         self.ready.set()
 
 
-AWAY = (StoreAway, OperationalError, InterfaceError, PoolTimeout)
-"""The database, or the stage that was to answer, is not there now."""
 AGAIN_S = 10
 """Seconds after which to ask again, where nobody can know."""
 

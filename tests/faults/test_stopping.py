@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -143,17 +144,25 @@ def test_a_server_that_cannot_be_built_gives_its_addresses_back(
             serve.serve(loaded)
 
 
+def refused_with(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> subprocess.CompletedProcess[str]:
+    """A start that must fail by a game's module, which does what *source* says."""
+    path = announce(folder / "plug-in", "spoilt:HEAPS")
+    (folder / "plug-in" / "spoilt.py").write_text(f"from heaps import HEAPS\n{source}")
+    monkeypatch.setenv("PYTHONPATH", path)
+    return refused_to_start(data_dir=str(folder), smtp="127.0.0.1:0")
+
+
 def test_a_stop_reaches_processes_that_have_only_just_begun(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = announce(tmp_path / "plug-in", "told_at_birth:HEAPS")
-    (tmp_path / "plug-in" / "told_at_birth.py").write_text(
+    served = refused_with(
+        tmp_path,
+        monkeypatch,
         "import os, signal\n"
-        "from heaps import HEAPS\n"
-        "os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGTERM))\n"
+        "os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGTERM))\n",
     )
-    monkeypatch.setenv("PYTHONPATH", path)
-    served = refused_to_start(data_dir=str(tmp_path), smtp="127.0.0.1:0")
     # It waits for all of them before it is ready, so it says which has gone, and how.
     assert "a process has died before all were ready" in served.stderr
     assert f"code={-signal.SIGTERM}" in served.stderr
@@ -163,19 +172,17 @@ def test_a_stop_reaches_processes_that_have_only_just_begun(
 def test_a_process_that_the_database_fails_says_so_in_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = announce(tmp_path / "plug-in", "without_room:HEAPS")
-    (tmp_path / "plug-in" / "without_room.py").write_text(
+    served = refused_with(
+        tmp_path,
+        monkeypatch,
         "import sqlite3\n"
         "from sqlalchemy.exc import OperationalError\n"
-        "from heaps import HEAPS\n"
         "from pbmserv.stages import supervisor\n"
         "def run(*_):\n"
         "    full = sqlite3.OperationalError('database or disk is full')\n"
         "    raise OperationalError('INSERT secret', {}, full)\n"
-        "supervisor.run = run\n"
+        "supervisor.run = run\n",
     )
-    monkeypatch.setenv("PYTHONPATH", path)
-    served = refused_to_start(data_dir=str(tmp_path), smtp="127.0.0.1:0")
     assert (
         'error stages "a process cannot go on" stage=door because="database or disk is full"'
     ) in served.stderr

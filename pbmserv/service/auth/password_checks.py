@@ -82,10 +82,8 @@ class PasswordChecks:
         memo = self._services.memo
         brings = False
         for line in incoming.reading.lines:
-            if isinstance(line.asked, model.ReplyMove):
-                continue  # as nearly all replies
             if line.who is None and line.proving is None and not isinstance(line.asked, _SETTING):
-                continue
+                continue  # as nearly all replies
             brings = True
             who = _credentials(line) or _doubtful(line)
             if who is not None and not memo.recent(who.userid, who.password.text):

@@ -19,7 +19,7 @@ from pbmserv.commands.table.catalogue import nearest
 from pbmserv.engine.protocol import RacingGame, races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.errors import Refused
+from pbmserv.errors import Refused, StoreAway
 from pbmserv.service.core.budget import Work
 from pbmserv.store import bots as rows
 from pbmserv.store import solo
@@ -27,6 +27,7 @@ from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, histories
 from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.operators import audit
 from pbmserv.store.solo import EPOCH
 
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+AWAY = (StoreAway, *UNAVAILABLE)
+"""The database, or the stage that was to answer, is not there now."""
 
 
 def known_game(context: CommandContext, key: str) -> AnyGame:
