@@ -22,7 +22,7 @@ from pbmserv.cli.main import run
 from pbmserv.errors import ConfigError
 from pbmserv.outbound.dkim import (
     NamedFile,
-    RelaxedBody,
+    Relaxed,
     Signer,
     load,
     make,
@@ -299,12 +299,20 @@ def test_the_operator_makes_a_key_and_gets_the_record(
 @example(b"a" + b" " * 1_000 + b"\t b \t\r\n \r\n\t\r\n")
 def test_a_body_is_relaxed_as_the_library_does_it(body: bytes) -> None:
     theirs = dkim.canonicalization.Relaxed
-    assert RelaxedBody.canonicalize_body(body) == theirs.canonicalize_body(body)
+    assert Relaxed.canonicalize_body(body) == theirs.canonicalize_body(body)
+
+
+@given(st.lists(st.text(alphabet="ab \t\r\n=:;", max_size=40).map(str.encode), max_size=4))
+def test_fields_are_relaxed_as_the_library_does_it(values: list[bytes]) -> None:
+    fields = [(b"Subject", re.sub(rb"\r?\n|\r", b"\r\n ", value)) for value in values]
+    theirs = dkim.canonicalization.Relaxed
+    assert Relaxed.canonicalize_headers(fields) == theirs.canonicalize_headers(fields)
 
 
 def test_a_signature_is_the_one_that_the_library_makes(keys: Path) -> None:
     raw = (
-        b"From: a@games.example\r\nSubject: a\r\n  folded one\r\nTo: b@players.example\r\n\r\n"
+        b"From: a@games.example\r\nX-Loop: c@games.example\r\nSubject: a\r\n  folded\r\n\tone\r\n"
+        b"SUBJECT: another\r\nTo: b@players.example\r\nList-Id:<d.games.example>\r\n\r\n"
         b"| 1 |   |  ?  |   \r\n\tand: so on   \r\n\r\n\r\n"
     )
     key = load(NamedFile("e1", keys / "e1.pem"))
