@@ -83,6 +83,11 @@ class BoardScene:
         return "-race" in self.options or len(self.names) == 1
 
     @property
+    def done(self) -> bool:
+        """Whether the reader has finished a race that others go on with."""
+        return self.you is not None and self.race and not self.your_turn and not self.outcome
+
+    @property
     def has_coach(self) -> bool:
         """Whether there is a report on a game that is over."""
         return coached(self.game)

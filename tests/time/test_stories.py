@@ -66,7 +66,9 @@ def test_whoever_does_not_move_is_reminded_and_loses_in_the_end(server: Correspo
     to_alice, to_bob = server.letters()
     assert "You took too long: bob won board 1" in to_alice.text
     assert "Your reminder" not in to_alice.text
-    assert "a reminder went out on 8 March 2026" in " ".join(to_alice.text.split())
+    said = " ".join(to_alice.text.split())
+    assert "a reminder went out on 8 March 2026" in said
+    assert 'When you cannot play for a while, reply "away until DATE"' in said
     assert "alice took too long: you won board 1" in to_bob.text
     assert "* alice took too long." in to_bob.text
     assert "resigned" not in to_bob.text + to_alice.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,9 @@ def test_nothing_can_be_kept(tmp_path: Path) -> None:
     assert compiled(taken / "cache")
     assert compiled(taken / "cache")
     assert list(tmp_path.iterdir()) == [taken]
+
+
+def test_no_string_of_a_template_has_an_escape_but_for_quotes_and_line_ends() -> None:
+    for path in environment.templates_root().rglob("*.j2"):
+        found = re.search(r"\\(?![\\\"'n])", path.read_text("utf-8"))
+        assert found is None, f"{path}: a letter behind a backslash is lost"
