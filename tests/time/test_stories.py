@@ -127,7 +127,7 @@ def test_where_no_other_person_waits_a_board_ends_quietly(server: Correspondence
     server.send(alice, "blackbox daily alice secret 12:00")
     server.live(days=1)
     words = (
-        "Nobody waits for you here, so you get no reminder; after 21 days without a move the board"
+        "Nobody waits here, so nobody gets a reminder; after 21 days without a move the board ends."
     )
     server.send(alice, "blackbox show 1")
     told = server.letters(alice)
