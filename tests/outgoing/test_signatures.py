@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import email
 import re
 import stat
@@ -11,6 +12,8 @@ from unittest.mock import patch
 
 import dkim
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from hypothesis import example, given
 from hypothesis import strategies as st
 from indoors import PASSWORD, address_of, indoors
@@ -309,23 +312,29 @@ def test_fields_are_relaxed_as_the_library_does_it(values: list[bytes]) -> None:
     assert Relaxed.canonicalize_headers(fields) == theirs.canonicalize_headers(fields)
 
 
-def test_a_signature_is_the_one_that_the_library_makes(keys: Path) -> None:
+@pytest.mark.parametrize("name", ["e1", "r1"])
+def test_a_signature_is_the_one_that_the_library_makes(keys: Path, name: str) -> None:
     raw = (
         b"From: a@games.example\r\nX-Loop: c@games.example\r\nSubject: a\r\n  folded\r\n\tone\r\n"
         b"SUBJECT: another\r\nTo: b@players.example\r\nList-Id:<d.games.example>\r\n\r\n"
         b"| 1 |   |  ?  |   \r\n\tand: so on   \r\n\r\n\r\n"
     )
-    key = load(NamedFile("e1", keys / "e1.pem"))
+    pem = (keys / f"{name}.pem").read_bytes()
+    private = load_pem_private_key(pem, None)
+    is_rsa = isinstance(private, rsa.RSAPrivateKey)
+    if not is_rsa:
+        assert isinstance(private, ed25519.Ed25519PrivateKey)
+        pem = base64.b64encode(private.private_bytes_raw())
     with patch("time.time", return_value=1_763_900_000):
-        ours = Signer(DOMAIN, [key]).signed(raw)
+        ours = Signer(DOMAIN, [load(NamedFile(name, keys / f"{name}.pem"))]).signed(raw)
         fields = re.search(rb"h=([^;]+);", ours)
         assert fields
         theirs = dkim.sign(
             raw,
-            b"e1",
+            name.encode(),
             DOMAIN.encode(),
-            key.secret,
-            signature_algorithm=b"ed25519-sha256",
+            pem,
+            signature_algorithm=b"rsa-sha256" if is_rsa else b"ed25519-sha256",
             canonicalize=(b"relaxed", b"relaxed"),
             include_headers=[name.strip() for name in fields[1].split(b":")],
         )
