@@ -40,7 +40,7 @@ def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(
     letters = changing(server, HOME, PHONE)
     assert set(letters) == {old, HOME, PHONE}
     assert letters[HOME].subject == "Is this your address, alice?"
-    assert "to go to alice@home.example and alice@phone.example." in flat(letters[old])
+    assert "to go to alice@home.example, and to add alice@phone.example." in flat(letters[old])
     assert 'reply "reject"' in letters[old].text
 
     # Until somebody answers there, everything is as before; and who reads a letter that came to
@@ -56,19 +56,20 @@ def test_the_first_new_address_to_answer_takes_the_place_of_the_old_ones(
     assert "postmaster@games.example" in goodbye.text
     assert [f.subject for f in server.letters(PHONE)] == [
         "Your address was changed, alice",
-        "Waiting for bob: Blackbox 1",
+        "Your move: Blackbox 1 against bob",
     ]
 
     # Letters in the old mailbox are dead; the board came anew to where letters go now.
     server.reply(board, "resign", sender=old)
     assert "no longer valid" in flat(server.letter(old))
 
+    # The one that was named first gets them from when it answers.
     server.reply(letters[HOME], "yes", sender=HOME)
-    assert server.letter(PHONE).subject == "Your address was changed, alice"
+    assert server.letter(HOME).subject == "Your address was changed, alice"
     server.reply(letters[HOME], "yes", sender=HOME)
     assert "nothing to decide" in server.letter(HOME).text
     server.send(bob, "message bob secret alice", "Hello!")
-    assert {str(f.message["To"]) for f in server.letters()} == {bob, PHONE}
+    assert {str(f.message["To"]) for f in server.letters()} == {bob, HOME}
 
 
 def test_boards_come_anew_to_the_new_address(server: Correspondence) -> None:
@@ -79,8 +80,8 @@ def test_boards_come_anew_to_the_new_address(server: Correspondence) -> None:
     letters = changing(server, HOME)
     server.reply(letters[HOME], "")
     found = {letter.subject: letter for letter in server.letters(HOME)}
-    assert set(found) == {"Your address was changed, alice", "Waiting for bob: Blackbox 1"}
-    server.reply(found["Waiting for bob: Blackbox 1"], "b3,d3,h8,f2")
+    assert set(found) == {"Your address was changed, alice", "Your move: Blackbox 1 against bob"}
+    server.reply(found["Your move: Blackbox 1 against bob"], "b3,d3,h8,f2")
     assert "Your atoms are hidden" in server.letter(HOME).text
 
 

@@ -265,7 +265,8 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
         for address in new
     ]
     dropped = [address for address in present if address not in wanted]
-    words = _words(player, new=new, dropped=dropped, change=rows[new[0]])
+    added = bool(set(present) & set(wanted[:1]))  # letters go where they went
+    words = _words(player, new=new, dropped=dropped, change=rows[new[0]], added=added)
     told += [Notification(address, player.id, Part("address-asked", words)) for address in present]
     return Answer((), tuple(told))
 
@@ -278,7 +279,8 @@ def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Ans
     assert changed is not None
     context.player = changed
     context.heard(changed.id, changed.unreachable_since)
-    part = Part("address-changed", _words(player, address=found.address, dropped=dropped))
+    words = _words(player, address=found.address, dropped=dropped, letters_to=changed.address)
+    part = Part("address-changed", words)
     anew = boards_anew(context, changed) if dropped else ()
     return Answer((part,), (*_farewells(changed, dropped), *anew))
 

@@ -346,8 +346,8 @@ def stop_change(connection: Connection, player_id: int) -> None:
 def confirm_change(connection: Connection, found: AddressChange, now: datetime) -> list[str]:
     """Confirm a new address; those from before its batch are dropped and come back.
 
-    If the address for letters is one of those, this one takes its place. Reply addresses that
-    went to dropped ones are revoked with them.
+    Letters go to the first of those that were named and are confirmed. Reply addresses that went
+    to dropped ones are revoked with them.
     """
     player = by_id(connection, found.player_id)
     assert player is not None
@@ -355,17 +355,14 @@ def confirm_change(connection: Connection, found: AddressChange, now: datetime) 
     connection.execute(
         update(address_changes).where(address_changes.c.id == found.id).values(confirmed_at=now)
     )
-    batch = connection.execute(_CHANGE.where(address_changes.c.batch == found.batch)).all()
-    dropped = keep_addresses(
-        connection, found.player_id, [row.address for row in batch if row.confirmed_at]
+    of_batch = _CHANGE.where(address_changes.c.batch == found.batch).order_by(address_changes.c.id)
+    kept = [row.address for row in connection.execute(of_batch) if row.confirmed_at]
+    dropped = keep_addresses(connection, found.player_id, kept)
+    connection.execute(
+        update(players)
+        .where(players.c.id == found.player_id)
+        .values(address=kept[0], reply_epoch=player.reply_epoch + (1 if dropped else 0))
     )
-    if dropped:
-        address = found.address if player.address in dropped else player.address
-        connection.execute(
-            update(players)
-            .where(players.c.id == found.player_id)
-            .values(address=address, reply_epoch=player.reply_epoch + 1)
-        )
     return dropped
 
 
