@@ -17,7 +17,7 @@ from pbmserv.commands.grammar.words import (
     POLITE,
     SETTINGS,
     Word,
-    is_date,
+    first_and_last_day,
     is_userid,
     looks_like_a_move,
     without_please,
@@ -270,8 +270,9 @@ def _by_last_place(kind: Kind, rest: Sequence[Word]) -> bool:
         case Kind.SETTINGS:
             return first not in SETTINGS
         case Kind.DATE:
-            day = " ".join(word.text for word in rest)  # "away from monday until friday"
-            return first not in UNTIL | {"from"} and not is_date(day)
+            said = " ".join(word.text for word in rest)
+            days = said[4:] if first == "for" else said  # "away for 2 weeks"
+            return first not in UNTIL | {"from"} and first_and_last_day(days) is None
         case Kind.SUBJECTS:  # the hour of the daily box
             return first not in {"at", "every", "from"} | OFF and not first[:1].isdigit()
         case Kind.SEATS:

@@ -18,8 +18,8 @@ from pbmserv.commands.grammar.words import (
     SHORTEST_PASSWORD,
     USERID,
     Word,
+    first_and_last_day,
     harmless,
-    is_date,
     looks_like_a_move,
     quotable,
     setting_name,
@@ -157,7 +157,6 @@ class Cursor:
 
 
 UNTIL = frozenset({"until", "till", "til"})
-LATER = ("from ", "between ", "starting ", "beginning ")
 
 
 def board(at: Cursor) -> None:
@@ -258,14 +257,13 @@ def plan(at: Cursor) -> None:
 
 def date(at: Cursor) -> None:
     """The rest of the line, without ``until``; only words that dates are made of."""
-    if at.next("missing-date").lower() in UNTIL:
+    if at.next("missing-date").lower() in UNTIL | {"for"}:
         at.at += 1
     at.next("missing-date")
     begins = at.at
     text = at.line().strip()
-    if f"{text.lower()} ".startswith(LATER):
-        raise at.refusal("away-later")
-    if not is_date(text):
+    found = first_and_last_day(text)
+    if found is None:
         at.at = begins
         raise at.refusal("bad-date")
-    at.taken.until = text
+    at.taken.begins, at.taken.until = found

@@ -9,7 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pbmserv.commands.grammar.words import SETTINGS, fold, is_date, setting_name
+from pbmserv.commands.grammar.words import (
+    SETTINGS,
+    first_and_last_day,
+    fold,
+    is_date,
+    setting_name,
+)
 from pbmserv.commands.table.catalogue import IN_REPLY
 
 LONGEST = 80
@@ -122,10 +128,9 @@ _AWAY_LATER = re.compile(
     r"(?:from|between|starting|beginning) (.{2,60})",
     re.IGNORECASE,
 )
-_BETWEEN_DAYS = frozenset({"to", "until", "till", "and", "through", "on", "the", "of"})
 _AWAY = re.compile(
     r"(?:i'?(?: a)?m |i(?:'| wi)ll be |we(?:'| a)re )?(?:away|gone|travell?ing|out|not here"
-    r"|(?:on|in) (?:a )?(?:holidays?|vacation|leave|trip))[, ]+(?:un)?til+ (.{2,24})",
+    r"|(?:on|in) (?:a )?(?:holidays?|vacation|leave|trip))[, ]+(?:(?:un)?til+|for) (.{2,24})",
     re.IGNORECASE,
 )
 _ANSWERS = frozenset({"yes", "confirm", "chat", "message", "move", "password", "queue", "submit"})
@@ -178,8 +183,8 @@ def meant(text: str) -> str:
     if away and is_date(away[1]):
         return f"away until {away[1]}"
     later = _AWAY_LATER.fullmatch(line.rstrip(".! "))
-    if later and all(day in _BETWEEN_DAYS or is_date(day) for day in later[1].lower().split()):
-        return "away from then"
+    if later and first_and_last_day(later[1]):
+        return f"away from {later[1]}"
     if all(map(setting_name, line.split())):
         return f"prefs {line}"
     words = weighty(line)

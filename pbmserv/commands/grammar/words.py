@@ -203,7 +203,10 @@ _DATE_WORD = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _MOVE = re.compile(r"[+\-/!?].*|.*[,;].*|[a-z]{1,2}\d{1,2}|\d{1,2}[a-z]{1,2}", re.IGNORECASE)
+_BEGINS = re.compile(r"(?:from|between|starting|beginning)\s+", re.IGNORECASE)
+_TO = re.compile(r"\s*-\s*|[\s,]+(?:to|and|(?:un)?till?|through)\s+", re.IGNORECASE)
 MOST_DATE_WORDS = 5
+_LONGEST_DAYS = 60
 
 
 def quotable(word: str) -> str:
@@ -234,6 +237,22 @@ def is_date(text: str) -> bool:
     """Whether a text has only words that dates are made of, so that it can be repeated."""
     words = text.rstrip(".! ").split()  # a sentence's end is none of its words
     return 0 < len(words) <= MOST_DATE_WORDS and all(_DATE_WORD.fullmatch(word) for word in words)
+
+
+def first_and_last_day(text: str) -> tuple[str, str] | None:
+    """The days between which a text lies, as they are written; ``None`` if it has other words.
+
+    The first is ``""`` where the text is one day ("2 Jan", "for 2 weeks"), the last where it only
+    begins ("from 24 Dec").
+    """
+    if len(text) > _LONGEST_DAYS:
+        return None
+    begins = _BEGINS.match(text)
+    text = text[begins.end() :] if begins else text
+    if is_date(text):
+        return (text, "") if begins else ("", text)
+    days = ((text[: one.start()], text[one.end() :]) for one in _TO.finditer(text))
+    return next((both for both in days if all(map(is_date, both))), None)
 
 
 def looks_like_a_move(word: str) -> bool:

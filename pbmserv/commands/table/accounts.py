@@ -64,9 +64,15 @@ class Prefs(Speaking):
 
 @dataclass(frozen=True, slots=True)
 class Away(Speaking):
-    """``away userid password until DATE``; `until` is the date as it was written."""
+    """``away userid password until DATE``.
+
+    Attributes:
+        until: the last day as it was written; "" = none was.
+        begins: the first day, if one was written.
+    """
 
     until: str
+    begins: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,7 @@ class Taken:
     password: Secret | None = None
     new: Secret = field(default_factory=lambda: Secret(""))
     text: str = ""
+    begins: str = ""
     until: str = ""
     settings: tuple[tuple[str, str], ...] = ()
     seats: int | None = None

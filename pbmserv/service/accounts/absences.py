@@ -29,6 +29,8 @@ def away(context: CommandContext, command: Away) -> Answer:
     player = context.speaker(command.who)
     tz = zone(player.tz)
     today = localtime.local_date(context.now, tz)
+    if command.begins:
+        _must_begin_now(command, today)
     until = localtime.read_date(command.until, today)
     line = f"away {player.userid} PASSWORD until "
     if until is None:
@@ -69,6 +71,13 @@ def away(context: CommandContext, command: Away) -> Answer:
     clocks.look_again(context.connection, player.id, context.now)
     words = {"userid": player.userid, "until": until.isoformat(), "tz": player.tz}
     return Answer((Part("away", words | _budget(context, player, tz, until)),))
+
+
+def _must_begin_now(command: Away, today: date) -> None:
+    """Refuse an absence that begins later than today, or on a day that cannot be read."""
+    begins = localtime.read_date(command.begins, today)
+    if begins is None or begins > today or not command.until:
+        raise Refused("away-later", begins=command.begins, until=command.until or "friday")
 
 
 def away_unasked(context: CommandContext, player: Player, most: timedelta) -> datetime | None:
