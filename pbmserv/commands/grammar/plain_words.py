@@ -71,6 +71,8 @@ _SAID: Mapping[str, str] = {
         "daily off": "stop daily|stop daily box|no daily box|no more daily box|no more daily boxes",
         "seek": "find opponent|find somebody|find someone|play somebody|play someone|play anybody"
         "|play anyone|find opponent for|play with somebody|play with someone|play stranger",
+        "seek off": "stop looking|stop looking for opponent|stop seeking|stop searching|stop search"
+        "|stop seek|cancel seek|cancel search|cancel looking|end seek|no longer looking",
         "help away": "pause|pause game|pause board|pause it|take break|need break|need pause|urlaub"
         "|ferien|vacation|holiday|on vacation|on holiday",
         "unsubscribe": "stop|stop stop|stop it|enough|no more",

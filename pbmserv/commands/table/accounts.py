@@ -238,7 +238,7 @@ ACCOUNTS: tuple[Row, ...] = (
     Row(
         names=("signoff", "sign off", "sign-off"),
         slips=("singoff", "signof"),
-        newcomers=("stop", "leave", "remove", "cancel", "unregister"),
+        newcomers=("leave", "remove", "unregister"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD),

@@ -12,7 +12,7 @@ from pbmserv.service.boards import queries
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import must_not_spoil, spoils
 from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, challenges
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -30,15 +30,15 @@ def follow(context: CommandContext, command: Follow) -> Answer:
     if number is None and command.who is None and context.reply_address is not None:
         number = _bound_board(context.reply_address)
     if number is None:
-        ends = Refused("unsubscribe-what", example="signoff")
-        begins = Refused("which-board", example=f"games {player.userid}")
-        raise ends if command.what == "off" else begins
+        if command.what == "off":
+            raise _what_else(context, player.id)
+        raise Refused("which-board", example=f"games {player.userid}")
     board = boards.load(context.connection, number)
     if board is None:
         raise Refused("no-such-board", part=str(number), example=f"games {player.userid}")
     if command.what == "off":
         if not boards.unfollow(context.connection, board.id, player.id):
-            raise _not_followed(board, player.id)
+            raise _not_followed(context, board, player.id)
         return Answer((Part("follow", {"what": "off"}, board.id, board.plies, None),))
     if board.sitter_of(player.id) is not None:
         raise Refused("own-board", part=str(board.id), example=f"{board.game} show {board.id}")
@@ -52,11 +52,22 @@ def follow(context: CommandContext, command: Follow) -> Answer:
     return Answer((Part("follow", {"what": command.what}, board.id, board.plies, None),))
 
 
-def _not_followed(board: boards.BoardRow, player_id: int) -> Refused:
+def _not_followed(context: CommandContext, board: BoardRow, player_id: int) -> Refused:
     """Why there is nothing to end; who plays on the board wants something else to end."""
     if board.sitter_of(player_id) is not None:
-        return Refused("unsubscribe-what", example="signoff")
+        return _what_else(context, player_id, on_board=True)
     return Refused("not-followed", part=str(board.id), example=f"show {board.id}")
+
+
+def _what_else(context: CommandContext, player_id: int, *, on_board: bool = False) -> Refused:
+    """What somebody may want to end who follows nothing here.
+
+    Args:
+        on_board: they play on the board that they wrote of.
+    """
+    seeks = bool(challenges.seeks_of(context.connection, player_id))
+    example = "seek off" if seeks else "signoff"
+    return Refused("unsubscribe-what", example=example, seeks=seeks, on_board=on_board)
 
 
 def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -> Answer | None:
