@@ -54,7 +54,7 @@ def told(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part,
         # Whether a userid is somebody's must not show where a password was wrong.
         named = refusal.code == "no-such-player"
         echo = _hidden(context, line, sender.is_player if named else sender.userid.__eq__)
-    example = _example(context, line, refusal, echo, sender)
+    example = _behind_number(context, line) or _example(context, line, refusal, echo, sender)
     example = example or _to_others(context, line, refusal)
     # A reply that cannot be read is still about the board of the letter that it answers.
     focus = _unread_about(context, line) if isinstance(line.asked, PlayerError) else context.focus
@@ -168,6 +168,19 @@ def _example(
         return refusal.example
     words = refusal.example.split(" ")
     return " ".join(sender.userid if word == "USERID" else word for word in words)
+
+
+def _behind_number(context: CommandContext, line: Line) -> str:
+    """The move behind a board's number, where that is a port as well: "12" of "1 12" on board 1."""
+    asked = line.asked
+    number, _, rest = asked.lines[0].partition(" ") if isinstance(asked, ReplyMove) else ("",) * 3
+    focus = _answered_board(context) if rest and number.isdecimal() else None
+    if focus is None or number != str(focus.board.id):
+        return ""
+    position = context.position(focus.board)
+    with suppress(MoveError):
+        return str(position.game.parse(position.game.view(position.state, focus.seat), rest).text)
+    return ""
 
 
 def _answered_board(context: CommandContext) -> Focus | None:
