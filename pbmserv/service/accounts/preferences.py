@@ -38,7 +38,6 @@ DIGEST_MINUTE = 7 * 60
 MOST_REMINDERS = 4
 LONGEST_REMINDER = timedelta(days=60)
 
-_DAILY = re.compile(r"daily(?:@(\d{1,2}):(\d{2}))?|(\d{1,2}):(\d{2})")
 _SPAN = re.compile(r"(\d{1,4})([dh])")
 _SWITCH = {"on": True, "yes": True, "off": False, "no": False}
 
@@ -70,20 +69,15 @@ class _Wishes:
         if value in {"off", "no", "none"}:
             self.columns["digest_minute"] = None
             return
-        found = _DAILY.fullmatch(value)
-        if found is None:
-            said = localtime.minute_of_day(value.removeprefix("daily").lstrip("@"))
-            if said is None:
-                raise self.refused("pref-digest", "digest", value)
-            self.columns["digest_minute"] = said
-            return
-        hour, minute = found[1] or found[3], found[2] or found[4]
-        if hour is None:
+        if value == "daily":
             self.columns["digest_minute"] = DIGEST_MINUTE
             return
-        if int(hour) > 23 or int(minute) > 59:
-            raise self.refused("pref-digest-time", "digest", value)
-        self.columns["digest_minute"] = int(hour) * 60 + int(minute)
+        said = value.removeprefix("daily").lstrip("@")
+        minute = localtime.minute_of_day(said)
+        if minute is None:
+            code = "pref-digest-time" if said[:1].isdigit() else "pref-digest"
+            raise self.refused(code, "digest", value)
+        self.columns["digest_minute"] = minute
 
     def tz(self, value: str) -> None:
         """``tz=Europe/Berlin``"""
