@@ -119,3 +119,13 @@ def test_an_address_with_an_odd_name_gets_its_letter_and_nobody_else(server: Ind
         for letter in said_by(server, sender, "list", ""):
             assert letter.recipient == sender
             harmless(letter)
+
+
+def test_words_that_are_read_from_the_right_say_so_for_themselves(server: Indoors) -> None:
+    hebrew = "\u05e9\u05dc\u05d5\u05dd, 12!"
+    for letter in said_by(server, ALICE, f"blackbox chat 1 alice {PASSWORD}", hebrew):
+        assert 'dir="auto"' in letter.html.partition(hebrew)[0].rpartition("<")[2], letter.kind
+    board = server.send(ALICE, f"blackbox showas alice {PASSWORD} 1")[-1]
+    (refused,) = server.reply(board, hebrew)
+    echo = refused.html.partition("You wrote")[2]
+    assert 'dir="auto"' in echo.partition(hebrew)[0].rpartition("<")[2]
