@@ -156,6 +156,8 @@ def restore(
 ) -> None:
     """Replace the database with a copy. Stop the server first.
 
+    A copy of SQLite may go into PostgreSQL.
+
     Example: pbmserv db restore /var/backups/pbmserv-monday --overwrite
     """
     from pbmserv import files

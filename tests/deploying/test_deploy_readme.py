@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from indoors import indoors
 from migrated import migrated
 from sqlalchemy import text
 from typer.main import get_command
@@ -59,7 +60,10 @@ def complete(path: list[str]) -> bool:
 
 @pytest.mark.parametrize("arguments", list(typed()), ids=" ".join)
 def test_each_command_of_a_block_is_one(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     """It does not matter what comes of it, but 2 is the exit code of what is not understood."""
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
@@ -67,7 +71,41 @@ def test_each_command_of_a_block_is_one(
     copy = str(tmp_path / "copy")
     if "restore" in arguments:
         assert run(["db", "backup", copy]) == 0
+        if "--overwrite" not in arguments:  # it is put into a new database
+            monkeypatch.setenv("PBMSERV_DATABASE", request.getfixturevalue("empty_postgres_url"))
     assert run([copy if word == "COPY" else word for word in arguments]) == 0
+
+
+def test_the_move_from_sqlite_to_postgresql_is_what_its_steps_say(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    empty_postgres_url: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Its commands in their order, with the settings changed where it says so."""
+    own = migrated(tmp_path / "pbmserv.sqlite3")
+    with indoors(tmp_path, database=own) as house:
+        house.sign_up("alice")
+    _, _, after = README.partition("### From SQLite to PostgreSQL\n")
+    steps, _, _ = after.partition("\n### ")
+    monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("PBMSERV_DATABASE", own)
+    tried: list[list[str]] = []
+    for _, kind, body in _BLOCK.findall(steps):
+        if kind == "toml":
+            assert 'database = "postgresql' in body
+            monkeypatch.setenv("PBMSERV_DATABASE", empty_postgres_url)
+        for line in _COPY.sub(str(tmp_path / "copy"), body).splitlines():
+            if line.strip().startswith("pbm "):
+                tried.append(shlex.split(line)[1:])
+                assert run(tried[-1]) == 0, tried
+    assert [" ".join(words[:2]) for words in tried] == [
+        "db backup",
+        "db restore",
+        "db check",
+        "user list",
+    ]
+    assert "alice" in capsys.readouterr().out.splitlines()[-1]
 
 
 @pytest.mark.parametrize("words", sorted(spoken_of()))

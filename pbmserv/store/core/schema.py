@@ -28,13 +28,18 @@ def migrations_folder() -> Path:
 
 def upgrade(database: Database, stores: Stores = ALL) -> None:
     """Migrate to the newest revision; a fresh database gets the tables of *stores*."""
+    with database.writing.begin() as connection, _time_for(database, connection):
+        build(connection, stores)
+
+
+def build(connection: Connection, stores: Stores = ALL) -> None:
+    """The same in a transaction of the caller's, who gives it the time that it needs."""
     from alembic import command
 
-    with database.writing.begin() as connection, _time_for(database, connection):
-        if not database.is_sqlite:
-            connection.execute(text("SET LOCAL lock_timeout = '60s'"))
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
-        command.upgrade(_config(connection, stores), "head")
+    if connection.dialect.name != "sqlite":
+        connection.execute(text("SET LOCAL lock_timeout = '60s'"))
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+    command.upgrade(_config(connection, stores), "head")
 
 
 def _time_for(database: Database, connection: Connection) -> AbstractContextManager[None]:

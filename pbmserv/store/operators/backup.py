@@ -56,21 +56,40 @@ def save(url: str, target: Path, place: Place) -> Copy:
 def restore(url: str, source: Path, place: Place) -> Copy:
     """Put a copy back, bring it to this version, and leave out `SKIPPED` numbers.
 
+    A copy of SQLite may go into PostgreSQL.
+
     Args:
         place: `files.new`, or `over` where a database that is there may be replaced.
 
     Raises:
-        OperatorError: the copy is damaged, newer than this version or of the other kind of
-            database; or the database is in use, or not empty. Nothing has been changed then.
+        OperatorError: the copy is damaged, newer than this version or one of PostgreSQL that
+            should go into SQLite; or the database is in use, or not empty. Nothing has been
+            changed then.
         OSError: the disk does not take it.
     """
-    kind = _kind(url)
-    with regular(source).open("rb") as opened:
-        if not opened.read(len(kind.MAGIC)) == kind.MAGIC:
-            raise OperatorError(f"{source} is not a copy of {kind.WHAT}")
-    copy = Copy(_known(kind.revision(source)), source.stat().st_size)
-    kind.restore(url, source, place, SKIPPED)
+    kind, made_by = _kind(url), _maker(source)
+    if made_by is backup_postgresql and kind is backup_sqlite:
+        raise OperatorError(
+            f"{source} is a copy of a PostgreSQL database, and cannot go into SQLite, which is"
+            " what PBMSERV_DATABASE names"
+        )
+    copy = Copy(_known(made_by.revision(source)), source.stat().st_size)
+    if kind is made_by:
+        kind.restore(url, source, place, SKIPPED)
+    else:
+        with backup_sqlite.contents(source, copy.revision == schema.head()) as contents:
+            backup_postgresql.fill(url, contents, place, SKIPPED)
     return copy
+
+
+def _maker(copy: Path) -> ModuleType:
+    """What made a copy, by how it begins."""
+    with regular(copy).open("rb") as opened:
+        first = opened.read(20)
+    for kind in (backup_sqlite, backup_postgresql):
+        if first.startswith(kind.MAGIC):
+            return kind
+    raise OperatorError(f"{copy} is not a copy of a database")
 
 
 def _kind(url: str) -> ModuleType:

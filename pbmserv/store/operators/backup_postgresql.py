@@ -1,27 +1,37 @@
-"""Copies of a PostgreSQL database, by the programs that come with it: pg_dump, pg_restore, psql."""
+"""Copies of a PostgreSQL database, by the programs that come with it: pg_dump, pg_restore, psql.
+
+A copy of SQLite is put into one by COPY (`fill`), without these programs.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psycopg
+from psycopg import sql
 from psycopg.conninfo import make_conninfo
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, Dialect, Table, delete, func, inspect, select, text
 
 from pbmserv.errors import OperatorError
 from pbmserv.files import Place, over
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
+from pbmserv.store.core.postgresql import unhurried
+from pbmserv.store.operators.backup_sqlite import Contents
+from pbmserv.store.tables.columns import metadata
 
 MAGIC = b"PGDMP"
 """How an archive of pg_dump begins."""
-WHAT = "a PostgreSQL database, which is what PBMSERV_DATABASE names"
 
 _REVISION = re.compile(r"^COPY \S*alembic_version\b.*\n(\w+)$", re.MULTILINE)
 _LONGEST_REASON = 300
@@ -133,6 +143,135 @@ def _begin(schema: str, tables: Sequence[str]) -> bytes:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def fill(url: str, contents: Contents, place: Place, skipped: int) -> None:
+    """Put what is in a copy of SQLite into the database, in one transaction; see
+    `backup.restore`."""
+    database = Database(url)
+    try:
+        with database.writing.begin() as connection, unhurried(connection):
+            name, tables = _may_be_replaced(connection, place)
+            for table in tables:
+                connection.execute(text(f"DROP TABLE {_quoted(name)}.{_quoted(table)} CASCADE"))
+            schema.build(connection)
+            for one in contents.tables:
+                _copy_in(connection, one, contents.rows(one))
+            for one in metadata.sorted_tables:
+                _count_on(connection, one, contents.highest(one) + skipped, skipped)
+    finally:
+        database.close()
+
+
+def _copy_in(connection: Connection, table: Table, rows: Iterable[Sequence[Any]]) -> None:
+    """Have a table hold these rows and no others.
+
+    In PostgreSQL's binary format: of a text that it does not take it would quote the beginning, in
+    its log, too.
+
+    Raises:
+        OperatorError: PostgreSQL does not take one; says why, and nothing of what is in it.
+    """
+    connection.execute(delete(table))  # the migration has written some
+    driver: Any = connection.connection.driver_connection
+    names = (sql.Identifier(column.name) for column in table.c)
+    into = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(
+        sql.Identifier(table.name), sql.SQL(", ").join(names)
+    )
+    try:
+        with driver.cursor() as cursor, cursor.copy(into) as copy:
+            for block in _in_blocks(table, rows, connection.dialect):
+                copy.write(block)
+    except psycopg.Error as error:
+        raise OperatorError(
+            f"PostgreSQL does not take what the copy has in {table.name}: {_harmless(error)}"
+        ) from None
+    connection.execute(text(f"ANALYZE {_quoted(table.name)}"))  # the first queries want to know
+
+
+_BLOCK = 1 << 16
+"""Octets that are sent at once, at least."""
+_BEGIN_BINARY, _END_BINARY = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
+_NULL = b"\xff" * 4
+_COLUMNS = struct.Struct(">h").pack
+_OCTETS = struct.Struct(">i").pack
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def _octets(value: bytes) -> bytes:
+    return _OCTETS(len(value)) + value
+
+
+def _text(value: str) -> bytes:
+    return _octets(value.encode())
+
+
+_BIGINT = partial(struct.Struct(">iq").pack, 8)
+
+
+def _moment(value: datetime) -> bytes:
+    return _BIGINT((value - _EPOCH) // _MICROSECOND)
+
+
+_FORMS: Mapping[str, Callable[[Any], bytes]] = {
+    "SMALLINT": partial(struct.Struct(">ih").pack, 2),
+    "INTEGER": partial(struct.Struct(">ii").pack, 4),
+    "BIGINT": _BIGINT,
+    "BOOLEAN": partial(struct.Struct(">i?").pack, 1),
+    "FLOAT": partial(struct.Struct(">id").pack, 8),
+    "TIMESTAMP WITH TIME ZONE": _moment,
+    "VARCHAR": _text,
+    "TEXT": _text,
+    "JSON": lambda value: _text(str(value)),  # SQLite takes what looks like a number for one
+    "BYTEA": _octets,
+}
+"""A value with its length before it, by the type of its column (PostgreSQL's documentation, "COPY",
+"Binary Format"). Each fails on a value of another type or size, and names none."""
+
+
+def _in_blocks(table: Table, rows: Iterable[Sequence[Any]], dialect: Dialect) -> Iterator[bytes]:
+    """All rows of a table in PostgreSQL's binary format.
+
+    Raises:
+        OperatorError: a value is none of its column's type.
+    """
+    kinds = (one.type.compile(dialect=dialect) for one in table.c)
+    forms = [_FORMS[kind.partition("(")[0]] for kind in kinds]
+    begin = _COLUMNS(len(forms))
+    block = bytearray(_BEGIN_BINARY)
+    try:
+        for row in rows:
+            block += begin
+            for form, value in zip(forms, row, strict=True):
+                block += _NULL if value is None else form(value)
+            if len(block) > _BLOCK:
+                yield bytes(block)
+                block.clear()
+    except (struct.error, AttributeError, TypeError, ValueError):
+        raise OperatorError(
+            f"the copy has something in {table.name} that does not belong there"
+        ) from None
+    yield bytes(block) + _END_BINARY
+
+
+def _harmless(error: psycopg.Error) -> str:
+    """What PostgreSQL says of an error, up to where it quotes a value: that may be a secret."""
+    said = error.diag.message_primary or str(error).partition("\n")[0]
+    if isinstance(error, psycopg.DataError):
+        said = said.partition('"')[0].rstrip(": ")
+    column = re.match(r"COPY \w+, line \d+, column (\w+)", error.diag.context or "")
+    return f"{said} (column {column[1]})" if column else said
+
+
+def _count_on(connection: Connection, table: Table, known: int, skipped: int) -> None:
+    """Have the numbers that a table gives begin after those that were given."""
+    column = table.autoincrement_column
+    if column is None:
+        return
+    last = connection.execute(select(func.max(column))).scalar() or 0
+    sequence = func.pg_get_serial_sequence(table.name, column.name)
+    connection.execute(select(func.setval(sequence, max(known, last + skipped))))
 
 
 def _way_to(database: Database) -> tuple[str, dict[str, str]]:

@@ -13,13 +13,29 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sqlite3
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, text
+from sqlalchemy import (
+    Connection,
+    NullPool,
+    Table,
+    column,
+    create_engine,
+    func,
+    insert,
+    select,
+    text,
+    type_coerce,
+)
+from sqlalchemy import table as sql_table
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import NullType
 
 from pbmserv.errors import OperatorError
 from pbmserv.files import (
@@ -36,10 +52,12 @@ from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.tables.accounts import PlayerState, address_changes, players, signups
+from pbmserv.store.tables.columns import Instant, metadata
+from pbmserv.store.tables.mail import arrivals as arrived
+from pbmserv.store.tables.mail import settled, stores
 
 MAGIC = b"SQLite format 3\x00"
 """How a copy begins."""
-WHAT = "a SQLite database, which is what PBMSERV_DATABASE names"
 
 _COUNTED = ("boards", "inbox", "outbox")
 """Tables of which SQLite itself remembers the highest number that it ever gave."""
@@ -94,13 +112,20 @@ def _pack(whole: Path, target: Path) -> None:
 def _unpack(copy: Path, whole: Path) -> bool:
     """Take the mail store out of a copy again; false: there is none in it."""
     with closing(sqlite3.connect(copy)) as opened, opened:
-        there = "SELECT 1 FROM sqlite_master WHERE name = 'mail_store'"
-        if opened.execute(there).fetchone() is None:
+        if not _unpacked(opened, whole):
             return False
-        with whole.open("wb") as file:
-            for (octets,) in opened.execute("SELECT octets FROM mail_store ORDER BY piece"):
-                file.write(octets)
         opened.execute("DROP TABLE mail_store")
+    return True
+
+
+def _unpacked(copy: sqlite3.Connection, whole: Path) -> bool:
+    """Lay the mail store of a copy into a file; false: there is none in it."""
+    there = "SELECT 1 FROM sqlite_master WHERE name = 'mail_store'"
+    if copy.execute(there).fetchone() is None:
+        return False
+    with whole.open("wb") as file:
+        for (octets,) in copy.execute("SELECT octets FROM mail_store ORDER BY piece"):
+            file.write(octets)
     revision(whole)
     return True
 
@@ -131,9 +156,7 @@ def revision(copy: Path) -> str | None:
         OperatorError: it is damaged.
     """
     try:
-        with closing(
-            sqlite3.connect(f"{copy.absolute().as_uri()}?immutable=1", uri=True)
-        ) as opened:
+        with closing(sqlite3.connect(_unchanged(copy), uri=True)) as opened:
             (found,) = opened.execute("PRAGMA integrity_check(1)").fetchone()
             if found != "ok":
                 raise OperatorError(f"the copy is damaged: {found}")
@@ -252,3 +275,110 @@ def _skip(connection: Connection, many: int) -> None:
     nobody = {"address": "", "batch": "restored", "player_id": player, "created_at": now}
     connection.execute(insert(signups).values(id=signup, userid="", password_hash="", **nobody))
     connection.execute(insert(address_changes).values(id=change, confirmed_at=None, **nobody))
+
+
+# -- what is in a copy, for another kind of database -------------------------------------------
+
+
+class Contents:
+    """All rows of a copy, at this version's revision.
+
+    Attributes:
+        tables: those that are in it; one that others refer to comes before them.
+    """
+
+    def __init__(self, connection: Connection, has_mails: bool) -> None:
+        self._connection = connection
+        self.tables = [
+            table
+            for table in metadata.sorted_tables
+            if has_mails or table.info.get("store") != "mail"
+        ]
+        self._highest: dict[str, int] = {}
+        for store in ("main", "mail") if has_mails else ("main",):
+            given = sql_table("sqlite_sequence", column("name"), column("seq"), schema=store)
+            self._highest |= dict(connection.execute(select(given.c.name, given.c.seq)).all())
+
+    def rows(self, table: Table) -> Iterator[Sequence[Any]]:
+        """The rows of a table as they are kept, one by one: 0 and 1 for false and true, JSON as
+        its text; moments are aware. Mails that are carried out are left out.
+
+        Raises:
+            OperatorError: something in it is no value of its column.
+        """
+        as_kept = (
+            one if isinstance(one.type, Instant) else type_coerce(one, NullType())
+            for one in table.c
+        )
+        found = select(*as_kept)
+        if table is arrived:
+            own = select(stores.c.uuid).scalar_subquery()
+            done = select(settled.c.number).where(settled.c.store == own)
+            found = found.where(table.c.id.not_in(done))
+        try:
+            yield from self._connection.execute(found)
+        except (DBAPIError, ValueError):  # SQLite quotes what it cannot read
+            raise OperatorError(
+                f"the copy has something in {table.name} that cannot be read"
+            ) from None
+
+    def highest(self, table: Table) -> int:
+        """The highest number that a table ever gave, as far as SQLite remembers; else 0."""
+        return self._highest.get(table.name, 0)
+
+
+@contextmanager
+def contents(copy: Path, is_current: bool) -> Iterator[Contents]:
+    """What is in a whole copy. An older one is upgraded in the system's temporary folder, where
+    the mail store is laid in any case.
+
+    Args:
+        is_current: it is of this version's revision.
+
+    Raises:
+        OperatorError: there is no room for that.
+    """
+    with tempfile.TemporaryDirectory(prefix="pbmserv-copy-") as folder:
+        game, mail = Path(folder) / "game", Path(folder) / "mail"
+        try:
+            has_mails = _laid_out(copy, is_current, game, mail)
+        except (OSError, sqlite3.Error, DBAPIError) as error:
+            reason = error.orig if isinstance(error, DBAPIError) else error
+            raise OperatorError(
+                f"the copy cannot be unpacked in {folder}: {reason};"
+                " TMPDIR may name a folder that has more room"
+            ) from None
+        engine = create_engine(
+            "sqlite://",
+            creator=partial(_both, game if game.exists() else copy, mail if has_mails else None),
+            poolclass=NullPool,
+            hide_parameters=True,
+        )
+        with engine.connect() as connection:
+            yield Contents(connection, has_mails)
+
+
+def _laid_out(copy: Path, is_current: bool, game: Path, mail: Path) -> bool:
+    """Lay out the mail store of a copy, if there is one, and its game store if that is older."""
+    if is_current:
+        with closing(sqlite3.connect(_unchanged(copy), uri=True)) as opened:
+            return _unpacked(opened, mail)
+    shutil.copyfile(copy, game)
+    has_mails = _unpack(game, mail)
+    for file, store in ((game, "game"), (mail, "mail")):
+        if file.exists():
+            with closing(Database(f"sqlite:///{file}")) as database:
+                schema.prepare(database, (store,))
+    return has_mails
+
+
+def _both(game: Path, mail: Path | None) -> sqlite3.Connection:
+    opened = sqlite3.connect(_unchanged(game), uri=True)
+    if mail is not None:
+        opened.execute("ATTACH ? AS mail", (_unchanged(mail),))
+    return opened
+
+
+def _unchanged(file: Path) -> str:
+    """A file that nobody writes meanwhile, and nothing is made beside."""
+    return f"{file.absolute().as_uri()}?immutable=1"

@@ -1,0 +1,478 @@
+"""A copy of SQLite that `pbmserv db restore` puts into PostgreSQL; the games go on there."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+from examples import examples
+from hypothesis import given
+from hypothesis import strategies as st
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from migrated import migrated
+from running import PATIENCE_S
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Connection,
+    Float,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    String,
+    Table,
+    UniqueConstraint,
+    insert,
+    inspect,
+    select,
+    text,
+    type_coerce,
+    update,
+)
+from sqlalchemy.types import NullType
+from typer.testing import CliRunner
+
+from pbmserv import files
+from pbmserv.cli.main import app
+from pbmserv.errors import OperatorError
+from pbmserv.mail.envelope import Envelope
+from pbmserv.outbound.outbox import Sent
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database, mail_url
+from pbmserv.store.operators import backup, backup_sqlite
+from pbmserv.store.operators.backup import SKIPPED
+from pbmserv.store.tables.accounts import players
+from pbmserv.store.tables.boards import boards, outages
+from pbmserv.store.tables.columns import Instant, PackedBytes, PackedJson, State, metadata
+from pbmserv.store.tables.mail import stores
+
+ALICE, BOB = map(address_of, ("alice", "bob"))
+
+
+def save(url: str, file: Path) -> None:
+    backup.save(url, file, files.new)
+
+
+def restore(url: str, file: Path, place: files.Place = files.new) -> backup.Copy:
+    return backup.restore(url, file, place)
+
+
+def rows(url: str) -> dict[str, list[dict[str, Any]]]:
+    """Every row of every table, in the order of its key; packed octets as they are kept."""
+    found = {}
+    for table in metadata.sorted_tables:
+        store = mail_url(url) if table.info.get("store") == "mail" else url
+        with closing(Database(store)) as database, database.reading.connect() as connection:
+            found[table.name] = _rows(connection, table)
+    return found
+
+
+def _rows(connection: Connection, table: Table) -> list[dict[str, Any]]:
+    columns = (
+        type_coerce(one, NullType()).label(one.name) if isinstance(one.type, PackedBytes) else one
+        for one in table.c
+    )
+    found = connection.execute(select(*columns).order_by(*table.primary_key))
+    return [dict(row) for row in found.mappings()]
+
+
+def tables(url: str) -> list[str]:
+    with closing(Database(url)) as database, database.reading.connect() as connection:
+        return inspect(connection).get_table_names()
+
+
+def next_number(url: str, table: Table) -> int:
+    with closing(Database(url)) as database, database.writing.connect() as connection:
+        sequence = f"SELECT nextval('{table.name}_id_seq')"
+        return int(connection.execute(text(sequence)).scalar_one())
+
+
+def challenged(house: Indoors) -> Posted:
+    """The letter that asks bob to play."""
+    letters = house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
+    return next(one for one in letters if one.recipient == BOB)
+
+
+def taken(house: Indoors, subject: str) -> None:
+    """The door has said 250 to a mail of alice, and play has not looked yet."""
+    house.mails += 1
+    raw = f"From: {ALICE}\r\nSubject: {subject}\r\nMessage-ID: <w{house.mails}@x.example>\r\n\r\n"
+    envelope = Envelope(ALICE, house.server.mail_domain.address, raw.encode())
+    reply = house.loop.run_until_complete(house.server.door.arrives(envelope, is_counted=False))
+    assert reply.startswith("250")
+
+
+def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
+    tmp_path: Path, empty_postgres_url: str
+) -> None:
+    own, new = migrated(tmp_path / "pbmserv.sqlite3"), empty_postgres_url
+    with indoors(tmp_path, database=own) as house:
+        house.tidy_after = 1000
+        house.sign_up("alice", "bob")
+        asked = challenged(house)
+        to_move = {one.recipient: one for one in house.reply(asked, "a1")}
+        # A letter that is made, and whose post has died with it; one that nobody has made yet.
+        house.send_unread(ALICE, "blackbox show 69")
+        (claimed,) = house.server.outbox.prepare(house.server.outbox.claim(10))()
+        house.send_unread(ALICE, "blackbox show 70")
+        # A mail that is carried out, which the door has not removed; one that is not.
+        taken(house, "blackbox show 71")
+    save(own, tmp_path / "copy")
+    restore(new, tmp_path / "copy")
+
+    before, after = rows(own), rows(new)
+    done = {row["number"] for row in before["settled"]}
+    (waiting,) = (row for row in before["arrivals"] if row["id"] not in done)
+    assert len(before["arrivals"]) > 1
+    assert after == {**before, "arrivals": [waiting]}
+    assert {"keys", "letter_bytes", "plies", "settled", "stores"} <= {
+        name for name, kept in after.items() if kept
+    }
+
+    with indoors(tmp_path / "new", database=new) as house:
+        house.mails = 1000
+        house.server.settle()
+        told = house.letters()
+        assert [one.subject.rpartition(" ")[2] for one in told] == ["70", "71"]
+        house.server.settle()
+        assert house.letters() == []
+        house.move_clock(minutes=10)
+        (again,) = house.server.outbox.prepare(house.server.outbox.claim(10))()
+        assert (again.id, again.raw) == (claimed.id, claimed.raw)
+        house.server.outbox.settle([Sent(again.id)])
+        assert house.server.outbox.claim(10) == []
+        # Replies to letters from before the move count, and once.
+        assert answers(house, to_move[ALICE], "b2") == {"board"}
+        assert answers(house, to_move[ALICE], "b3") == {"refusal"}
+        house.sign_up("carol")
+        (letter,) = {
+            one.board
+            for one in house.send(ALICE, "blackbox challenge alice carol -size=4x4 -atoms=1")
+        }
+        assert letter == 2 + SKIPPED
+    assert rows(new)["arrivals"] == []
+
+
+def answers(house: Indoors, letter: Posted, body: str) -> set[str]:
+    return {one.kind for one in house.reply(letter, body)}
+
+
+# -- whatever is in the rows ---------------------------------------------------------------------
+
+_TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=20)
+_TRICKY = st.sampled_from(["", "\\N", "\\.", "\\x41", "a\tb\r\nc\\", "NULL", "'\"", "\u2028é😀"])
+_WORDS = _TEXT | _TRICKY
+_OCTETS = st.binary(max_size=60) | st.sampled_from(
+    [b"", b"\0", b"\\x", b"\\N\n\t", b"\x78" * 70_000]
+)
+_JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=6,
+)
+_MOMENTS = st.datetimes(datetime(1900, 1, 1), datetime(2999, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+_NUMBERS = {SmallInteger: 2**15, Integer: 2**31}
+
+
+def values(column: Column[Any]) -> st.SearchStrategy[Any]:
+    """Whatever PostgreSQL can keep in a column."""
+    kind = column.type
+    if isinstance(kind, State):
+        found: st.SearchStrategy[Any] = st.sampled_from(list(kind.states))
+    elif isinstance(kind, Instant):
+        found = _MOMENTS
+    elif isinstance(kind, (JSON, PackedJson)):
+        found = _JSON
+    elif isinstance(kind, (LargeBinary, PackedBytes)):
+        found = _OCTETS
+    elif isinstance(kind, Boolean):
+        found = st.booleans()
+    elif isinstance(kind, Float):
+        found = st.floats(allow_nan=False)
+    elif isinstance(kind, String):
+        found = _WORDS.map(lambda said: said[: kind.length])
+    else:
+        most = _NUMBERS.get(type(kind), 2**62)
+        found = st.integers(-most, most - 1)
+    return st.none() | found if column.nullable else found
+
+
+@st.composite
+def filled(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
+    """Rows of every table that refer to each other as they must."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for table in metadata.sorted_tables:
+        unique = [
+            tuple(one.columns) for one in table.constraints if isinstance(one, UniqueConstraint)
+        ]
+        unique += [tuple(one.columns) for one in table.indexes if one.unique]
+        seen: set[Any] = set()
+        found[table.name] = []
+        for _ in range(draw(st.integers(0, 3))):
+            row = {}
+            for column in table.c:
+                referred = [key.column for key in column.foreign_keys]
+                there = [row_[one.name] for one in referred for row_ in found[one.table.name]]
+                if referred and not there:
+                    if not column.nullable:
+                        break
+                    row[column.name] = None
+                else:
+                    row[column.name] = draw(st.sampled_from(there) if referred else values(column))
+            else:
+                own = {
+                    (number, *(str(row[one.name]) for one in group))
+                    for number, group in enumerate([tuple(table.primary_key), *unique])
+                }
+                if not own & seen:
+                    seen |= own
+                    found[table.name].append(row)
+    return found
+
+
+def test_whatever_is_in_the_rows_is_the_same_afterwards(
+    tmp_path: Path, empty_postgres_url: str
+) -> None:
+    @examples(6)
+    @given(filled())
+    def holds(made: dict[str, list[dict[str, Any]]]) -> None:
+        own = _filled(tmp_path / "random", made)
+        backup.save(own, tmp_path / "copy", files.over)
+        restore(empty_postgres_url, tmp_path / "copy", files.over)
+        before = rows(own)
+        done = {row["number"] for row in before["settled"] if row["store"] == NAME}
+        before["arrivals"] = [row for row in before["arrivals"] if row["id"] not in done]
+        assert rows(empty_postgres_url) == before
+
+    holds()
+
+
+NAME = "the mail store"
+
+
+def _filled(folder: Path, made: dict[str, list[dict[str, Any]]]) -> str:
+    """A SQLite database with these rows."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    own = migrated(folder / "pbmserv.sqlite3")
+    for store, url in (("game", own), ("mail", mail_url(own))):
+        with closing(Database(url)) as database, database.writing.begin() as connection:
+            for table in metadata.sorted_tables:
+                if table.info.get("store", "game") == store and table is not stores:
+                    for row in made[table.name]:
+                        connection.execute(insert(table).values(row))
+            if store == "mail":
+                connection.execute(update(stores).values(uuid=NAME))
+    return own
+
+
+def test_numbers_go_on_after_the_highest_that_was_ever_given(
+    tmp_path: Path, empty_postgres_url: str
+) -> None:
+    own = migrated(tmp_path / "pbmserv.sqlite3")
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    with closing(Database(own)) as database, database.writing.begin() as connection:
+        for number in (6, 9):
+            connection.execute(insert(outages).values(id=number, begins=now, ends=now))
+        connection.execute(text("INSERT INTO sqlite_sequence (name, seq) VALUES ('boards', 41)"))
+    save(own, tmp_path / "copy")
+    restore(empty_postgres_url, tmp_path / "copy")
+    assert next_number(empty_postgres_url, outages) == 9 + SKIPPED + 1
+    assert next_number(empty_postgres_url, boards) == 41 + SKIPPED + 1
+    assert next_number(empty_postgres_url, players) == SKIPPED + 1
+
+
+# -- what is refused, and what ends half-way -----------------------------------------------------
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> str:
+    """A SQLite database with a player and a mail in it, and a copy of it."""
+    own = migrated(tmp_path / "pbmserv.sqlite3")
+    with indoors(tmp_path, database=own) as house:
+        house.sign_up("alice")
+        house.send(ALICE, "blackbox show 70")
+        house.server.door_stage.run_once()
+    save(own, tmp_path / "copy")
+    return own
+
+
+def test_a_database_in_use_or_not_empty_is_left_alone(
+    played: str, tmp_path: Path, postgres_url: str
+) -> None:
+    with pytest.raises(OperatorError, match="not empty; with --overwrite it is replaced"):
+        restore(postgres_url, tmp_path / "copy")
+    with indoors(tmp_path / "new", database=postgres_url) as house:
+        house.sign_up("bob")
+        with pytest.raises(OperatorError, match="in use; stop every server first"):
+            restore(postgres_url, tmp_path / "copy", files.over)
+        assert house.send(BOB, f"games bob {PASSWORD}")
+    restore(postgres_url, tmp_path / "copy", files.over)
+    assert rows(postgres_url) == rows(played)
+    with closing(Database(postgres_url)) as database:
+        assert schema.check(database) == []
+
+
+def test_a_copy_of_a_newer_version_or_another_program_is_refused(
+    played: str, tmp_path: Path, empty_postgres_url: str
+) -> None:
+    copy = tmp_path / "copy"
+    for change, said in (
+        ("UPDATE alembic_version SET version_num = '9999'", "install the newer version"),
+        ("DROP TABLE alembic_version", "another program's"),
+    ):
+        with closing(sqlite3.connect(copy)) as opened, opened:
+            opened.execute(change)
+        with pytest.raises(OperatorError, match=said):
+            restore(empty_postgres_url, copy)
+    copy.write_bytes(copy.read_bytes()[:50_000])
+    with pytest.raises(OperatorError, match="copy is damaged"):
+        restore(empty_postgres_url, copy)
+    copy.write_text("a shopping list")
+    with pytest.raises(OperatorError, match="is not a copy of a database"):
+        restore(empty_postgres_url, copy)
+    assert tables(empty_postgres_url) == []
+
+
+def test_a_copy_of_an_older_version_is_upgraded_first(
+    played: str, tmp_path: Path, empty_postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "migrations"
+    shutil.copytree(schema.migrations_folder(), folder)
+    (folder / "versions" / "0002_later.py").write_text(
+        "from alembic import op\n"
+        "revision, down_revision, branch_labels, depends_on = '0002', '0001', None, None\n"
+        "def upgrade() -> None:\n"
+        "    if op.get_bind().dialect.has_table(op.get_bind(), 'players'):\n"
+        "        op.execute(\"UPDATE players SET tz = 'Europe/Berlin'\")\n"
+    )
+    before = (tmp_path / "copy").read_bytes()
+    monkeypatch.setattr(schema, "migrations_folder", lambda: folder)
+    assert restore(empty_postgres_url, tmp_path / "copy").revision == "0001"
+    with closing(Database(empty_postgres_url)) as database:
+        schema.require(database)
+        with database.reading.connect() as connection:
+            assert connection.execute(select(players.c.tz)).scalars().all() == ["Europe/Berlin"]
+    assert (tmp_path / "copy").read_bytes() == before
+
+
+def test_a_folder_that_is_full_is_told_of(
+    played: str, tmp_path: Path, empty_postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(backup_sqlite, "_unpacked", full)
+    with pytest.raises(OperatorError, match="No space left on device; TMPDIR may name"):
+        restore(empty_postgres_url, tmp_path / "copy")
+    assert tables(empty_postgres_url) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("t1ger\0", r"in players: invalid byte sequence .*\(column password_hash\)"),
+        (b"t1ger", "something in players that does not belong there"),
+        ("t1ger" * 50, r"in players: value too long .* \(column password_hash\)"),
+    ],
+)
+def test_what_postgresql_does_not_take_is_told_without_what_it_says(
+    played: str, tmp_path: Path, empty_postgres_url: str, value: str | bytes, said: str
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "copy")) as copy, copy:
+        copy.execute("UPDATE players SET password_hash = ?", (value,))
+    with pytest.raises(OperatorError, match=said) as refused:
+        restore(empty_postgres_url, tmp_path / "copy")
+    assert "t1ger" not in str(refused.value)
+    assert tables(empty_postgres_url) == []
+
+
+def test_what_cannot_be_read_is_told_without_what_it_says(
+    played: str, tmp_path: Path, empty_postgres_url: str
+) -> None:
+    """SQLite itself would quote it."""
+    with closing(sqlite3.connect(tmp_path / "copy")) as copy, copy:
+        copy.execute("UPDATE players SET password_hash = CAST(x'7431676572ff' AS TEXT)")
+    with pytest.raises(OperatorError, match="in players that cannot be read"):
+        restore(empty_postgres_url, tmp_path / "copy")
+    assert tables(empty_postgres_url) == []
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from pbmserv.files import over
+from pbmserv.store.operators import backup, backup_sqlite
+
+rows = backup_sqlite.Contents.rows
+
+def half(contents, table):
+    for row in rows(contents, table):
+        yield row
+        if table.name == sys.argv[3]:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+backup_sqlite.Contents.rows = half
+backup.restore(sys.argv[1], Path(sys.argv[2]), over)
+"""
+
+
+@pytest.mark.parametrize("table", ["players", "outbox", "letter_bytes"])
+def test_a_restore_that_is_killed_half_way_changes_nothing(
+    played: str, tmp_path: Path, postgres_url: str, table: str
+) -> None:
+    before = rows(postgres_url)
+    words = [sys.executable, "-c", KILLED, postgres_url, str(tmp_path / "copy"), table]
+    done = subprocess.run(words, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGKILL, b"")
+    assert rows(postgres_url) == before
+    restore_when_free(postgres_url, tmp_path / "copy")
+    assert rows(postgres_url) == rows(played)
+
+
+def restore_when_free(url: str, copy: Path) -> None:
+    """PostgreSQL finds out within a moment that a client is gone."""
+    end = monotonic() + PATIENCE_S
+    while monotonic() < end:
+        with suppress(OperatorError):
+            restore(url, copy, files.over)
+            return
+    raise AssertionError("it stays in use")
+
+
+def test_the_command_says_what_it_did_and_no_secret(
+    played: str, tmp_path: Path, empty_postgres_url: str
+) -> None:
+    settings = {"PBMSERV_DATABASE": empty_postgres_url, "PBMSERV_DATA_DIR": str(tmp_path)}
+    done = CliRunner().invoke(app, ["db", "restore", str(tmp_path / "copy")], env=settings)
+    assert done.exit_code == 0, done.output
+    assert f"is now the copy {tmp_path / 'copy'} (revision {schema.head()})." in done.output
+    assert "skip 100,000 numbers" in " ".join(done.output.split())
+    assert len(done.output.splitlines()) < 8
+
+
+def test_a_copy_without_a_mail_store_is_one_of_all_that_there_was(
+    tmp_path: Path, empty_postgres_url: str
+) -> None:
+    """It comes with the first start."""
+    own = migrated(tmp_path / "pbmserv.sqlite3")
+    (tmp_path / "pbmserv-mail.sqlite3").unlink()
+    save(own, tmp_path / "copy")
+    restore(empty_postgres_url, tmp_path / "copy")
+    with indoors(tmp_path / "new", database=empty_postgres_url) as house:
+        house.sign_up("alice")
+        assert house.send(ALICE, "blackbox show 70")
