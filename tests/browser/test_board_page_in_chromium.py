@@ -136,3 +136,22 @@ def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
     assert any(one.url.endswith("/standings") for one in asked_for)
     assert {one.all_headers().get("referer", "") for one in asked_for} == {""}
     screen.context.close()
+
+
+def test_a_check_keeps_the_focus_and_answers_where_it_was_asked(
+    chromium: Browser, server: Running
+) -> None:
+    server.send(ALICE, "blackbox challenge alice wonder-land bob")
+    page = page_of(server.letters(ALICE)[-1])
+    server.reply(server.letters(BOB)[-1], "a1,c4,e5,g2")
+    server.send(ALICE, "blackbox move 1 alice wonder-land b3,d3,f6,g7")
+    screen = opened(chromium, server, page, 375, "light")
+    tap(screen, "+B3")
+    reach(screen, "Check my markers")
+    enter(screen)
+    assert screen.evaluate(FOCUSED)["name"] == "Check my markers"
+    button = screen.get_by_role("button", name="Check my markers")
+    assert "No port shows a mark yet" in screen.inner_text("#found")
+    assert button.get_attribute("aria-describedby") == "found", "it is read out at once"
+    assert screen.locator("#move").input_value() == "+B3"
+    screen.context.close()
