@@ -7,6 +7,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +42,7 @@ from sqlalchemy import (
     type_coerce,
     update,
 )
+from sqlalchemy.engine import make_url
 from sqlalchemy.types import NullType
 from typer.testing import CliRunner
 
@@ -452,6 +456,47 @@ def restore_when_free(url: str, copy: Path) -> None:
             restore(url, copy, files.over)
             return
     raise AssertionError("it stays in use")
+
+
+def test_who_starts_meanwhile_waits_and_it_may_take_longer_than_statements_do(
+    played: str, tmp_path: Path, empty_postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half, go_on = threading.Event(), threading.Event()
+    rows_of = backup_sqlite.Contents.rows
+
+    def slowly(contents: backup_sqlite.Contents, table: Table) -> Iterator[Sequence[Any]]:
+        if table is players:
+            half.set()
+            assert go_on.wait(PATIENCE_S)
+        yield from rows_of(contents, table)
+
+    monkeypatch.setattr(backup_sqlite.Contents, "rows", slowly)
+    given_url = make_url(empty_postgres_url)
+    hurried = given_url.update_query_dict({"options": "-c statement_timeout=300"})
+    with (
+        ThreadPoolExecutor(2) as others,
+        closing(Database(empty_postgres_url)) as server,
+        closing(Database(empty_postgres_url)) as watching,
+    ):
+        restored = others.submit(
+            restore, hurried.render_as_string(hide_password=False), tmp_path / "copy"
+        )
+        assert half.wait(PATIENCE_S)
+        started = others.submit(schema.prepare, server)
+        with watching.reading.connect() as connection:
+            end = monotonic() + PATIENCE_S
+            while not connection.execute(_WAITING).scalar_one():
+                assert monotonic() < end
+            connection.execute(text("SELECT pg_sleep(0.5)"))
+        assert not restored.done()
+        assert not started.done()
+        go_on.set()
+        restored.result()
+        started.result()
+    assert rows(empty_postgres_url) == rows(played)
+
+
+_WAITING = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
 
 
 def test_the_command_says_what_it_did_and_no_secret(
