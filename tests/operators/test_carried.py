@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import sqlite3
@@ -441,8 +442,12 @@ def test_a_restore_that_is_killed_half_way_changes_nothing(
 ) -> None:
     before = rows(postgres_url)
     words = [sys.executable, "-c", KILLED, postgres_url, str(tmp_path / "copy"), table]
-    done = subprocess.run(words, capture_output=True, check=False)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    done = subprocess.run(words, env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (-signal.SIGKILL, b"")
+    assert list(temporary.iterdir()) == [], "mails with passwords were in it"
     assert rows(postgres_url) == before
     restore_when_free(postgres_url, tmp_path / "copy")
     assert rows(postgres_url) == rows(played)

@@ -338,24 +338,27 @@ def contents(copy: Path, is_current: bool) -> Iterator[Contents]:
     Raises:
         OperatorError: there is no room for that.
     """
-    with tempfile.TemporaryDirectory(prefix="pbmserv-copy-") as folder:
-        game, mail = Path(folder) / "game", Path(folder) / "mail"
-        try:
-            has_mails = _laid_out(copy, is_current, game, mail)
-        except (OSError, sqlite3.Error, DBAPIError) as error:
-            reason = error.orig if isinstance(error, DBAPIError) else error
-            raise OperatorError(
-                f"the copy cannot be unpacked in {folder}: {reason};"
-                " TMPDIR may name a folder that has more room"
-            ) from None
-        engine = create_engine(
-            "sqlite://",
-            creator=partial(_both, game if game.exists() else copy, mail if has_mails else None),
-            poolclass=NullPool,
-            hide_parameters=True,
-        )
-        with engine.connect() as connection:
-            yield Contents(connection, has_mails)
+    with contextlib.ExitStack() as stack:
+        with tempfile.TemporaryDirectory(prefix="pbmserv-copy-") as folder:
+            game, mail = Path(folder) / "game", Path(folder) / "mail"
+            try:
+                has_mails = _laid_out(copy, is_current, game, mail)
+            except (OSError, sqlite3.Error, DBAPIError) as error:
+                reason = error.orig if isinstance(error, DBAPIError) else error
+                raise OperatorError(
+                    f"the copy cannot be unpacked in {folder}: {reason};"
+                    " TMPDIR may name a folder that has more room"
+                ) from None
+            whole = game if game.exists() else copy
+            engine = create_engine(
+                "sqlite://",
+                creator=partial(_both, whole, mail if has_mails else None),
+                poolclass=NullPool,
+                hide_parameters=True,
+            )
+            found = Contents(stack.enter_context(engine.connect()), has_mails)
+        # What was laid out is open, and has no name any more: if we are killed, nothing is left.
+        yield found
 
 
 def _laid_out(copy: Path, is_current: bool, game: Path, mail: Path) -> bool:
