@@ -38,8 +38,8 @@ LONGEST_ECHO = 200
 EMPTY = Line("(an empty reply)", Yes(unsaid=True))
 """What a reply with nothing in it is read as."""
 
-_LONGEST_PORT = 3
-"""Letters of what "check" may name; "check this" is a sentence, "check 12" is not."""
+_EXACT = {"check": r"\S{1,3}", "scores": r"\d+x\d+\S*( [a-z]+)?"}
+"""What no sentence has behind these: a port, or a kind of board. "check this" is a sentence."""
 
 _POLITE = frozenset(
     ("please", "pls", "thanks", "now", "it", "that", "this", "the", "my", "last", "move", "again")
@@ -294,8 +294,8 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
     if _names_a_board(row, rest):
         return read_arguments(row.without(Kind.USERID, Kind.PASSWORD), name, game, rest, games)
     kinds = {parameter.kind for parameter in row.parameters}
-    port = name == "check" and len(texts) == 1 and len(texts[0]) <= _LONGEST_PORT
-    prose = (Trait.ENGLISH in row.traits and not port and not _POLITE.issuperset(texts)) or (
+    exact = name in _EXACT and re.fullmatch(_EXACT[name], " ".join(texts))
+    prose = (Trait.ENGLISH in row.traits and not exact and not _POLITE.issuperset(texts)) or (
         Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE
     )
     if prose:

@@ -238,7 +238,7 @@ ACCOUNTS: tuple[Row, ...] = (
     Row(
         names=("signoff", "sign off", "sign-off"),
         slips=("singoff", "signof"),
-        newcomers=("leave", "remove", "unregister"),
+        newcomers=("stop", "leave", "remove", "unregister"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD),

@@ -322,7 +322,7 @@ LOOKING: tuple[Row, ...] = (
     Row(
         names=("unsubscribe",),
         slips=("unsubscirbe", "unsubcribe", "unsubsribe"),
-        newcomers=("stop", "cancel"),  # its refusal says what else can be stopped
+        newcomers=("cancel",),  # its refusal says what else can be stopped
         section=SECTION,
         scope=Scope.SERVER,
         parameters=ON_A_BOARD,

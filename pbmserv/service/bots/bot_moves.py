@@ -87,8 +87,10 @@ def must_have_room(context: CommandContext, sender: Player, others: Sequence[Pla
 
 
 def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
-    """Refuse words to a board at which only bots would hear them."""
+    """Refuse words to a board at which nobody would hear them, or only bots."""
     others = [one for one in board.sitters if one.player_id != sitter.player_id]
+    if not others:
+        raise Refused("nobody-there", part="chat", example="show")
     if others and all(map(is_bot, others)):
         raise Refused("house-deaf", part=others[0].userid, example="show")
 
