@@ -40,7 +40,7 @@ from pbmserv.letters.scene import (
 from pbmserv.letters.shortening import Reader, cut, numbers, told_once
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import OF_BOARDS, MailDomain
-from pbmserv.store.accounts.players import Player, by_id
+from pbmserv.store.accounts.players import Player, by_address, by_id
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.bots import found
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -114,7 +114,7 @@ class Composer:
                 self.mail_domain.domain, row, seen.board.game if seen else "server"
             ),
         )
-        html = composed.html if player is None or player.format == "html" else ""
+        html = composed.html if values["form"] == "html" else ""
         has_files = kind_of(row.letter).has_files
         files = attachments(looking.connection, row, player) if has_files else ()
         raw = build(headers, composed.text, html, files)
@@ -131,12 +131,12 @@ class Composer:
         looking = Looking(connection, self.positions)
         try:
             player, seen, reply_to = self._about(looking, row)
-            composed = compose(row.letter, self._values(looking, row, seen, player, reply_to))
+            values = self._values(looking, row, seen, player, reply_to)
+            composed = compose(row.letter, values)
         except (ServerFault, TemplateError, LookupError, TypeError, ValueError):
             log.exception("a letter cannot be made once more", extra={"letter": row.id})
             return ()
-        is_html = player is None or player.format == "html"
-        return (composed.text, composed.html) if is_html else (composed.text,)
+        return (composed.text, composed.html) if values["form"] == "html" else (composed.text,)
 
     def _about(self, looking: Looking, row: QueuedLetter) -> tuple[Player | None, Seen | None, str]:
         """The reader of a letter, what it shows, and where a reply goes."""
@@ -156,8 +156,11 @@ class Composer:
         player: Player | None,
         reply_to: str,
     ) -> dict[str, Any]:
-        reader = Reader(player, reply_to)
+        # Who has proved nothing still reads mail there, and perhaps by ear.
+        here = [player] if player else by_address(looking.connection, row.recipient)
+        reader = Reader(player, reply_to, here[0].format if len(here) == 1 else "html")
         values = self._part_values(row.letter, row.words, seen, reader)
+        values["form"] = reader.form
         told = reply_of(row, player) if self.web_url and player is not None else None
         # A letter with the page of a board names no other.
         is_named = row.letter == "page-link" or not values["board_page"]
@@ -234,7 +237,7 @@ class Composer:
             "beginner": seen is not None and seen.is_beginner,
             "compact": letter == "tray-board",
             "drawn": True,
-            "spoken": reader.player is not None and reader.player.format == "spoken",
+            "spoken": reader.form == "spoken",
             "scene": scene,
             "others": [name for name in seen.board.names if name != userid] if seen else [],
             # the others who read what is said to them

@@ -31,6 +31,7 @@ class Reader:
     Attributes:
         player: ``None`` = a stranger.
         reply_to: where an answer to the letter goes.
+        form: how they want letters: ``html``, ``text`` or ``spoken``.
         room: characters of HTML that are left for parts.
         text_room: octets of text that are left for parts.
         parts: how many of them are still to come.
@@ -38,6 +39,7 @@ class Reader:
 
     player: Player | None
     reply_to: str
+    form: str
     room: int = ROOM - 5_000
     text_room: int = 45_000
     parts: int = 0
