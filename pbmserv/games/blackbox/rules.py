@@ -370,7 +370,7 @@ def lessons(state: State, seat: Seat) -> tuple[Note, ...]:
         found.append(Note("contradicted", seat, readers, {"ports": tuple(marked)}))
     elif differing:
         port = differing[0]
-        values = ray_beside(board, port, real[port], guessed[port])
+        values = {**ray_beside(board, port, real[port], guessed[port]), "fired": any(box.marks)}
         found.append(Note("distinguishing", seat, readers, values))
     dead = dead_zone(board, box.atoms)
     if dead:
