@@ -44,6 +44,7 @@ class Process:
             "DATABASE": database_url,
             "SMTP": "127.0.0.1:0",
             "WEB": "",
+            "MAILBOX": "",  # by itself it takes one port, which another test may have just then
             "ADDRESS": f"pbmserv@{DOMAIN}",
             "SIGNUP": "open",
             **{name.upper(): value for name, value in settings.items()},
@@ -138,7 +139,7 @@ class Process:
 def refused_to_start(**settings: str) -> subprocess.CompletedProcess[str]:
     """A start that must fail, before it is ready and without a traceback."""
     given = {f"PBMSERV_{name.upper()}": value for name, value in settings.items()}
-    served = run(["serve"], {**os.environ, "PBMSERV_WEB": "", **given})
+    served = run(["serve"], {**os.environ, "PBMSERV_WEB": "", "PBMSERV_MAILBOX": "", **given})
     assert "ready" not in served.stdout
     assert "Traceback" not in served.stderr
     return served
