@@ -135,6 +135,7 @@ def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None
     assert house.process.stop() == 0
 
 
+@pytest.mark.sqlite_alone  # `test_kills` ends post on PostgreSQL, with letters in hand
 def test_letters_that_are_never_made(house: House) -> None:
     bad, other = house.wild[:2]
     house.send(bad, 0, "3")
@@ -152,6 +153,7 @@ def test_letters_that_are_never_made(house: House) -> None:
     assert house.process.stop() == 0
 
 
+@pytest.mark.sqlite_alone  # `test_killed_house` ends the bots on PostgreSQL
 def test_a_bot_that_never_comes_back(house: House) -> None:
     bad, other = house.dreaming
     house.send(bad, 0, "pass")

@@ -69,6 +69,7 @@ def test_a_clean_stop_finishes_what_is_under_way(tmp_path: Path, signum: signal.
     assert process.stop(signum) == 0
 
 
+@pytest.mark.sqlite_alone  # on PostgreSQL those of `test_kills` wait over many restarts
 def test_letters_wait_for_a_relay_that_is_down(database: Database, tmp_path: Path) -> None:
     """Queued while nobody took them, kept over a restart, and then sent as they were made."""
     port = free_port()
