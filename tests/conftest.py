@@ -122,12 +122,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Thousands of tests are no garbage; and it is looked for as seldom as in a server."""
+    """Thousands of tests are no garbage, and what little there is beside them may stay; it is
+    looked for as seldom as in a server."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 100)
         gc.enable()
