@@ -72,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[COMPILED] = str(config.cache.mkdir("templates") if config.cache else folder)
     share_templates()
     if not hasattr(config, "workerinput"):
-        compile_for_all(config)
+        compile_for_all(config, lambda path: bool(pytest_ignore_collect(path, config)))
         config.add_cleanup(offer(folder))
     if hasattr(config, "workerinput") or option.collectonly or option.markexpr == QUICK:
         return
