@@ -124,6 +124,7 @@ def offer(folder: Path) -> Callable[[], None]:
 def _parent() -> socket.socket:
     """The way to the process that forks."""
     way = socket.socket(socket.AF_UNIX)
+    atexit.register(way.close)
     way.connect(os.environ[_WHERE])
     return way
 
