@@ -8,6 +8,7 @@ from typing import Any
 
 from indoors import PASSWORD, Indoors, Posted, address_of
 
+from pbmserv.mail.envelope import Envelope
 from pbmserv.service.operators.deeds import Deed, Signature
 
 SIGNED = Signature("olga", "it was asked for")
@@ -27,6 +28,15 @@ def begun(house: Indoors, first: str = "alice", second: str = "bob", words: str 
     house.send(address_of(first), f"blackbox move {number} {first} {PASSWORD} a1")
     house.send(address_of(second), f"blackbox move {number} {second} {PASSWORD} b2")
     return number
+
+
+def taken(house: Indoors, subject: str) -> None:
+    """The door has said 250 to a mail of alice, and play has not looked yet."""
+    house.mails += 1
+    raw = f"From: {ALICE}\r\nSubject: {subject}\r\nMessage-ID: <w{house.mails}@x.example>\r\n\r\n"
+    envelope = Envelope(ALICE, house.server.mail_domain.address, raw.encode())
+    reply = house.loop.run_until_complete(house.server.door.arrives(envelope, is_counted=False))
+    assert reply.startswith("250")
 
 
 def to(letters: list[Posted], address: str) -> list[Posted]:

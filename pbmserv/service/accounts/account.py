@@ -265,7 +265,7 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
         for address in new
     ]
     dropped = [address for address in present if address not in wanted]
-    added = bool(set(present) & set(wanted[:1]))  # letters go where they went
+    added = wanted[0] in present  # letters go on to one that is known
     words = _words(player, new=new, dropped=dropped, change=rows[new[0]], added=added)
     told += [Notification(address, player.id, Part("address-asked", words)) for address in present]
     return Answer((), tuple(told))

@@ -82,7 +82,7 @@ class BoardPage:
         awaits_report: the coach is still at work.
         hint: what the reader was told who has asked for a hint, and done nothing since.
         plan: the reader's moves that wait for their turn, as `engine.plans` writes them.
-        tap: where the reader has tapped just now; "" for nowhere.
+        tap: where the reader has just tapped, or what they have checked; "" for neither.
     """
 
     token: str
@@ -123,8 +123,13 @@ class BoardPage:
 
     @property
     def can_check(self) -> bool:
-        """Whether the reader's own markers can be checked."""
-        return isinstance(self.scene.game, Aided)
+        """Whether the reader, who plays, can have their markers checked."""
+        return isinstance(self.scene.game, Aided) and self.userid not in self.undecided
+
+    @property
+    def has_checked(self) -> bool:
+        """Whether the reader asks just now which results their markers explain."""
+        return self.tap == "all" and self.can_check and self.is_running
 
     @property
     def thinks(self) -> bool:
@@ -265,20 +270,19 @@ class BoardPages:
         if told is None:
             return None
         sitter, board = told
-        key, stamp = (board.id, sitter.seat), _stamp(board)
+        seat, stamp = sitter.seat, _stamp(board)
         positions = self._services.positions
         position = positions.newest(connection, board)
         positions.remember(board.id, position)
-        kept = self._scenes.get(key)
+        kept = self._scenes.get((board.id, seat))
         if kept is None or kept.stamp != stamp:
-            scene = scene_of(connection, board, position, sitter.seat)
             if len(self._scenes) >= SCENES:
                 self._scenes.clear()
-            asks = asks_coach(position, sitter.seat)
-            kept = self._scenes[key] = _Kept(stamp, scene, asks_coach=asks)
-        coach = CoachPart()
-        if kept.asks_coach:
-            coach = coach_part(connection, board, position, sitter.seat)
+            scene = scene_of(connection, board, position, seat)
+            kept = _Kept(stamp, scene, asks_coach(position, seat))
+            self._scenes[board.id, seat] = kept
+        asks = kept.asks_coach
+        coach = coach_part(connection, board, position, seat) if asks else CoachPart()
         return _of_board(token, board, sitter, kept.scene, coach)
 
     # -- presses ---------------------------------------------------------------------------
@@ -291,11 +295,11 @@ class BoardPages:
         if found is None:
             return None
         who, board = found
-        told = ReplyAddress(Purpose.BOARD, who.player_id, board.id, press.turn, who.reply_epoch)
-        recipient = domain.address_of(told)
+        reply = ReplyAddress(Purpose.BOARD, who.player_id, board.id, press.turn, who.reply_epoch)
         if press.words.strip() and not press.move.strip():
             press = replace(press, move="chat")
-        return written(who.address, recipient, domain.domain, press, self._clock.now())
+        to = domain.address_of(reply)
+        return written(who.address, to, domain.domain, press, self._clock.now())
 
     def _taken(self, digest: str, recipient: str) -> tuple[bool, Any]:
         """Whether the mail was carried out, and its number."""
@@ -309,11 +313,11 @@ class BoardPages:
             if seen is None:
                 return None
             letters = outbox.answers_to(connection, mail_id, seen.player_id)
-            is_silent = not letters and _led_nowhere(connection, mail_id)
+            mail = None if letters else inbox.get(connection, mail_id)
         for letter, words in letters:
             if letter == "refusal":
                 return _refused(seen, press, Refusal(**words["refusal"]))
-        if is_silent:  # after so many refusals that no letter tells of them any more
+        if mail is not None and mail.state != MailState.DONE:  # no letter tells of it: too many did
             return _refused(seen, press, Refusal("unsaid"))
         by_letter = any(one[0] not in {"board", "result", "report", "hint"} for one in letters)
         return Pressed(by_letter=by_letter, thinks=seen.thinks or _asks_coach(seen, press))
@@ -347,11 +351,6 @@ def _of_board(
 def _refused(seen: BoardPage, press: Press, refusal: Refusal) -> Pressed:
     page = replace(seen, trouble=why(refusal, on_page=True), example=refusal.example)
     return Pressed(replace(page, draft=press.move, words=press.words), refusal.code)
-
-
-def _led_nowhere(connection: Connection, mail_id: int) -> bool:
-    mail = inbox.get(connection, mail_id)
-    return mail is not None and mail.state != MailState.DONE
 
 
 def _asks_coach(seen: BoardPage, press: Press) -> bool:

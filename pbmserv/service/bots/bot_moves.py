@@ -91,7 +91,7 @@ def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
     others = [one for one in board.sitters if one.player_id != sitter.player_id]
     if not others:
         raise Refused("nobody-there", part="chat", example="show")
-    if others and all(map(is_bot, others)):
+    if all(map(is_bot, others)):
         raise Refused("house-deaf", part=others[0].userid, example="show")
 
 

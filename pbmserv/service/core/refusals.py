@@ -172,9 +172,10 @@ def _example(
 
 def _behind_number(context: CommandContext, line: Line) -> str:
     """The move behind a board's number, where that is a port as well: "12" of "1 12" on board 1."""
-    asked = line.asked
-    number, _, rest = asked.lines[0].partition(" ") if isinstance(asked, ReplyMove) else ("",) * 3
-    focus = _answered_board(context) if rest and number.isdecimal() else None
+    if not isinstance(line.asked, ReplyMove):
+        return ""
+    number, _, rest = line.asked.lines[0].partition(" ")
+    focus = _answered_board(context) if rest else None
     if focus is None or number != str(focus.board.id):
         return ""
     position = context.position(focus.board)
