@@ -16,6 +16,7 @@ from stories import BOB, STORIES
 
 from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.looking import Games, Help
+from pbmserv.commands.table.model import Reading
 from pbmserv.errors import PlayerError
 from pbmserv.inbound.auto_mail import automatic
 from pbmserv.inbound.headers import read_headers, split_block
@@ -209,3 +210,20 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
             read_as = read(f"Re: {subject}", body, games=("blackbox",), reply=False)
             asked = [line.asked for line in read_as.lines]
             assert all(isinstance(one, PlayerError | Help | Games) for one in asked), subject
+
+
+def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) -> None:
+    """Behind "Re:" it is what was answered, and nobody's command."""
+    subjects = {letter.subject for letter in letters}
+    for subject in {one for one in subjects if not re.fullmatch(r"Daily Box \d+", one)}:
+        for body in ("thanks for this", "What a lovely game!", "blackbox show 1", "mvoe 1 bob"):
+            below = read(f"Re: {subject}", body, games=("blackbox",), reply=False)
+            alone = read("", body, games=("blackbox",), reply=False)
+            assert _told(below) == _told(alone), subject
+
+
+def _told(reading: Reading) -> list[tuple[str, object]]:
+    return [
+        (one.echo, one.asked.refusal if isinstance(one.asked, PlayerError) else one.asked)
+        for one in reading.lines
+    ]

@@ -6,7 +6,12 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from pbmserv.commands.grammar.command_names import find_head, spoken_challenge
+from pbmserv.commands.grammar.command_names import (
+    Head,
+    find_head,
+    has_credentials,
+    spoken_challenge,
+)
 from pbmserv.commands.grammar.line import (
     BLANK,
     EMPTY,
@@ -16,7 +21,7 @@ from pbmserv.commands.grammar.line import (
     read_line,
     words_of,
 )
-from pbmserv.commands.grammar.words import fold
+from pbmserv.commands.grammar.words import Word, fold
 from pbmserv.commands.reading.bodies import (
     MOST_COMMANDS,
     MOST_NOT_TRIED,
@@ -31,7 +36,7 @@ from pbmserv.commands.reading.bodies import (
     top_lines,
 )
 from pbmserv.commands.reading.replies import read_lines, read_reply
-from pbmserv.commands.table.catalogue import MULTIPLE, STOPS
+from pbmserv.commands.table.catalogue import BY_NAME, MULTIPLE, STOPS
 from pbmserv.commands.table.looking import Games, Help, ListGames
 from pbmserv.commands.table.model import Line, NotTried, Reading, TrayReply
 from pbmserv.errors import Misread, PlayerError
@@ -101,8 +106,7 @@ def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> 
         read_in_body = read_body(body, games)
         if read_in_body is not None:
             return read_in_body
-        refused = not_a_command(words, games)
-        return Reading((refused,))
+        return _nothing(body, games) if answers else Reading((not_a_command(words, games),))
     line = read_line(words, head, len(text), games)
     if isinstance(line.asked, PlayerError) or (answers and isinstance(line.asked, Help | Games)):
         # "Move for Bob" is a subject in English: a command in full below it goes first. So does
@@ -110,6 +114,8 @@ def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> 
         read_in_body = read_body(body, games)
         if read_in_body is not None and _is_meant(read_in_body.lines[0], answers=answers):
             return read_in_body
+        if answers and _is_of_a_letter(words, head, line, empty=not body.strip()):
+            return _nothing(body, games)
     below = Below(text_lines(body), 0, games, known=text)
     return Reading((line, *below.not_tried()), below.words())
 
@@ -121,6 +127,21 @@ def unread(why: str) -> Reading:
         why: ``Mail.unread``.
     """
     return Reading((Line(UNREAD[why], Misread(f"mail-{why}")),))
+
+
+def _is_of_a_letter(words: Sequence[Word], head: Head, line: Line, *, empty: bool) -> bool:
+    """Whether a subject behind "Re:" is one of our letters', such as "Blackbox: the best scores".
+
+    Args:
+        empty: nothing stands below it; then what names a command is what its writer has to say.
+    """
+    if empty:
+        return head.row is None and not head.suggestion
+    row = head.row or BY_NAME.get(head.suggestion)
+    if row is None or isinstance(line.asked, Help | Games):
+        return True
+    behind = words[head.rest + (head.row is None) :]
+    return not has_credentials(row, behind, named=bool(head.front))
 
 
 def _is_meant(line: Line, *, answers: bool) -> bool:
