@@ -48,7 +48,8 @@ def advance(game: AnyGame, seed: bytes, state: Any, ply: Ply) -> Step[Any]:
     if ply.text == WITHDRAW:
         return game.withdraw(state, ply.seat)
     if ply.text == FORFEIT:
-        return _forfeited(game.withdraw(state, ply.seat))
+        late = game.overdue if races(game) else game.withdraw
+        return _forfeited(late(state, ply.seat))
     if ply.text == HINT:
         return _hinted(game, state, ply.seat)
     return game.apply(state, ply.seat, Move(ply.text, ply.free), Rng(seed, ply.number))

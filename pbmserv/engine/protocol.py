@@ -282,6 +282,10 @@ class Racing(Protocol):
         """A move as it is recorded where time counts, in seconds since its seat began."""
         ...
 
+    def overdue(self, state: Any, seat: Seat) -> Step[Any]:
+        """As `Game.withdraw`, of a seat that took too long: in a race its place says so."""
+        ...
+
     def kind(self, state: Any) -> str:
         """With what other boards the scores of this one can be compared; "" = with none."""
         ...

@@ -38,7 +38,7 @@ def test_who_is_late_is_out_and_the_others_go_on(house: Indoors) -> None:
     letters = house.send(ALICE, f"blackbox move 1 alice {PASSWORD} +d1,?")
     results = {one.recipient: " ".join(one.text.split()) for one in letters if one.kind == "result"}
     assert "You won the race on board 1" in results[BOB]
-    assert "3 carol gave up 0 0 0 - -" in results[ALICE]
+    assert "3 carol took too long 0 0 0 - -" in results[ALICE]
 
 
 def test_when_the_time_is_over_for_all_the_race_is_decided(house: Indoors) -> None:
@@ -48,6 +48,35 @@ def test_when_the_time_is_over_for_all_the_race_is_decided(house: Indoors) -> No
     found = wait(house, 25)
     results = [one for one in found if one.kind == "result"]
     assert {one.recipient for one in results} == {ALICE, BOB, CAROL}
+
+
+def test_a_race_that_nobody_plays_to_its_end_is_won_by_nobody(house: Indoors) -> None:
+    for userid in ("bob", "carol"):
+        house.send(address_of(userid), f"blackbox accept 1 {userid} {PASSWORD}")
+    house.send(ALICE, f"blackbox move 1 alice {PASSWORD} 2")
+    house.send(BOB, f"blackbox move 1 bob {PASSWORD} 1")
+    house.send(CAROL, f"blackbox prefs carol {PASSWORD} format=spoken")
+    house.send(CAROL, f"blackbox move 1 carol {PASSWORD} 3")
+    house.send(BOB, f"blackbox resign 1 bob {PASSWORD}")
+    results = {one.recipient: one for one in wait(house, 25) if one.kind == "result"}
+    assert results.keys() == {ALICE, BOB, CAROL}
+    for one in results.values():
+        text = " ".join(one.text.split())
+        assert one.subject.startswith("Not solved: Blackbox 1")
+        assert "Nobody solved board 1" in text
+        assert " won" not in text
+    told = " ".join(results[BOB].text.split())
+    assert "Player Result" in told  # and no place
+    assert "bob gave up 0 0 1 - -" in told
+    assert "alice took too long 0 0 1 - -" in told
+    read = " ".join(results[CAROL].text.split())
+    assert "bob gave up." in read
+    assert "alice took too long." in read
+    assert "came first" not in read
+    (history,) = house.send(ALICE, "blackbox history alice")
+    assert "nobody solved it" in history.text
+    (report,) = house.send(BOB, "blackbox report 1")
+    assert "alice took too long, after 1 probe" in report.text
 
 
 def test_nobody_loses_a_race_in_which_nobody_has_moved(house: Indoors) -> None:

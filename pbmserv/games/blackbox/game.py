@@ -179,6 +179,12 @@ class Blackbox:
         notes = (Note("resigned", seat, None), *revealed(after))
         return Step(after, {None: "resign"}, notes, reveals=True)
 
+    def overdue(self, state: State, seat: Seat) -> Step[State]:
+        """As `withdraw`; a race remembers that its time ran out."""
+        if state.options.race and state.outcome is None:
+            return dropped_out(state, seat, "forfeit")
+        return self.withdraw(state, seat)
+
     def outcome(self, state: State) -> Outcome | None:
         """How the board ended, or ``None`` while it runs."""
         return state.outcome

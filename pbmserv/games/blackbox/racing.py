@@ -24,6 +24,9 @@ HINT_PRICE = {"classic": 3, "timed": 45, "first": 0}
 UNSOLVED = {"classic": 10_000, "timed": 10_000_000, "first": 10_000}
 """What giving up adds, so that it comes behind every score that was played for."""
 
+GIVEN_UP = frozenset({"", "resigned", "forfeit"})
+"""How a race ends that has no score in the end; see `state.Result`."""
+
 DAILY = (
     (6, 3, Grade.EASY),
     (7, 4, Grade.EASY),
@@ -149,14 +152,17 @@ def after_turn(state: State, seat: Seat, box: Box, reason: str, seconds: int | N
 def outcome(state: State) -> Outcome | None:
     """How the race ended: when all are done, or the first has solved it if that is what counts.
 
-    Places go by score, equal scores share a place; who gave up comes behind all others.
+    Places go by score, equal scores share a place; who gave up comes behind all others. Where
+    nobody did what counts, nobody has won, and all share the place.
     """
     boxes, options = state.boxes, state.options
     solved = [box for box in boxes if box.result.reason == "solved"]
     ended = all(box.result.reason for box in boxes)
     if not ended and not (solved and options.scoring == "first"):
         return None
-    ranks = [_rank(options, box) for box in boxes]
+    given_up = options.scoring == "first" or all(box.result.reason in GIVEN_UP for box in boxes)
+    unsolved = given_up and not solved
+    ranks = [0 if unsolved else _rank(options, box) for box in boxes]
     places = tuple(1 + sum(other < rank for other in ranks) for rank in ranks)
     scores = (
         ()
@@ -165,14 +171,14 @@ def outcome(state: State) -> Outcome | None:
     )
     if len(boxes) == 1:
         return Outcome(places, boxes[0].result.reason, Seat(0), scores)
-    return Outcome(places, "race", None, scores)
+    return Outcome(places, "unsolved" if unsolved else "race", None, scores)
 
 
 def _rank(options: Options, box: Box) -> int:
     reason = box.result.reason
     if options.scoring == "first":
         return box.result.order if reason == "solved" else UNSOLVED["first"]
-    behind = UNSOLVED[options.scoring] if reason in {"", "resigned"} else 0
+    behind = UNSOLVED[options.scoring] if reason in GIVEN_UP else 0
     return score(options, box).total + behind
 
 
@@ -198,7 +204,7 @@ def score_lines(state: State) -> tuple[ScoreLine, ...]:
     if state.outcome is None:
         return ()
     places = state.outcome.places
-    several = state.options.race and len(state.boxes) > 1
+    several = state.options.race and _placed(state)
     lines = [
         ScoreLine(
             Seat(seat),
@@ -213,6 +219,12 @@ def score_lines(state: State) -> tuple[ScoreLine, ...]:
     return tuple(sorted(lines, key=lambda line: places[line.seat]))
 
 
+def _placed(state: State) -> bool:
+    """Whether there are places: several have played, and not all have given up."""
+    unsolved = state.outcome is not None and state.outcome.reason == "unsolved"
+    return len(state.boxes) > 1 and not unsolved
+
+
 def score_notes(state: State) -> tuple[Note, ...]:
     """One note for each seat: how its race ended, and its score item by item."""
     notes = []
@@ -222,7 +234,7 @@ def score_notes(state: State) -> tuple[Note, ...]:
         values: dict[str, Value] = {
             "scoring": "none" if state.options.practice else state.options.scoring,
             "reason": box.result.reason,
-            "place": places[seat] if len(state.boxes) > 1 and places else 0,
+            "place": places[seat] if _placed(state) and places else 0,
             "hits": found.hits,
             "reflections": found.reflections,
             "detours": found.detours,

@@ -112,8 +112,8 @@ def _raced(
     return Step(after, {None: "", seat: print_elements(elements)}, notes, reveals=hidden)
 
 
-def dropped_out(state: State, seat: Seat) -> Step[State]:
-    """A seat gives its race up; the others go on.
+def dropped_out(state: State, seat: Seat, reason: str = "resigned") -> Step[State]:
+    """A seat gives its race up, or has taken too long (*reason*); the others go on.
 
     Raises:
         Illegal: its race is over already.
@@ -121,7 +121,7 @@ def dropped_out(state: State, seat: Seat) -> Step[State]:
     box = state.boxes[seat]
     if box.result.reason:
         raise Illegal("blackbox.done")
-    after = racing.after_turn(state, seat, box, "resigned", None)
+    after = racing.after_turn(state, seat, box, reason, None)
     told = (Note("resigned", seat, None),)
     notes = (*told, *over(after)) if after.outcome else told
     return Step(after, {None: "resign"}, notes, reveals=not state.options.practice)

@@ -21,7 +21,7 @@ class Result:
 
     Attributes:
         turns: how many of its own it has used.
-        reason: ``solved``, ``out-of-guesses`` or ``resigned``; "" while it runs.
+        reason: ``solved``, ``out-of-guesses``, ``resigned`` or ``forfeit``; "" while it runs.
         order: 1 for the seat that ended first, and so on; 0 while it runs.
         wrong: atoms that were wrong at its last guess.
         faults: markers that were wrong at all its guesses together.

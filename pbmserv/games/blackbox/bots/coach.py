@@ -70,7 +70,8 @@ class Report:
 
     Attributes:
         seat: who solved it.
-        ended: ``solved``, ``out-of-guesses`` or ``resigned``; "" = the others ended the game.
+        ended: ``solved``, ``out-of-guesses``, ``resigned`` or ``forfeit``; "" = the others
+            ended the game.
         opened: the reader may know where the atoms are; without that there is no best line.
         start: layouts there are of such a board.
         rows: probes, clues and wrong guesses, in their order.
