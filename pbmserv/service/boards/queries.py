@@ -174,11 +174,14 @@ def _seeks(context: CommandContext, player: Player, command: Games) -> list[dict
 
 def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
     waiting: list[str] = list(board.undecided)
+    movers: list[str] = []
     turns: list[int] = []
-    if board.status == BoardStatus.ACTIVE:
+    if board.status in RUNNING:
         position = context.position(board)
         to_act = sorted(position.game.to_act(position.state))
-        waiting = [board.names[seat] for seat in to_act]
+        movers = [board.names[seat] for seat in to_act]
+    if board.status == BoardStatus.ACTIVE:
+        waiting = movers
         if not position.apart:  # how far others are in a race is not told
             turns = [position.game.turn(position.state, seat) for seat in to_act]
     places = (board.outcome or {}).get("places", [])
@@ -188,6 +191,7 @@ def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
         "players": list(board.names),
         "status": board.status,
         "waiting": waiting,
+        "movers": movers,
         "turns": turns,
         "winners": winners(board.names, places) if places else [],
     }
