@@ -274,7 +274,7 @@ def status(
         say(f"Stages on this machine: {', '.join(doing)}.")
     elif runs(queues):
         say("None of its stages is there on this machine: it has just ended, or runs elsewhere.")
-    say(f"Mails so far: {queues.mails_ever}, letters so far: {queues.letters_ever}.")
+    say(f"Newest numbers: mail {queues.newest_mail}, letter {queues.newest_letter}.")
     say(
         "Octets: "
         + ", ".join(f"{name.replace('_', ' ')} {size:,}" for name, size in sizes.items())

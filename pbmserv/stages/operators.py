@@ -101,8 +101,8 @@ def pages(base: Base, services: Services, side: Side) -> OperatorPages:
         return Queue(
             running(found),
             {name: one.doing for name, one in stages.items()},
-            found.mails_ever,
-            found.letters_ever,
+            found.newest_mail,
+            found.newest_letter,
             health.sizes(base.game),
             waiting(found),
         )

@@ -72,12 +72,13 @@ def test_a_running_server_and_what_waits(
     beat(server)
     page = status(capsys, monkeypatch, url)
     assert "A server has been running since 2026-03-01 12:00 UTC; its last sign of life was" in page
-    assert "Mails so far: 2, letters so far: 1." in page
+    assert "Newest numbers: mail 2, letter 1." in page
     kept = next(line for line in page.splitlines() if line.startswith("mails kept"))
     assert kept.split()[5] == "1"
     found = json.loads(status(capsys, monkeypatch, url, "--json"))
     assert found["running"] is True
     assert found["kept"]["count"] == 1
+    assert (found["newest_mail"], found["newest_letter"]) == (2, 1)
     assert found["due"] == {"count": 0, "oldest_s": 0.0}
     assert found["bytes"]["database"] > 10_000
     assert 0 < found["bytes"]["mail_texts"] < 2_000  # of the one that is kept
@@ -148,6 +149,6 @@ def test_it_changes_nothing_and_waits_for_no_writer(
     with start(url, tmp_path):
         other = sqlite3.connect(tmp_path / "pbmserv.sqlite3", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        assert "letters so far" in status(capsys, monkeypatch, url)
+        assert "Newest numbers: " in status(capsys, monkeypatch, url)
         other.execute("ROLLBACK")
         other.close()

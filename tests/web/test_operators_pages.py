@@ -338,7 +338,7 @@ def test_what_waits_is_what_status_tells(operator: Operator) -> None:
     for words in (
         "mails to carry out",
         "letters due",
-        "Mails so far:",
+        "Newest numbers: mail ",
         "A server has been running",
     ):
         assert words in operator.html

@@ -385,8 +385,8 @@ class _Gauges(Collector):
         yield _one("pbmserv_waiting", "Mails, letters, boards that wait.", "queue", counted)
         ages = {name: one.oldest_s for name, one in waiting.items()}
         yield _one("pbmserv_waiting_seconds", "For how long the first has.", "queue", ages)
-        ever = {"mails": queues.mails_ever, "letters": queues.letters_ever}
-        yield _one("pbmserv_newest_number", "Mails and letters so far.", "of", ever)
+        newest = {"mails": queues.newest_mail, "letters": queues.newest_letter}
+        yield _one("pbmserv_newest_number", "Of a mail and of a letter.", "of", newest)
 
 
 def _one(name: str, words: str, label: str, values: Mapping[str, float]) -> Metric:

@@ -59,15 +59,15 @@ class Queue:
     Attributes:
         running: whether a server runs, as a sentence.
         stages: those of this machine, and what each is at.
-        mails, letters: how many there have been.
+        mail, letter: the newest ones' numbers.
         octets: what takes room.
         waiting: what waits, how many of it, for how long the oldest has.
     """
 
     running: str
     stages: Mapping[str, str]
-    mails: int
-    letters: int
+    mail: int
+    letter: int
     octets: Mapping[str, int]
     waiting: Sequence[tuple[str, str, str]]
 

@@ -97,7 +97,8 @@ class Queues:
         house: boards on which the house is to move.
         clocks: boards whose clocks are behind.
         digests: players whose one mail a day is due.
-        mails_ever, letters_ever: the newest numbers.
+        newest_mail, newest_letter: their numbers; how many there were only as long as no copy of
+            the database was put back, which leaves numbers out.
         beat_s: seconds since any process of the server was heard of, negative where a clock is
             wrong; ``None``: never.
         up_since: since when one is heard of without a break.
@@ -111,8 +112,8 @@ class Queues:
     house: Waiting
     clocks: Waiting
     digests: Waiting
-    mails_ever: int
-    letters_ever: int
+    newest_mail: int
+    newest_letter: int
     beat_s: float | None
     up_since: datetime | None
 
@@ -140,8 +141,8 @@ def queues(mail: Connection | None, connection: Connection, now: datetime) -> Qu
         house=_waiting(connection, _HOUSE, now),
         clocks=_waiting(connection, _CLOCKS, now),
         digests=_waiting(connection, _DIGESTS, now),
-        mails_ever=connection.execute(select(func.max(inbox.c.id))).scalar() or 0,
-        letters_ever=connection.execute(select(func.max(outbox.c.id))).scalar() or 0,
+        newest_mail=connection.execute(select(func.max(inbox.c.id))).scalar() or 0,
+        newest_letter=connection.execute(select(func.max(outbox.c.id))).scalar() or 0,
         beat_s=None if beat is None else (now - beat.beat_at).total_seconds(),
         up_since=None if beat is None else beat.up_since,
     )
