@@ -48,6 +48,8 @@ CORES = 0.2
 """Of a processor, for each host, where it has a share."""
 WARM_UP = 60
 """Moves for each play before it is measured: statements are compiled then, and templates."""
+PLAYS, HOSTS = (1, 2, 4), (1, 2)
+SETTINGS, PLIES = 3, 20
 IDLE_S = 2.0
 PATIENCE_S = 120
 DATABASE = "PostgreSQL"
@@ -112,7 +114,7 @@ class World:
         """Store moves, as a door does, in one transaction."""
         now = datetime.now(UTC)
         new = []
-        for board in self.games.running[:count]:
+        for board in sorted(self.games.running, key=lambda one: one.left, reverse=True)[:count]:
             player = board.players[board.seat]
             mail = self.games.move(board)
             raw = mail.data.removesuffix(b".\r\n")
@@ -288,6 +290,12 @@ def _printed(what: str, counts: Sequence[int], found: dict[int, Measured]) -> No
     print(f"{'':28} of one, ms: {told}; idle {idle:.0f} ms a second", flush=True)
 
 
+def _boards(rounds: int, mails: int) -> int:
+    """So many that none comes to its end; one board makes `PLIES` moves or more."""
+    each = (len(PLAYS) + len(HOSTS)) * mails + (sum(PLAYS) + sum(HOSTS)) * WARM_UP
+    return max(mails + 4 * WARM_UP, SETTINGS * rounds * each // PLIES)
+
+
 def main() -> None:
     """Print it."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hosts", description=__doc__)
@@ -296,11 +304,12 @@ def main() -> None:
     parser.add_argument("--cores", type=float, default=CORES, help="of a processor for each host")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="pbmserv-hosts-") as name, ExitStack() as stack:
-        world = World(Path(name), asked.mails + 4 * WARM_UP)
+        world = World(Path(name), _boards(asked.rounds, asked.mails))
         stack.callback(world.close)
         relay = Relay()
         stack.callback(relay.close)
-        for milliseconds, world.cores in ((DELAY_MS, 0.0), (0, 0.0), (0, asked.cores)):
+        settings = (DELAY_MS, 0.0), (0, 0.0), (0, asked.cores)
+        for milliseconds, world.cores in settings:
             world.slow(milliseconds)
             after = f", commits + {milliseconds} ms" if milliseconds else ""
             if world.cores:
@@ -311,16 +320,16 @@ def main() -> None:
                 except OSError as error:
                     print(f"NOT RUN{after}: {error}")
                     continue
-            plays = {count: Measured() for count in (1, 2, 4)}
-            whole = {count: Measured() for count in (1, 2)}
+            plays = {count: Measured() for count in PLAYS}
+            whole = {count: Measured() for count in HOSTS}
             before = world.deadlocks()
             for _ in range(asked.rounds):
                 for count, measured in plays.items():
                     _plays(world, count, asked.mails, measured)
                 for count, measured in whole.items():
                     _whole(world, count, asked.mails, measured, relay)
-            _printed(f"play{after}", (1, 2, 4), plays)
-            _printed(f"hosts{after}", (1, 2), whole)
+            _printed(f"play{after}", PLAYS, plays)
+            _printed(f"hosts{after}", HOSTS, whole)
             print(f"{world.deadlocks() - before} deadlocks\n", flush=True)
 
 
