@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -64,7 +65,8 @@ def test_a_board_is_handed_over_only_to_somebody_who_can_take_it(
         do(house, boards.hand_over, number=number, old=old, new=new)
 
 
-SECRETS = ("c3", "C3")
+SECRET = re.compile(r"\b[cC]3\b")
+"""As a word: a link may have it inside."""
 
 
 def hidden_by_carol(house: Indoors, number: int) -> None:
@@ -107,7 +109,7 @@ def test_a_letter_is_never_drawn_through_a_seat_that_its_reader_has_lost(house: 
         connection.execute(delete(letter_bytes))
     (letter,) = to(house.letters(), BOB)
     assert letter.board == 1
-    assert not any(secret in letter.text for secret in SECRETS)
+    assert not SECRET.search(letter.text)
     read = house.server.mail_domain.read(letter.reply_to)
     assert read is None or read.purpose is not Purpose.BOARD
 
