@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from running import Running
 
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -117,13 +117,28 @@ def looked_at(
     return copy
 
 
+@contextmanager
+def another_page(screen: Page) -> Iterator[None]:
+    """What is done leads to another page: it is there, and has the focus where it wants it."""
+    with screen.expect_navigation():
+        yield
+    if screen.locator("[autofocus]").count():
+        screen.locator("[autofocus]:focus").wait_for(state="attached")
+
+
+def follow(link: Locator) -> None:
+    """Click what leads to another page, and be there."""
+    with another_page(link.page):
+        link.click()
+
+
 def tap(screen: Page, *spots: str) -> None:
     for spot in spots:
-        screen.locator(f'button[name="tap"][value="{spot}"]').click()
+        follow(screen.locator(f'button[name="tap"][value="{spot}"]'))
 
 
 def send(screen: Page) -> None:
-    screen.get_by_role("button", name="Send", exact=True).click()
+    follow(screen.get_by_role("button", name="Send", exact=True))
 
 
 def reach(screen: Page, name: str, key: str = "Tab") -> None:
@@ -141,5 +156,5 @@ def reach(screen: Page, name: str, key: str = "Tab") -> None:
 
 def enter(screen: Page) -> None:
     """Press what has the focus; another page comes."""
-    with screen.expect_navigation():
+    with another_page(screen):
         screen.keyboard.press("Enter")

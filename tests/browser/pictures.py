@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote, urlencode
 
-from chromium import chromium
+from chromium import chromium, follow
 from pages_to_see import PAGES
 from playwright.sync_api import Browser, BrowserContext
 from pressing import Tab, page_of
@@ -204,7 +204,7 @@ def signed_in(context: BrowserContext, top: str, token: str) -> None:
     screen.goto(f"{top}sign-in")
     screen.fill("#by", "olga")
     screen.fill("#token", token)
-    screen.get_by_role("button").click()
+    follow(screen.get_by_role("button"))
     screen.close()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chromium import looked_at
+from chromium import follow, looked_at, send
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 from running import Running, start
 
@@ -53,23 +53,23 @@ class Reader:
     def open_newest(self, name: str, subject: str = "") -> None:
         """Go to somebody's letters, and open the newest, or the newest with such a subject."""
         self.server.settle()
-        self.page.locator(".people").get_by_role("link", name=name).click()
-        self.page.locator(".subjects a").filter(has_text=subject).first.click()
+        follow(self.page.locator(".people").get_by_role("link", name=name))
+        follow(self.page.locator(".subjects a").filter(has_text=subject).first)
 
     def reply(self, words: str) -> None:
         """Type an answer above what is quoted, and send it."""
-        self.page.get_by_role("link", name="Reply", exact=True).click()
+        follow(self.page.get_by_role("link", name="Reply", exact=True))
         self.send(words)
 
     def tap(self, link: str, words: str = "") -> None:
         """Tap a link of the letter, which begins a mail; type more, and send it."""
-        self.letter.get_by_role("link", name=link).first.click()
+        follow(self.letter.get_by_role("link", name=link).first)
         self.send(words)
 
     def send(self, words: str) -> None:
         """Type at the text's end where a letter has filled in something, else at its beginning."""
         self.page.locator("#body").press_sequentially(words)
-        self.page.get_by_role("button", name="Send").click()
+        follow(self.page.get_by_role("button", name="Send"))
         assert "sent" in self.page.url, self.page.inner_text("main")
 
 
@@ -77,7 +77,7 @@ def test_a_whole_first_game_in_the_mailbox(chromium: Browser, server: Running) -
     reader = Reader(chromium, server, scripts=True)
     page = reader.page
     reader.is_well_made("first", 320, "dark")
-    page.get_by_role("button", name="Sign both up").click()
+    follow(page.get_by_role("button", name="Sign both up"))
     for name in ("alice", "bob"):
         reader.open_newest(name)
         assert page.inner_text("h1") == f"Confirm your signup as {name}"
@@ -86,11 +86,11 @@ def test_a_whole_first_game_in_the_mailbox(chromium: Browser, server: Running) -
     reader.is_well_made("letter", 320, "light")
 
     reader.open_newest("alice")
-    reader.letter.get_by_role("link", name="Challenge a friend").click()
+    follow(reader.letter.get_by_role("link", name="Challenge a friend"))
     assert "challenge FRIEND" in page.locator("#body").input_value()
     reader.is_well_made("write", 1200, "dark")
     page.locator("#body").fill("challenge bob")
-    page.get_by_role("button", name="Send").click()
+    follow(page.get_by_role("button", name="Send"))
     reader.open_newest("bob")
     reader.reply("a1,c4,e5,g2")
     reader.open_newest("alice")
@@ -98,7 +98,7 @@ def test_a_whole_first_game_in_the_mailbox(chromium: Browser, server: Running) -
     assert page.get_by_text("Sent. This came back:").count() == 1
 
     # What comes for the other stands on the page by itself.
-    page.locator(".people").get_by_role("link", name="bob").click()
+    follow(page.locator(".people").get_by_role("link", name="bob"))
     before = page.locator(".subjects li").count()
     server.send("alice@games.example", "message alice wonder-land bob", "Well met!")
     page.locator(".subjects li").nth(before).wait_for()
@@ -116,7 +116,7 @@ def test_a_whole_first_game_in_the_mailbox(chromium: Browser, server: Running) -
         reader.letter.get_by_role("link", name="in a browser").click()
     board = opened.value
     board.locator("#move").fill("?")
-    board.get_by_role("button", name="Send", exact=True).click()
+    send(board)
     assert "found all the atoms and won" in board.inner_text("h1")
     for name in ("alice", "bob"):
         reader.open_newest(name)
@@ -127,11 +127,11 @@ def test_without_scripts_all_but_the_waiting_is_the_same(
     chromium: Browser, server: Running
 ) -> None:
     reader = Reader(chromium, server, scripts=False)
-    reader.page.get_by_role("button", name="Sign both up").click()
+    follow(reader.page.get_by_role("button", name="Sign both up"))
     reader.open_newest("bob")
     assert "Are you bob?" in reader.letter.locator("body").inner_text()
     reader.reply("yes")
     reader.tap("Play the house")
     assert "house-beginner" in reader.letter.locator("body").inner_text()
-    reader.page.get_by_role("link", name="As text").click()
+    follow(reader.page.get_by_role("link", name="As text"))
     assert "Reply above this line" in reader.page.inner_text("pre")

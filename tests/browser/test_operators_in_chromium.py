@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from breaking import a_fault
-from chromium import looked_at
+from chromium import enter, follow, looked_at
 from playwright.sync_api import Browser, Page
 from running import Running, start
 from seating import seat_pairs
@@ -64,28 +64,28 @@ def test_a_kept_mail_is_found_and_carried_out(
     judged(page, "sign-in", LOOKS[1])
     page.get_by_label("Your name").fill("olga")
     page.get_by_label("token").fill("not the token")
-    page.get_by_role("button", name="Sign in").click()
+    follow(page.get_by_role("button", name="Sign in"))
     assert page.get_by_role("alert").inner_text().startswith("That is not the token.")
     assert page.get_by_label("Your name").input_value() == "olga"
     page.get_by_label("token").fill(token.read_text())
-    page.get_by_role("button", name="Sign in").click()
+    follow(page.get_by_role("button", name="Sign in"))
     assert page.inner_text("h1") == "Queues"
     judged(page, "queues", LOOKS[0])
 
-    page.get_by_role("link", name="mails kept for the operator").click()
-    page.locator(".rows a").click()
+    follow(page.get_by_role("link", name="mails kept for the operator"))
+    follow(page.locator(".rows a"))
     page.get_by_text("Carry it out again").first.click()
     judged(page, "mail", LOOKS[0])
     page.get_by_role("button", name="Carry it out again").click()
     assert page.get_by_role("status").count() == 0, "the browser asks for a reason"
     page.get_by_label("Your reason").locator("visible=true").fill("mended in this version")
-    page.keyboard.press("Enter")
+    enter(page)
     assert (
         "is carried out, and the answers are on their way"
         in page.get_by_role("status").inner_text()
     )
     assert len(server.letters(one.address)) == 2, "that it was kept, and the answer"
-    page.get_by_role("link", name="Audit").click()
+    follow(page.get_by_role("link", name="Audit"))
     assert (
         "olga: retry mail 1: “mended in this version”" in page.locator(".entries li").inner_text()
     )
@@ -98,7 +98,7 @@ def test_a_kept_mail_is_found_and_carried_out(
         page.goto(f"{top}/{path}")
         page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
         judged(page, path.partition("?")[0].partition("/")[0], *looks)
-    page.get_by_role("button", name="Sign out").click()
+    follow(page.get_by_role("button", name="Sign out"))
     page.goto(f"{top}/audit")
     assert page.inner_text("h1") == "Operators"
     context.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from chromium import looked_at, opened, tap
+from chromium import enter, follow, looked_at, opened, tap
 from playwright.sync_api import Browser, expect
 from pressing import Tab, page_of
 from running import Running
@@ -37,8 +37,7 @@ def test_a_guest_plays_today_s_box_without_scripts(chromium: Browser, server: Ru
     free = screen.locator("td.port button").first
     port = free.get_attribute("value")
     free.focus()
-    with screen.expect_navigation():
-        screen.keyboard.press("Enter")
+    enter(screen)
     assert f"You fired port {port}" in screen.inner_text("main")
     looked_at(chromium, screen, 375, "dark")
     screen.go_back()
@@ -59,7 +58,7 @@ def test_a_game_is_stepped_through_by_slider_keys_and_links(
 ) -> None:
     for scripts in (True, False):
         screen = opened(chromium, played, "/game/2?turn=3", 375, "light", scripts=scripts)
-        screen.locator('a[rel="next"]').click()
+        follow(screen.locator('a[rel="next"]'))
         assert screen.url.endswith("?turn=4")
         assert screen.locator("svg.drawn").count() == 2
         slider = screen.get_by_label("After move")
@@ -83,7 +82,8 @@ def test_a_game_is_stepped_through_by_slider_keys_and_links(
             screen.reload()
             expect(slider).to_have_value("1")
         else:
-            screen.get_by_role("button", name="Show").press("Enter")
+            screen.get_by_role("button", name="Show").focus()
+            enter(screen)
             assert screen.url.endswith("?turn=5")
             assert screen.inner_text("#steps span") == "5 of 11"
         looked_at(chromium, screen, 320, "dark")
