@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, AnyStr, ClassVar, Protocol
 
 from aiosmtpd.lmtp import LMTP
@@ -212,7 +213,7 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
         if isinstance(transport, asyncio.Transport) and (
             transport.get_extra_info("ssl_object") or transport.get_write_buffer_size()
         ):
-            transport.abort()
+            _hang_up(transport)
 
     def _part(self, words: bytes) -> None:
         """End the session for a reason that the operator may want to know."""
@@ -226,7 +227,7 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
             transport.write(words)
             transport.close()
             # A client that does not read what is left would keep it open for ever.
-            self.loop.call_later(LINGER_S, transport.abort)
+            self.loop.call_later(LINGER_S, _hang_up, transport)
 
     # -- what is said --------------------------------------------------------------------
 
@@ -308,6 +309,13 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
             return None
         found: dict[str, str | bool] | None = super()._getparams(params)
         return found
+
+
+def _hang_up(transport: asyncio.Transport) -> None:
+    """Drop a connection, whatever it has left to say, unless it is gone."""
+    # Where TLS has ended by now, this raises before Python 3.11.4.
+    with suppress(AttributeError):
+        transport.abort()
 
 
 class LmtpSession(SmtpSession, LMTP):

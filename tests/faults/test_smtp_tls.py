@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from time import sleep
 
 import pytest
 import trustme
@@ -136,6 +137,26 @@ def test_a_handshake_that_fails_is_no_error_of_ours(
             wire.half_close()
             rest = wire.rest()
             assert b"250" not in rest
+    with Wire(secure.port) as wire:
+        assert wire.ask("NOOP").startswith("250")
+    assert not [one for one in caplog.records if one.levelname in {"ERROR", "CRITICAL"}]
+
+
+def test_a_session_that_we_end_is_no_error_of_ours(
+    secure: Running,
+    authority: Authority,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("pbmserv.smtpd.session.LINGER_S", 0.01)
+    with Wire(secure.port) as wire:
+        assert wire.ask("STARTTLS").startswith("220")
+        wire.encrypt(authority.client())
+        while (answer := wire.ask("NOOP")).startswith("250"):
+            pass
+        assert answer.startswith("421 4.7.0 too many commands")
+        assert wire.rest() == b""
+    sleep(0.1)  # by then it would have hung up on a client that was still there
     with Wire(secure.port) as wire:
         assert wire.ask("NOOP").startswith("250")
     assert not [one for one in caplog.records if one.levelname in {"ERROR", "CRITICAL"}]
