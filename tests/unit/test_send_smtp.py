@@ -132,7 +132,8 @@ class Peer:
     async def finish(self, server: asyncio.Server) -> None:
         server.close()
         for connection in self.connections:
-            connection.abort()
+            if not connection.is_closing():
+                connection.abort()
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
