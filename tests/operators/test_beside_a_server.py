@@ -18,7 +18,6 @@ from pbmserv.files import held, turn
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages.operators import OfPages
-from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.accounts import players as rows
@@ -55,18 +54,14 @@ def test_commands_write_while_the_server_has_the_file(
         with Wire(process.port) as wire:
             assert wire.mail(ALICE, OURS, mail(ALICE, "signup alice wonder-land")).startswith("250")
 
-        def signed_up() -> bool:
-            with database.reading.connect() as connection:
-                return players.by_userid(connection, "alice") is not None
-
-        wait_until(signed_up, "alice to be there")
+        box = tmp_path / "mail" / ALICE / "new"
+        wait_until(lambda: len(list(box.glob("*"))) == 1, "the letter that asks her")
         assert run(["user", "suspend", "alice", *WHY]) == 0
         assert is_suspended()
         assert run(["user", "suspend", "nobody", *WHY]) == 1
         said = capsys.readouterr()
         assert "alice" in said.out
         assert "nobody" in said.err
-        box = tmp_path / "mail" / ALICE / "new"
         wait_until(lambda: len(list(box.glob("*"))) == 2, "the letter that tells her")
         # Their pages do it in the same way.
         pages = OfPages(load(os.environ, None).settings)
