@@ -49,7 +49,7 @@ CORES = 0.2
 WARM_UP = 60
 """Moves for each play before it is measured: statements are compiled then, and templates."""
 PLAYS, HOSTS = (1, 2, 4), (1, 2)
-SETTINGS, PLIES = 3, 20
+PLIES = 20
 IDLE_S = 2.0
 PATIENCE_S = 120
 DATABASE = "PostgreSQL"
@@ -293,7 +293,7 @@ def _printed(what: str, counts: Sequence[int], found: dict[int, Measured]) -> No
 def _boards(rounds: int, mails: int) -> int:
     """So many that none comes to its end; one board makes `PLIES` moves or more."""
     each = (len(PLAYS) + len(HOSTS)) * mails + (sum(PLAYS) + sum(HOSTS)) * WARM_UP
-    return max(mails + 4 * WARM_UP, SETTINGS * rounds * each // PLIES)
+    return max(mails + 4 * WARM_UP, rounds * each // PLIES)
 
 
 def main() -> None:
@@ -304,11 +304,11 @@ def main() -> None:
     parser.add_argument("--cores", type=float, default=CORES, help="of a processor for each host")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="pbmserv-hosts-") as name, ExitStack() as stack:
-        world = World(Path(name), _boards(asked.rounds, asked.mails))
+        settings = (DELAY_MS, 0.0), (0, 0.0), (0, asked.cores)
+        world = World(Path(name), _boards(len(settings) * asked.rounds, asked.mails))
         stack.callback(world.close)
         relay = Relay()
         stack.callback(relay.close)
-        settings = (DELAY_MS, 0.0), (0, 0.0), (0, asked.cores)
         for milliseconds, world.cores in settings:
             world.slow(milliseconds)
             after = f", commits + {milliseconds} ms" if milliseconds else ""

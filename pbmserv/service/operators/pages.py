@@ -59,15 +59,15 @@ class Queue:
     Attributes:
         running: whether a server runs, as a sentence.
         stages: those of this machine, and what each is at.
-        mail, letter: the newest ones' numbers.
+        newest_mail, newest_letter: their numbers.
         octets: what takes room.
         waiting: what waits, how many of it, for how long the oldest has.
     """
 
     running: str
     stages: Mapping[str, str]
-    mail: int
-    letter: int
+    newest_mail: int
+    newest_letter: int
     octets: Mapping[str, int]
     waiting: Sequence[tuple[str, str, str]]
 
