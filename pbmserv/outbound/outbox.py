@@ -142,7 +142,8 @@ LEASE = timedelta(minutes=5)
 
 
 HEAVY = 25
-"""What letters to one reader may take, in plain ones, before all others' go first."""
+"""What letters to one reader may take, in plain ones, before all others' go first; and one letter,
+before it is made alone."""
 
 
 def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
@@ -161,13 +162,14 @@ def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
 
 
 def in_steps(claimed: Sequence[QueuedLetter], most: int) -> Iterator[list[QueuedLetter]]:
-    """What is made together: as much as so many plain letters take, or one that takes more."""
+    """What is made together: as much as so many plain letters take, or one that takes much."""
     step, taken = list[QueuedLetter](), 0
     for row in claimed:
-        taken += row.effort
+        takes = most if row.effort > HEAVY else row.effort
+        taken += takes
         if step and taken > most:
             yield step
-            step, taken = [], row.effort
+            step, taken = [], takes
         step.append(row)
     yield step
 

@@ -25,6 +25,7 @@ from pbmserv.errors import (
 )
 from pbmserv.monitoring.metrics import Pulse, Vital
 from pbmserv.outbound.outbox import (
+    HEAVY,
     Failed,
     Held,
     Later,
@@ -40,12 +41,12 @@ from pbmserv.outbound.relay import Breaker, Delivery, Domains, OutgoingLetter, R
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 #: Claiming pays in batches of 20 to 100.
-BATCH = 50
+BATCH = 100
 #: As few go out as they are made: what a move on a quiet server leads to.
 FEW = 3
 #: Of others so many are made before the first of them is sent: to make many together saves work,
 #: and each of them takes 40 kB until it is gone, in each thread.
-TOGETHER = 25
+TOGETHER = 50
 #: After this time no further letter of a batch is begun: others wait for it.
 BATCH_TIME = timedelta(minutes=3)
 #: How often leases are renewed. A relay may take half an hour over a letter (`smtp_client`).
@@ -215,7 +216,7 @@ class Sender:
                 return 0
             is_trial = allowed < BATCH
             claimed = self._outbox.claim(allowed, self._domains.closed(now))
-            self._is_heavy = max([row.effort for row in claimed], default=0) > TOGETHER
+            self._is_heavy = max([row.effort for row in claimed], default=0) > HEAVY
             if not claimed:
                 if is_trial:
                     self._breaker.untried(now)
@@ -284,7 +285,7 @@ class Sender:
         is_few = len(claimed) <= FEW
         ahead: deque[Callable[[], list[_Ready]]] = deque()
         for rows in in_steps(claimed, 1 if is_few else TOGETHER):
-            while ahead and rows[0].effort > TOGETHER:
+            while ahead and rows[0].effort > HEAVY:
                 yield from ahead.popleft()()
             ahead.append(self._prepared(rows, results))
             if is_few or len(ahead) > 1:

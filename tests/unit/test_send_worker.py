@@ -301,10 +301,10 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock) -> Iterator
 def test_what_is_due_goes_out_in_batches(
     outbox: MemoryOutbox, relay: TestRelay, begin: Begin
 ) -> None:
-    outbox.add(120)
+    outbox.add(2 * BATCH + 20)
     begin()
-    assert outbox.wait_until_settled() == [Sent(n) for n in range(120)]
-    assert relay.taken == list(range(120))
+    assert outbox.wait_until_settled() == [Sent(n) for n in range(2 * BATCH + 20)]
+    assert relay.taken == list(range(2 * BATCH + 20))
     assert outbox.claims == [BATCH, BATCH, 20]
 
 

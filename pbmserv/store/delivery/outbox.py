@@ -72,7 +72,7 @@ class QueuedLetter(NewLetter):
     effort: int = 1
 
 
-SHARE = 50
+SHARE = 100
 """What letters to one reader may take of what is claimed at once, in plain letters; there is always
 one of them."""
 
