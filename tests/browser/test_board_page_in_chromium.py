@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chromium import FOCUSED, another_page, enter, follow, looked_at, opened, reach, send, tap
+from chromium import FOCUSED, enter, follow, looked_at, opened, reach, send, tap
 from playwright.sync_api import Browser, Request
 from pressing import page_of
 from running import Running
@@ -35,8 +35,7 @@ def test_two_people_play_without_scripts(chromium: Browser, server: Running) -> 
     # By keys alone: the words of a move, and Enter, which sends and taps nothing.
     bob.reload()
     bob.locator("#move").press_sequentially("b,+b3")
-    with another_page(bob):
-        bob.locator("#move").press("Enter")
+    enter(bob)
     assert "alice to move" in bob.inner_text("h1")
     assert "/b/" in bob.url
     assert "tap=" not in bob.url

@@ -69,7 +69,7 @@ class Reader:
     def send(self, words: str) -> None:
         """Type at the text's end where a letter has filled in something, else at its beginning."""
         self.page.locator("#body").press_sequentially(words)
-        follow(self.page.get_by_role("button", name="Send"))
+        send(self.page)
         assert "sent" in self.page.url, self.page.inner_text("main")
 
 
@@ -90,7 +90,7 @@ def test_a_whole_first_game_in_the_mailbox(chromium: Browser, server: Running) -
     assert "challenge FRIEND" in page.locator("#body").input_value()
     reader.is_well_made("write", 1200, "dark")
     page.locator("#body").fill("challenge bob")
-    follow(page.get_by_role("button", name="Send"))
+    send(page)
     reader.open_newest("bob")
     reader.reply("a1,c4,e5,g2")
     reader.open_newest("alice")

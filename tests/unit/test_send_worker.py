@@ -20,7 +20,7 @@ from pbmserv.errors import (
     StoreAway,
 )
 from pbmserv.log import LineFormatter
-from pbmserv.outbound.outbox import Failed, Later, Result, Sent, Untried
+from pbmserv.outbound.outbox import HEAVY, Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.relay import (
     FAILURES,
     SHORTEST_PAUSE,
@@ -355,10 +355,13 @@ def test_of_few_letters_each_goes_before_the_next_is_made(
     assert outbox.steps == ["make 0", "keep 0", "make 1", "keep 1"]
 
 
-def test_letters_go_out_before_a_heavy_one_is_made(outbox: MemoryOutbox, clock: MovedClock) -> None:
+@pytest.mark.parametrize("effort", [HEAVY + 1, SHARE])
+def test_letters_go_out_before_a_heavy_one_is_made(
+    outbox: MemoryOutbox, clock: MovedClock, effort: int
+) -> None:
     outbox.add(6)
     for heavy in (4, 5):
-        outbox.rows[heavy].effort = SHARE
+        outbox.rows[heavy].effort = effort
     relay = SteppedRelay()
     relay.steps = outbox.steps
     sender = Sender(outbox, relay, clock, lambda: 0.5, threads=1, poll_s=30.0, held=Claims())
