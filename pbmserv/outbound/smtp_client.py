@@ -181,8 +181,7 @@ class SmtpRelay(Relay):
         if begun[0] != 354:
             _expect_good((begun[0] if begun[0] >= 400 else -1, begun[1]), "DATA")
         # RFC 5321 section 4.5.2: a dot that begins a line is doubled.
-        raw = letter.raw
-        doubled = raw.replace(b"\n.", b"\n..") if b"\n." in raw else raw  # to look is quicker
+        doubled = letter.raw.replace(b"\r\n.", b"\r\n..")
         if doubled.startswith(b"."):
             doubled = b"." + doubled
         ended = doubled + (b".\r\n" if doubled.endswith(b"\r\n") else b"\r\n.\r\n")
