@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import IntEnum
 from time import monotonic
@@ -25,9 +25,6 @@ SPAN_S = 600.0
 followed it."""
 MOST_TOLD = 100
 """Networks with lines of their own in a span; the others share one."""
-
-LOOKED_AT = 20
-"""Connections of which it is asked for each mail what they are at."""
 
 IN_ALL = "too many sessions"
 FROM_NETWORK = "too many sessions from your network"
@@ -167,13 +164,6 @@ class ConnectionLimits:
         self._refusals.add(block_name(peer), NO_FILES)
 
     @property
-    def at_work(self) -> int:
-        """Connections that are at something; where many are open, all of them count."""
-        if len(self._own) + len(self._strangers) > LOOKED_AT:
-            return LOOKED_AT
-        return len([one for one in (*self._own, *self._strangers) if one.stage is not Stage.IDLE])
-
-    @property
     def idle_limit(self) -> float:
         """Seconds that a stranger may do nothing useful now."""
         bounds = self._bounds
@@ -249,11 +239,6 @@ class _Refusals:
     def _tell(self, network: str, because: str, count: int) -> None:
         facts = {"network": network, "because": because, "listener": self._listener, "count": count}
         log.info("session refused", extra=facts)
-
-
-def are_several(listeners: Iterable[ConnectionLimits]) -> bool:
-    """Whether more than one client is in the middle of a mail or a request, or may be."""
-    return sum([one.at_work for one in listeners]) > 1
 
 
 def peer_of(peername: object) -> str:

@@ -48,6 +48,11 @@ UNREADABLE = {
     "headers-too-long": "the headers are too long",
 }
 
+GATHER_S = 0.005
+"""Seconds between two groups while several clients send mail after mail."""
+RECENT_S = 0.05
+"""Seconds in which a client that has sent a mail is expected to send the next one."""
+
 
 class TryLater(ServerFault):
     """The database could not take the mail; nothing of it was kept (SMTP: 451)."""
@@ -65,7 +70,6 @@ class Door:
 
     Attributes:
         shares: what of each lane waits.
-        is_crowded: whether several clients are sending mails just now.
     """
 
     def __init__(
@@ -89,7 +93,6 @@ class Door:
         self._ours = ours
         self._storing: Storing | None = None
         self.shares = Shares()
-        self.is_crowded: Callable[[], bool] = _no_crowd
 
     def is_over(self, envelope: Envelope) -> bool:
         """Whether a mail need not even be sent; *envelope* has no text yet. Counts nothing."""
@@ -205,7 +208,7 @@ class Door:
         new = NewArrival(kind, envelope, lane, self._clock.now(), verdict, player or None)
         try:
             if self._storing is None or self._storing.loop is not asyncio.get_running_loop():
-                self._storing = Storing(self._writer, self._ring, self.is_crowded)
+                self._storing = Storing(self._writer, self._ring)
             return await self._storing.store(new)
         except (*UNAVAILABLE, Closed) as error:
             why = reason(error) or type(error).__name__
@@ -225,11 +228,6 @@ class Door:
             pass  # it would have been refused; or it comes again, and is told then
 
 
-def _no_crowd() -> bool:
-    """Nobody has told of clients."""
-    return False
-
-
 def _player(reply_address: ReplyAddress | None) -> int:
     return reply_address.player if reply_address else 0
 
@@ -243,24 +241,24 @@ class Storing:
     """Stores what comes in groups, for one event loop; make it in that loop.
 
     All that comes while one group is being committed is the next group: one job of the writer,
-    one commit, one wake-up of the loop, one ring. A mail that comes alone is committed by the loop
-    itself, at once: to hand it to a thread and back takes longer than its row.
+    one commit, one wake-up of the loop, one ring. While several clients send mail after mail, a
+    group begins when each of them has handed one in, or `GATHER_S` after the one before. Where one
+    client sends alone, the loop itself commits each mail, at once: to hand it to a thread and back
+    takes longer than its row.
 
     Args:
         ring: called after a commit that stored something, by the loop or the writer's thread.
-        is_crowded: whether more mails may come at the same time: then the loop reads while the
-            thread waits for the disk.
     """
 
-    def __init__(
-        self, writer: Writer, ring: Callable[[], None], is_crowded: Callable[[], bool]
-    ) -> None:
+    def __init__(self, writer: Writer, ring: Callable[[], None]) -> None:
         self._writer = writer
         self._ring = ring
-        self._is_crowded = is_crowded
         self.loop = asyncio.get_running_loop()
         self._waiting: deque[_Waiting] = deque()
         self._is_asked = False
+        self._senders: dict[asyncio.Task[Any] | None, float] = {}
+        self._begun = 0.0
+        self._timer: asyncio.TimerHandle | None = None
 
     async def store(self, new: NewArrival) -> int:
         """The number of what has come, once it is committed. Whoever stops waiting before its
@@ -271,12 +269,38 @@ class Storing:
         """
         stored: asyncio.Future[int] = self.loop.create_future()
         self._waiting.append((new, stored))
+        now = self.loop.time()
+        senders = self._sending(now)
         # In this order, and the other one in `_gather`: nothing is left lying.
         if not self._is_asked:
-            self._is_asked = True
-            writer, crowded = self._writer, self._is_crowded()
-            self._submit(_Group(self._gather), writer.submit if crowded else writer.submit_at_once)
+            begins = self._begun + GATHER_S
+            if now >= begins or len(self._waiting) >= senders:
+                self._begin(is_alone=senders == 1)
+            elif self._timer is None:
+                self._timer = self.loop.call_at(begins, self._begin)
         return await stored
+
+    def _sending(self, now: float) -> int:
+        """Clients that have handed something in lately, with the one that does now; each session
+        is a task."""
+        self._senders[asyncio.current_task()] = now
+        if len(self._senders) > 1:
+            self._senders = {
+                task: at
+                for task, at in self._senders.items()
+                if at > now - RECENT_S and not (task and task.done())
+            }
+        return len(self._senders)
+
+    def _begin(self, *, is_alone: bool = False) -> None:
+        """Have all that waits stored, as one group."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._is_asked = True
+        self._begun = self.loop.time()
+        submit = self._writer.submit_at_once if is_alone else self._writer.submit
+        self._submit(_Group(self._gather), submit)
 
     def _submit(self, group: _Group, submit: Callable[[_Group], Future[None]]) -> None:
         try:

@@ -18,7 +18,7 @@ from pbmserv.config.settings import Settings
 from pbmserv.errors import ConfigError, StillWorking
 from pbmserv.letters.environment import environment
 from pbmserv.net import listening
-from pbmserv.net.connection_limits import Bounds, ConnectionLimits, are_several
+from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.net.listening import AT_ONCE, Listening
 from pbmserv.service.accounts import web_requests
 from pbmserv.service.auth.passwords import Lockout, Memo
@@ -246,7 +246,6 @@ class MailPorts:
             )
             for name, sock in bound.mail.items()
         ]
-        door.is_crowded = partial(are_several, self._limits.values())
 
     async def open(self) -> None:
         """Begin to accept sessions."""

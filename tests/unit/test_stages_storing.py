@@ -14,6 +14,7 @@ from sqlalchemy.exc import OperationalError
 
 from pbmserv.mail.envelope import Envelope
 from pbmserv.monitoring.metrics import Vital
+from pbmserv.stages import door
 from pbmserv.stages.door import Storing
 from pbmserv.store.core.writer import Closed
 from pbmserv.store.delivery import arrivals
@@ -78,10 +79,6 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Store:
     return Store(monkeypatch)
 
 
-def nobody_else() -> bool:
-    return False
-
-
 def _new(lane: str) -> NewArrival:
     return NewArrival("mail", Envelope("", "", b""), lane, datetime(2026, 1, 1, tzinfo=UTC))
 
@@ -100,7 +97,7 @@ def test_a_group_is_one_job_one_wake_up_and_one_ring(
             wake_ups += 1
             return signal(*job)
 
-        storing = Storing(store, lambda: rings.append("rung"), nobody_else)
+        storing = Storing(store, lambda: rings.append("rung"))
         tasks = [asyncio.ensure_future(storing.store(_new(str(n)))) for n in range(50)]
         await store.asked()
         assert len(store.jobs) == 1
@@ -117,7 +114,7 @@ def test_whatever_the_threads_do_nothing_is_left_lying(store: Store) -> None:
     """The writer takes the group while the loop adds to it: each is stored once."""
 
     async def main() -> None:
-        storing = Storing(store, lambda: None, nobody_else)
+        storing = Storing(store, lambda: None)
         tasks = []
         for number in range(400):
             tasks.append(asyncio.ensure_future(storing.store(_new(str(number)))))
@@ -134,7 +131,7 @@ def test_whatever_the_threads_do_nothing_is_left_lying(store: Store) -> None:
 
 def test_a_fault_of_one_is_no_fault_of_the_others(store: Store) -> None:
     async def main() -> None:
-        storing = Storing(store, lambda: None, nobody_else)
+        storing = Storing(store, lambda: None)
         tasks = [asyncio.ensure_future(storing.store(_new(n))) for n in ("a", "bad", "c")]
         await store.asked()
         for _ in range(3):
@@ -151,7 +148,7 @@ def test_a_fault_of_one_is_no_fault_of_the_others(store: Store) -> None:
 def test_when_the_database_is_away_all_are_told_so_at_once(store: Store) -> None:
     async def main() -> None:
         rings: list[str] = []
-        storing = Storing(store, lambda: rings.append("rung"), nobody_else)
+        storing = Storing(store, lambda: rings.append("rung"))
         store.away = OperationalError("", None, Exception("locked"))
         tasks = [asyncio.ensure_future(storing.store(_new(str(n)))) for n in range(3)]
         await store.asked()
@@ -171,14 +168,14 @@ def test_a_closed_writer_is_told_at_once(store: Store, monkeypatch: pytest.Monke
 
     async def main() -> None:
         with pytest.raises(Closed):
-            await Storing(store, lambda: None, nobody_else).store(_new("a"))
+            await Storing(store, lambda: None).store(_new("a"))
 
     asyncio.run(main())
 
 
 def test_who_stops_waiting_takes_his_mail_back_if_its_group_has_not_begun(store: Store) -> None:
     async def main() -> None:
-        storing = Storing(store, lambda: None, nobody_else)
+        storing = Storing(store, lambda: None)
         tasks = [asyncio.ensure_future(storing.store(_new(n))) for n in ("a", "b")]
         await store.asked()
         tasks[0].cancel()
@@ -197,9 +194,7 @@ def test_a_group_whose_loop_is_gone_still_rings(store: Store) -> None:
     loop = asyncio.new_event_loop()
 
     async def begin() -> asyncio.Task[int]:
-        return asyncio.ensure_future(
-            Storing(store, lambda: rings.append("rung"), nobody_else).store(_new("a"))
-        )
+        return asyncio.ensure_future(Storing(store, lambda: rings.append("rung")).store(_new("a")))
 
     task = loop.run_until_complete(begin())
     loop.run_until_complete(store.asked())
@@ -212,30 +207,97 @@ def test_a_group_whose_loop_is_gone_still_rings(store: Store) -> None:
     assert (store.kept, rings) == (["a"], ["rung"])
 
 
-def test_a_mail_alone_is_committed_by_the_loop_and_in_a_crowd_by_the_thread(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    by_the_loop: list[str] = []
+@pytest.fixture
+def by_the_loop(store: Store, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the event loop itself has stored; the rest waits for `Store.run`."""
+    stored: list[str] = []
 
     def at_once(job: Callable[[Any], Any]) -> Future[Any]:
         future = store.submit(job)
         store.run()
-        by_the_loop.append(store.kept[-1])
+        stored.append(store.kept[-1])
         return future
 
     monkeypatch.setattr(store, "submit_at_once", at_once)
+    return stored
 
+
+class Client:
+    """A session that stays, and sends when it is told to."""
+
+    def __init__(self, storing: Storing) -> None:
+        self._to_send: asyncio.Queue[str | None] = asyncio.Queue()
+        self._storing = storing
+        self.numbers: list[int] = []
+        self.session = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
+        while (lane := await self._to_send.get()) is not None:
+            self.numbers.append(await self._storing.store(_new(lane)))
+
+    async def send(self, lane: str | None) -> None:
+        self._to_send.put_nowait(lane)
+        for _ in range(3):
+            await asyncio.sleep(0)
+
+
+def test_a_client_alone_has_its_mails_committed_by_the_loop(
+    store: Store, by_the_loop: list[str]
+) -> None:
     async def main() -> None:
         rings: list[str] = []
-        crowd: list[str] = []
-        storing = Storing(store, lambda: rings.append("rung"), lambda: bool(crowd))
+        storing = Storing(store, lambda: rings.append("rung"))
         assert [await storing.store(_new(one)) for one in ("a", "b")] == [1, 2]
         assert by_the_loop == ["a", "b"]
-        crowd.append("somebody else")
-        task = asyncio.ensure_future(storing.store(_new("c")))
-        await store.asked()
+        await asyncio.sleep(0)
         assert rings == ["rung", "rung"]
-        store.run()
-        assert (await task, by_the_loop) == (3, ["a", "b"])
 
     asyncio.run(main())
+
+
+def test_of_several_clients_a_group_waits_until_each_has_handed_one_in(
+    store: Store, by_the_loop: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(door, "GATHER_S", 3600)
+    monkeypatch.setattr(door, "RECENT_S", 3600)
+
+    async def main() -> None:
+        storing = Storing(store, lambda: None)
+        one, two = Client(storing), Client(storing)
+        await one.send("a")
+        await two.send("b")
+        assert (by_the_loop, len(store.jobs)) == (["a"], 0)
+        await one.send("c")
+        assert len(store.jobs) == 1
+        store.run()
+        await two.send(None)
+        assert store.kept == ["a", "b", "c"]
+        await one.send("d")  # the other has gone
+        assert by_the_loop == ["a", "d"]
+        await one.send(None)
+        assert (one.numbers, two.numbers) == ([1, 3, 4], [2])
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("expected_for", ["GATHER_S", "RECENT_S"])
+def test_nobody_waits_long_for_a_client_that_sends_no_more(
+    store: Store, by_the_loop: list[str], monkeypatch: pytest.MonkeyPatch, expected_for: str
+) -> None:
+    for name in ("GATHER_S", "RECENT_S"):
+        monkeypatch.setattr(door, name, 0.001 if name == expected_for else 3600)
+
+    async def main() -> None:
+        storing = Storing(store, lambda: None)
+        one, two = Client(storing), Client(storing)
+        await one.send("a")
+        await asyncio.sleep(0.002)
+        await two.send("b")
+        while not two.numbers:
+            store.run()
+            await asyncio.sleep(0)
+        assert by_the_loop == (["a"] if expected_for == "GATHER_S" else ["a", "b"])
+        await one.send(None)
+        await two.send(None)
+
+    asyncio.run(asyncio.wait_for(main(), 20))
