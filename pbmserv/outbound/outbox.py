@@ -233,7 +233,7 @@ class WrittenRows:
         self._writer.submit_unsynced(partial(outbox.renew, ids=ids, until=until)).result()
 
     def settle(self, results: Sequence[Result], now: datetime) -> None:
-        self._writer.submit_all([partial(self._settle, results, now)])[0].result()
+        self._writer.submit_between(partial(self._settle, results, now)).result()
 
     def reclaim(self, now: datetime) -> None:
         job = partial(outbox.reclaim, now=now, held=self.held())

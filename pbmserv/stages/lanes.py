@@ -1,4 +1,5 @@
-"""Who waits for whom: mails of a lane in their order, lanes by the time that theirs have taken."""
+"""Who waits for whom: mails of a lane in their order, lanes by the time that theirs have taken, and
+play for post."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from time import perf_counter
+from threading import Condition
+from time import monotonic, perf_counter
 
 from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.store.delivery.arrivals import Arrival
@@ -25,6 +27,10 @@ WARY_S = 2.0
 and their letters."""
 MOST_DEATHS = 2
 """Times that play may die with a mail before that is kept for a person instead."""
+MUCH = 300
+"""Letters that may wait while play goes on: three claims, so that post need not wait for play."""
+AT_WORK_S = 1.0
+"""A post that has claimed nothing for so long is not waited for: it is away, or its relay is."""
 
 
 @dataclass(slots=True)
@@ -160,3 +166,38 @@ def blamed(deaths: Mapping[int, int], in_hand: Sequence[int]) -> dict[int, int]:
     if len(in_hand) == 1 and found[in_hand[0]] > 1:
         return {number: times for number, times in found.items() if times > 1}
     return found
+
+
+class Backlog:
+    """Letters that are due and that no post has claimed: play lets post catch up.
+
+    Both share the processors. While more comes than can be carried out, play would be done long
+    before post, which then has one processor while another has nothing to do.
+
+    It is what play has queued, less what was claimed. Others queue letters, too, and some are
+    claimed twice; but a claim that brings fewer than it asked for has left none.
+    """
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._waiting = 0
+        self._claimed_at = 0.0
+
+    def queued(self, letters: int) -> None:
+        """So many letters were queued and committed."""
+        if letters:
+            with self._changed:
+                self._waiting += letters
+
+    def claimed(self, most: int, found: int) -> None:
+        """Post has asked for *most* letters and got *found*."""
+        with self._changed:
+            self._claimed_at = monotonic()
+            self._waiting = max(0, self._waiting - found) if found == most else 0
+            self._changed.notify_all()
+
+    def wait(self, longest_s: float) -> None:
+        """Until little waits, but no longer than that, nor for a post that does nothing."""
+        with self._changed:
+            if monotonic() < self._claimed_at + AT_WORK_S:
+                self._changed.wait_for(lambda: self._waiting <= MUCH, longest_s)

@@ -7,7 +7,7 @@ are in one process (tests), directly.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from random import random
@@ -46,6 +46,7 @@ from pbmserv.stages.play import Play
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, open_writer
 from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery.outbox import QueuedLetter
 
 SENDERS = {"maildir": 2, "lmtp": 2, "smtp": 4, "smtps": 4}
 """Threads that send, by relay: so many batches may wait for one that is slow."""
@@ -221,7 +222,7 @@ class PlayStage:
         """What post, bots and operators' commands may ask of it."""
         rows = self.rows
         return {
-            "claim": rows.claim,
+            "claim": self._claim,
             "keep": lambda packed, now: rows.keep(packed, now)(),
             "renew": rows.renew,
             "settle": rows.settle,
@@ -232,6 +233,14 @@ class PlayStage:
             "operate": self._operate,
             "retry_kept": self.kept_mails.retry,
         }
+
+    def _claim(
+        self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
+    ) -> list[QueuedLetter]:
+        """As `OutboxRows.claim`; play learns how far post has come."""
+        found = self.rows.claim(now, until, most, avoiding)
+        self.play.backlog.claimed(most, len(found))
+        return found
 
     def start(self) -> None:
         """Begin. The heartbeat first of all, so that a move which waited for us is not charged

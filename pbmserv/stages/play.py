@@ -1,11 +1,9 @@
 """The second stage: carries out what has arrived, and is the only one that changes a game.
 
-Mails wait in lanes, one for each player or sender. Lanes take turns by the processor time that
-theirs have taken lately, so that who sends much waits for himself; within a lane the order is that
-in which the mails came. Passwords are looked at by other threads while the lane waits. Mails are
-read, and then carried out as a group, by one thread where there is one writer: each in a savepoint,
-all committed together. That a mail is done is written in the same transaction: whatever dies at
-whatever moment, it is carried out once.
+Lanes (`lanes`) say whose mail comes next. Passwords are looked at by other threads while the lane
+waits. Mails are read, and then carried out as a group, by one thread where there is one writer:
+each in a savepoint, and that it is done is written in the same transaction. Whatever dies at
+whatever moment, a mail is carried out once.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ from pbmserv.service.delivery.incoming import IncomingMail, MailReader, is_set_a
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.stages.arrivals import MOST, Arrivals, Gone
 from pbmserv.stages.current_work import CurrentWork
-from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Task
+from pbmserv.stages.lanes import MOST_DEATHS, Backlog, Lane, Lanes, Task
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import Arrival
 
@@ -46,8 +44,9 @@ AGAIN_S = 2.0
 """Seconds until a mail is tried again that the database could not take."""
 IN_FLIGHT = 128
 """Mails that are read and not committed: as many are in a group at most."""
-GATHER_S = 0.05
-"""Seconds between two groups while mails come as others are carried out; one alone never waits."""
+GATHER_S, CATCH_UP_S = 0.05, 0.25
+"""Seconds between two groups while mails come as others are carried out, and at most while post is
+far behind; one alone never waits."""
 MOST_CHANGES = 5
 """Times that a mail's passwords are looked at once more, since one was changed meanwhile."""
 LONGEST_S = 300.0
@@ -99,6 +98,7 @@ class Play:
         self._ring_bots = ring_bots
         self._current = current or CurrentWork()
         self._suspects = suspects or {}
+        self.backlog = Backlog()
         self._is_alone = False
         self._keeps_order = keeps_order
         self._events: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -141,6 +141,7 @@ class Play:
             try:
                 if self._are_several:  # one in a larger group takes a quarter less than one alone
                     self._stopping.wait(self._handed_in + GATHER_S - perf_counter())
+                    self.backlog.wait(self._handed_in + CATCH_UP_S - perf_counter())
                 self._begin_some()
                 self._hand_in()
                 self._pulse.rest()
@@ -270,7 +271,7 @@ class Play:
         """Tell the writer of a mail that was put off why, unless it is a machine."""
         writer, over = self._reader.put_off(arrival.envelope)
         if not writer:
-            return _nothing_done
+            return lambda _: NOTHING
         return partial(self._mails.tell_too_many, writer, over, arrival.received_at)
 
     def _form(self, values: dict[str, Any], now: datetime, connection: Connection) -> Any:
@@ -349,6 +350,7 @@ class Play:
 
     def _take_note(self, task: Task, done: Done) -> None:
         """Of what was carried out: tell others, and log it with the time since it came here."""
+        self.backlog.queued(done.letters)
         if done.letters and not self._has_rung:  # what this round takes note of is committed
             self._has_rung = True
             self._ring_post()
@@ -381,7 +383,7 @@ class Play:
         elif arrival.kind != "mail" and not task.is_to_keep:
             task.is_to_keep = True
             log.error("what was asked for could not be done", exc_info=error)
-            self._submit(lane, task, _nothing_done)
+            self._submit(lane, task, lambda _: NOTHING)
         elif task.is_to_keep:
             log.critical("a mail cannot be kept; it waits for the next start", exc_info=error)
         else:
@@ -394,7 +396,3 @@ class Play:
     def _put_back(self, task: Task) -> None:
         self._lanes.put_back(task)
         self._again_at = perf_counter() + AGAIN_S
-
-
-def _nothing_done(_connection: Connection) -> Done:
-    return NOTHING

@@ -173,6 +173,52 @@ def test_who_hands_in_several_takes_along_what_waits(sqlite: Database) -> None:
     writer.close()
 
 
+def test_a_short_job_is_done_between_two_of_a_long_group(sqlite: Database) -> None:
+    """What post asks of play: it waits for one mail, not for all that are carried out with it."""
+    writer = GroupWriter(sqlite)
+    gate, later = Gate(), Gate()
+    group: list[Future[object]] = []
+    jobs = (gate, joins("one"), later, joins("two"))
+    handing = threading.Thread(target=lambda: group.extend(writer.submit_all(jobs)))
+    handing.start()
+    assert gate.reached.wait(PATIENCE_S)
+    asked = [writer.submit_between(joins("asked")), writer.submit_unsynced(joins("told"))]
+    called_off = writer.submit_between(joins("off"))
+    assert called_off.cancel()
+    gate.open()
+    assert all(one.result(PATIENCE_S) for one in asked)
+    assert later.reached.wait(PATIENCE_S)
+    assert userids(sqlite) == {"asked", "told"}  # committed with what was done before them
+    later.open()
+    handing.join(PATIENCE_S)
+    assert all(future.exception() is None for future in group)
+    assert userids(sqlite) == {"one", "two", "asked", "told"}
+    assert writer.submit_between(joins("alone")).done()
+    writer.close()
+    with pytest.raises(Closed):
+        writer.submit_between(joins("late")).result(PATIENCE_S)
+
+
+def test_a_short_job_between_two_others_fails_alone(sqlite: Database) -> None:
+    writer = GroupWriter(sqlite)
+    gate = Gate()
+    handing = threading.Thread(target=writer.submit_all, args=([gate, joins("one")],))
+    handing.start()
+    assert gate.reached.wait(PATIENCE_S)
+
+    def fault(connection: Connection) -> None:
+        joins("half")(connection)
+        raise LookupError("my own")
+
+    asked = writer.submit_between(fault), writer.submit_between(joins("asked"))
+    gate.open()
+    assert str(asked[0].exception(PATIENCE_S)) == "my own"
+    assert asked[1].result(PATIENCE_S)
+    handing.join(PATIENCE_S)
+    assert userids(sqlite) == {"asked", "one"}
+    writer.close()
+
+
 def test_a_job_that_was_called_off_in_time_is_not_run(database: Database) -> None:
     writer = GroupWriter(database) if database.is_sqlite else PoolWriter(database, threads=1)
     gate = Gate()
@@ -288,6 +334,21 @@ def test_what_an_event_loop_hands_in_is_done_at_once_unless_that_would_take_long
     with pytest.raises(Closed):
         writer.submit_at_once(joins("five"))
     assert userids(sqlite) == {"one", "two", "three", "four"}
+
+
+def test_what_comes_while_an_event_loop_commits_is_the_threads(sqlite: Database) -> None:
+    writer = GroupWriter(sqlite)
+    told: list[Future[str]] = []
+
+    def name(connection: Connection) -> str:
+        return threading.current_thread().name
+
+    def loops(connection: Connection) -> None:
+        told.append(writer.submit_between(name))
+
+    assert writer.submit_at_once(loops).done()
+    assert told[0].result(PATIENCE_S) == "pbmserv-writer-0"
+    writer.close()
 
 
 def crossing(

@@ -9,8 +9,10 @@ itself: two that take the interpreter from each other cost a fifth more (docs/de
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -75,8 +77,13 @@ class Writer(Protocol):
         """Run *job*; the future has its result once that is committed."""
         ...
 
+    def submit_between(self, job: Callable[[Connection], T]) -> Future[T]:
+        """As `submit`, for a short job that another process waits for: on SQLite it is done now, or
+        by whoever is carrying out a group, between two of its jobs."""
+        ...
+
     def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
-        """As `submit_all` of one that can be done once more, without waiting for the disk: a power
+        """As `submit_between` one that can be done once more, without waiting for the disk: a power
         failure, but no crash of this process, may take it back."""
         ...
 
@@ -132,6 +139,9 @@ class _QueueWriter:
     def submit(self, job: Callable[[Connection], T]) -> Future[T]:
         return self._enqueue([_Order(job, is_synced=True)])[0]
 
+    def submit_between(self, job: Callable[[Connection], T]) -> Future[T]:
+        return self.submit(job)
+
     def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
         return self._enqueue([_Order(job, is_synced=False)])[0]
 
@@ -176,12 +186,15 @@ class GroupWriter(_QueueWriter):
     """One connection; all jobs that have arrived share one commit.
 
     While one commit waits for the disk the next jobs gather, so a slow disk makes larger
-    groups instead of a longer queue. Its thread carries them out, or who hands them in.
+    groups instead of a longer queue. Its thread carries them out, or who hands them in. A group
+    takes long when there is much to do, so what comes by `submit_between` meanwhile is done before
+    its next job, and committed with the part that is done.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._turn = threading.Lock()
+        self._between: deque[_Order] = deque()
         self._connection: Connection | None = None
         self._is_synced: bool | None = None
         self._is_patient: bool | None = None
@@ -192,21 +205,43 @@ class GroupWriter(_QueueWriter):
         while (order := self._next(pulse)) is not None:
             with self._turn:
                 self._commit(self._gather([order]))
+            self._do_between()
         with self._turn:
             self._let_go()
 
+    def submit_between(self, job: Callable[[Connection], T]) -> Future[T]:
+        return self._between_others(_Order(job, is_synced=True))
+
     def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
-        return self._do([_Order(job, is_synced=False)])[0]
+        return self._between_others(_Order(job, is_synced=False))
 
     def submit_all(self, jobs: Sequence[Job]) -> list[Future[Any]]:
-        return self._do([_Order(job, is_synced=True) for job in jobs])
-
-    def _do(self, orders: Sequence[_Order]) -> list[Future[Any]]:
+        orders = [_Order(job, is_synced=True) for job in jobs]
         with self._turn:
             if self._closed:
                 raise Closed("the writer is closed")
             self._commit(self._gather(orders))
+        self._do_between()
         return [order.future for order in orders]
+
+    def _between_others(self, order: _Order) -> Future[Any]:
+        self._between.append(order)
+        self._do_between()
+        return order.future
+
+    def _do_between(self) -> None:
+        """Do what was handed in while somebody had the turn, unless somebody has it: whoever ends
+        a turn calls this, so nothing is left lying."""
+        while self._between and self._turn.acquire(blocking=False):
+            try:
+                orders = _taken(self._between)
+                if self._closed:
+                    for order in _wanted(orders):
+                        order.future.set_exception(Closed("the writer is closed"))
+                else:
+                    self._commit(self._gather(orders))
+            finally:
+                self._turn.release()
 
     def submit_at_once(self, job: Callable[[Connection], T]) -> Future[T]:
         order = _Order(job, is_synced=True)
@@ -223,6 +258,8 @@ class GroupWriter(_QueueWriter):
                 self._let_go()
             finally:
                 self._turn.release()
+                for other in _taken(self._between):  # the thread's, not the event loop's
+                    self._queue.put(other)
         return self._enqueue([order])[0]
 
     def _begin(self, *, is_synced: bool, is_patient: bool) -> Connection:
@@ -267,36 +304,71 @@ class GroupWriter(_QueueWriter):
                 self._queue.put(order)
                 break
             orders.append(order)
-        return [one for one in orders if one.future.set_running_or_notify_cancel()]
+        return _wanted(orders)
 
-    def _commit(self, batch: list[_Order], begun: Connection | None = None) -> None:
-        if not batch:
-            return
-        failed: dict[_Order, Exception] = {}
-        try:
-            is_synced = True in [one.is_synced for one in batch]
-            connection = begun or self._begin(is_synced=is_synced, is_patient=True)
-            driver: Any = connection.connection.dbapi_connection
-            if len(batch) == 1:
-                _carry_out(batch[0], connection, failed, driver.rollback)
-            for order in batch if len(batch) > 1 else ():
+    def _commit(self, orders: list[_Order], begun: Connection | None = None) -> None:
+        """Carry out a group, in as many transactions as others' short jobs make of it."""
+        left = deque(orders)
+        while left:
+            done, failed = list[_Order](), dict[_Order, Exception]()
+            try:
+                self._transaction(left, done, failed, begun)
+            except Exception as fault:  # nobody of this group may hear 250
+                done += _taken(left)
+                cause = stores.cause_of(fault)
+                told = "a group of jobs was rolled back"
+                log.error(told, exc_info=cause, extra={"jobs": len(done)})
+                self._let_go()  # closing it takes back whatever is half done
+                for order in done:
+                    order.future.set_exception(failed.get(order, cause))
+                return
+            begun = None
+            for order in done:
+                if error := failed.get(order):
+                    order.future.set_exception(error)
+                else:
+                    order.future.set_result(order.result)
+
+    def _transaction(
+        self,
+        left: deque[_Order],
+        done: list[_Order],
+        failed: dict[_Order, Exception],
+        begun: Connection | None,
+    ) -> None:
+        """Carry out as many as nobody's short job comes between, then that, and commit."""
+        is_synced = True in [one.is_synced for one in left]
+        connection = begun or self._begin(is_synced=is_synced, is_patient=True)
+        driver: Any = connection.connection.dbapi_connection
+        if len(left) == 1:
+            done.append(left.popleft())
+            _carry_out(done[0], connection, failed, driver.rollback)
+            if failed:
+                return
+        while left:
+            between = _wanted(_taken(self._between)) if done and is_synced else []
+            for order in between or (left.popleft(),):
+                done.append(order)
                 _JOB.begin(connection)
                 _carry_out(order, connection, failed, partial(_JOB.undo, connection))
                 _JOB.end(connection)
-            if len(batch) > 1 or not failed:
-                stores.at_driver(driver, "COMMIT")
-        except Exception as fault:  # nobody of this group may hear 250
-            cause = stores.cause_of(fault)
-            log.error("a group of jobs was rolled back", exc_info=cause, extra={"jobs": len(batch)})
-            self._let_go()  # closing it takes back whatever is half done
-            for order in batch:
-                order.future.set_exception(failed.get(order, cause))
-            return
-        for order in batch:
-            if error := failed.get(order):
-                order.future.set_exception(error)
-            else:
-                order.future.set_result(order.result)
+            if between:
+                break
+        stores.at_driver(driver, "COMMIT")
+
+
+def _taken(orders: deque[_Order]) -> list[_Order]:
+    """All of them, taken out one by one: other threads may add to them, and take some."""
+    taken = []
+    with contextlib.suppress(IndexError):
+        while True:
+            taken.append(orders.popleft())
+    return taken
+
+
+def _wanted(orders: Sequence[_Order]) -> list[_Order]:
+    """Those that nobody has called off, and nobody can any more."""
+    return [one for one in orders if one.future.set_running_or_notify_cancel()]
 
 
 def _carry_out(
