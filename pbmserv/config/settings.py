@@ -57,7 +57,7 @@ class Settings(Pages):
             "PBMSERV_DOMAIN_LETTERS",
             "number",
             "4",
-            "Letters to hand to an SMTP relay at once for one recipient domain, of 8 in all for "
+            "Letters to hand to an SMTP relay at once for one recipient domain, of 16 in all for "
             "each process; 0 = no limit.",
             values.whole(0, 1_000, "4"),
         ),

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -24,6 +24,7 @@ from pbmserv.errors import (
     StoreAway,
 )
 from pbmserv.monitoring.metrics import Pulse, Vital
+from pbmserv.outbound.concurrency import Domains, Turn, domain_of
 from pbmserv.outbound.outbox import (
     HEAVY,
     Failed,
@@ -37,7 +38,7 @@ from pbmserv.outbound.outbox import (
     note_letter,
     try_again,
 )
-from pbmserv.outbound.relay import Breaker, Delivery, Domains, OutgoingLetter, Relay, domain_of
+from pbmserv.outbound.relay import Breaker, Delivery, OutgoingLetter, Relay
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 #: Claiming pays in batches of 20 to 100.
@@ -60,10 +61,6 @@ _SHORTEST_PAUSE_S = 0.05
 LONGEST_S = 3600.0
 #: A letter that took longer is followed by no other of its batch: those are given back.
 SLOW_S = 5.0
-
-#: So long a thread works alone before the next begins beside it: one is enough for a processor and
-#: a relay that answers, and two would only take turns away from each other.
-TURN_S = 0.5
 
 _log = logging.getLogger("pbmserv.send")
 
@@ -110,12 +107,13 @@ class Sender:
         self._poll_s = poll_s
         self._trouble_s = min(poll_s, _TROUBLE_PAUSE_S)
         self._breaker = Breaker()
-        self._domains = Domains(domain_letters)
+        self._at_once = min(relay.at_once, domain_letters or relay.at_once)
+        self._domains = Domains(domain_letters, self._at_once)
+        self._claiming = threading.Lock()
         self._renewal_s = renewal_s
         self._held = held
         self._is_heavy = False
-        self._turn: tuple[int, float] | None = None
-        self._turns = threading.Condition()
+        self._turn = Turn()
         self._stopping = threading.Event()
         self._woken = False
         self._bell = threading.Condition()
@@ -209,13 +207,15 @@ class Sender:
         with ExitStack() as turn:
             waits = self._is_heavy
             if waits:  # else each thread would have one in hand, and others' letters wait for all
-                turn.enter_context(self._in_turn())
+                turn.enter_context(self._turn.taken(self._stopping))
             now = self._clock.now()
             allowed = self._breaker.allowance(now, BATCH)
             if not allowed:
                 return 0
             is_trial = allowed < BATCH
-            claimed = self._outbox.claim(allowed, self._domains.closed(now))
+            with self._claiming:  # one after the other: each knows what others have in hand
+                claimed = self._outbox.claim(allowed, self._domains.closed(now))
+                self._domains.take([row.recipient for row in claimed])
             self._is_heavy = max([row.effort for row in claimed], default=0) > HEAVY
             if not claimed:
                 if is_trial:
@@ -225,31 +225,15 @@ class Sender:
             self._held.add(ids)
             try:
                 if not waits:
-                    turn.enter_context(self._in_turn())
+                    turn.enter_context(self._turn.taken(self._stopping))
                 results = self._results(claimed, now, is_trial=is_trial)
                 turn.close()
                 self._settle(results)
             finally:
                 self._held.remove(ids)
+                if self._domains.put_down():
+                    self.wake()
         return len(claimed)
-
-    @contextmanager
-    def _in_turn(self) -> Iterator[None]:
-        """Wait until nobody has the turn, or whoever has it seems to wait for a slow relay."""
-        with self._turns:
-            while self._turn is not None and not self._stopping.is_set():
-                left = self._turn[1] + TURN_S - monotonic()
-                if left <= 0:
-                    break
-                self._turns.wait(left)
-            mine = self._turn = (threading.get_ident(), monotonic())
-        try:
-            yield
-        finally:
-            with self._turns:
-                if self._turn is mine:
-                    self._turn = None
-                    self._turns.notify()
 
     def _results(
         self, claimed: Sequence[QueuedLetter], now: datetime, *, is_trial: bool
@@ -261,7 +245,7 @@ class Sender:
         under_way: deque[tuple[QueuedLetter, str, Delivery]] = deque()
         # What is few shall be there soon, and nothing waits until a heavy letter is made; else the
         # next hop has time while others are begun.
-        lag = 0 if len(claimed) <= FEW or self._is_heavy else self._relay.at_once // 2
+        lag = 0 if len(claimed) <= FEW or self._is_heavy else self._at_once // 2
         for row, letter in self._made(claimed, results):
             domain = domain_of(letter.recipient)
             # After a slow one others need not wait behind it.
@@ -272,7 +256,7 @@ class Sender:
             under_way.append((row, domain, self._relay.begin(letter)))
             if len(under_way) > lag:
                 under_way[-1 - lag][2].go_on()
-            while len(under_way) >= self._relay.at_once:
+            while len(under_way) >= self._at_once:
                 results.append(self._ended(*under_way[0]))
                 slow |= monotonic() - under_way.popleft()[2].begun > SLOW_S
         for _, _, delivery in islice(under_way, max(0, len(under_way) - lag), None):

@@ -20,6 +20,7 @@ from pbmserv.errors import (
     StoreAway,
 )
 from pbmserv.log import LineFormatter
+from pbmserv.outbound.concurrency import domain_of
 from pbmserv.outbound.outbox import HEAVY, Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.relay import (
     FAILURES,
@@ -27,7 +28,6 @@ from pbmserv.outbound.relay import (
     Delivery,
     OutgoingLetter,
     Relay,
-    domain_of,
 )
 from pbmserv.outbound.worker import BATCH, BATCH_TIME, TOGETHER, Sender
 from pbmserv.stages.current_work import Claims
