@@ -56,10 +56,10 @@ class Settings(Pages):
         Setting(
             "PBMSERV_DOMAIN_LETTERS",
             "number",
-            "4",
-            "Letters to hand to an SMTP relay at once for one recipient domain, of 16 in all for "
+            "8",
+            "Letters to hand to an SMTP relay at once for one recipient domain, of 32 in all for "
             "each process; 0 = no limit.",
-            values.whole(0, 1_000, "4"),
+            values.whole(0, 1_000, "8"),
         ),
     ]
     dkim_keys: Annotated[

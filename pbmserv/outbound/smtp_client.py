@@ -72,7 +72,7 @@ class SmtpRelay(Relay):
     Idle connections wait in a pool; each letter that is under way takes one out.
     """
 
-    at_once = 4
+    at_once = 8
     """While the next hop takes one letter, the next is begun: nobody waits, and no thread is needed
     for each."""
 
