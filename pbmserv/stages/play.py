@@ -45,8 +45,8 @@ AGAIN_S = 2.0
 IN_FLIGHT = 128
 """Mails that are read and not committed: as many are in a group at most."""
 GATHER_S, CATCH_UP_S = 0.05, 0.25
-"""Seconds between two groups while mails come as others are carried out, and at most while post is
-far behind; one alone never waits."""
+"""Seconds between two groups while mails come as others are carried out, and after a group at most
+while post is far behind; one alone never waits."""
 MOST_CHANGES = 5
 """Times that a mail's passwords are looked at once more, since one was changed meanwhile."""
 LONGEST_S = 300.0
@@ -141,7 +141,7 @@ class Play:
             try:
                 if self._are_several:  # one in a larger group takes a quarter less than one alone
                     self._stopping.wait(self._handed_in + GATHER_S - perf_counter())
-                    self.backlog.wait(self._handed_in + CATCH_UP_S - perf_counter())
+                    self.backlog.wait(CATCH_UP_S)
                 self._begin_some()
                 self._hand_in()
                 self._pulse.rest()
