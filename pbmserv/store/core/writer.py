@@ -9,7 +9,6 @@ itself: two that take the interpreter from each other cost a fifth more (docs/de
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 from collections import deque
@@ -205,15 +204,15 @@ class GroupWriter(_QueueWriter):
         while (order := self._next(pulse)) is not None:
             with self._turn:
                 self._commit(self._gather([order]))
-            self._do_between()
+            self._do_rest()
         with self._turn:
             self._let_go()
 
     def submit_between(self, job: Callable[[Connection], T]) -> Future[T]:
-        return self._between_others(_Order(job, is_synced=True))
+        return self._do_between(_Order(job, is_synced=True))
 
     def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
-        return self._between_others(_Order(job, is_synced=False))
+        return self._do_between(_Order(job, is_synced=False))
 
     def submit_all(self, jobs: Sequence[Job]) -> list[Future[Any]]:
         orders = [_Order(job, is_synced=True) for job in jobs]
@@ -221,25 +220,26 @@ class GroupWriter(_QueueWriter):
             if self._closed:
                 raise Closed("the writer is closed")
             self._commit(self._gather(orders))
-        self._do_between()
+        self._do_rest()
         return [order.future for order in orders]
 
-    def _between_others(self, order: _Order) -> Future[Any]:
+    def _do_between(self, order: _Order) -> Future[Any]:
+        """Have whoever is at work do it, or do it."""
         self._between.append(order)
-        self._do_between()
+        self._do_rest()
         return order.future
 
-    def _do_between(self) -> None:
+    def _do_rest(self) -> None:
         """Do what was handed in while somebody had the turn, unless somebody has it: whoever ends
         a turn calls this, so nothing is left lying."""
         while self._between and self._turn.acquire(blocking=False):
             try:
-                orders = _taken(self._between)
+                orders = self._gather()
                 if self._closed:
-                    for order in _wanted(orders):
+                    for order in orders:
                         order.future.set_exception(Closed("the writer is closed"))
                 else:
-                    self._commit(self._gather(orders))
+                    self._commit(orders)
             finally:
                 self._turn.release()
 
@@ -258,8 +258,8 @@ class GroupWriter(_QueueWriter):
                 self._let_go()
             finally:
                 self._turn.release()
-                for other in _taken(self._between):  # the thread's, not the event loop's
-                    self._queue.put(other)
+                if self._between:  # the thread's, not the event loop's
+                    self._queue.put(_Order(lambda _: None, is_synced=False))
         return self._enqueue([order])[0]
 
     def _begin(self, *, is_synced: bool, is_patient: bool) -> Connection:
@@ -292,9 +292,12 @@ class GroupWriter(_QueueWriter):
             self._connection.close()
             self._connection = None
 
-    def _gather(self, orders: Sequence[_Order]) -> list[_Order]:
-        """These, and whatever else is there."""
+    def _gather(self, orders: Sequence[_Order] = ()) -> list[_Order]:
+        """These, and whatever else is there; who has the turn asks. None of them can be called off
+        any more."""
         orders = list(orders)
+        while self._between:
+            orders.append(self._between.popleft())
         while len(orders) < BATCH and not self._queue.empty():
             try:
                 order = self._queue.get_nowait()
@@ -304,7 +307,7 @@ class GroupWriter(_QueueWriter):
                 self._queue.put(order)
                 break
             orders.append(order)
-        return _wanted(orders)
+        return [one for one in orders if one.future.set_running_or_notify_cancel()]
 
     def _commit(self, orders: list[_Order], begun: Connection | None = None) -> None:
         """Carry out a group, in as many transactions as others' short jobs make of it."""
@@ -314,7 +317,7 @@ class GroupWriter(_QueueWriter):
             try:
                 self._transaction(left, done, failed, begun)
             except Exception as fault:  # nobody of this group may hear 250
-                done += _taken(left)
+                done += left
                 cause = stores.cause_of(fault)
                 told = "a group of jobs was rolled back"
                 log.error(told, exc_info=cause, extra={"jobs": len(done)})
@@ -336,7 +339,7 @@ class GroupWriter(_QueueWriter):
         failed: dict[_Order, Exception],
         begun: Connection | None,
     ) -> None:
-        """Carry out as many as nobody's short job comes between, then that, and commit."""
+        """Carry out as many as nobody's short job comes between, then that job, and commit."""
         is_synced = True in [one.is_synced for one in left]
         connection = begun or self._begin(is_synced=is_synced, is_patient=True)
         driver: Any = connection.connection.dbapi_connection
@@ -346,29 +349,16 @@ class GroupWriter(_QueueWriter):
             if failed:
                 return
         while left:
-            between = _wanted(_taken(self._between)) if done and is_synced else []
-            for order in between or (left.popleft(),):
+            is_between = bool(done and is_synced and self._between)
+            order = self._between.popleft() if is_between else left.popleft()
+            if not is_between or order.future.set_running_or_notify_cancel():
                 done.append(order)
                 _JOB.begin(connection)
                 _carry_out(order, connection, failed, partial(_JOB.undo, connection))
                 _JOB.end(connection)
-            if between:
+            if is_between and not self._between:
                 break
         stores.at_driver(driver, "COMMIT")
-
-
-def _taken(orders: deque[_Order]) -> list[_Order]:
-    """All of them, taken out one by one: other threads may add to them, and take some."""
-    taken = []
-    with contextlib.suppress(IndexError):
-        while True:
-            taken.append(orders.popleft())
-    return taken
-
-
-def _wanted(orders: Sequence[_Order]) -> list[_Order]:
-    """Those that nobody has called off, and nobody can any more."""
-    return [one for one in orders if one.future.set_running_or_notify_cancel()]
 
 
 def _carry_out(
