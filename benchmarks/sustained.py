@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Callable
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
@@ -27,6 +28,8 @@ LAG_S = 2.0
 BOARDS = 10_000
 SESSIONS = 10
 WARM_UP = 600
+SPARE = 0.8
+"""Moves that may be on their way, as a part of the boards."""
 
 
 def measure(folder: Path, seconds: float, boards: int = BOARDS) -> list[Line]:
@@ -57,7 +60,15 @@ def _line(
         offered = asked * median(yardstick) * MORE
         shares = games.shares(SESSIONS, round(offered * seconds))
         begun, number = perf_counter(), sum(map(len, shares))
-        asyncio.run(_evenly(ours.port, shares, offered / SESSIONS))
+        asyncio.run(
+            _evenly(
+                ours.port,
+                shares,
+                offered / SESSIONS,
+                len(games.running),
+                lambda: relay.taken() // 2 - WARM_UP,
+            )
+        )
         sent = perf_counter()
         moves.await_letters(relay.taken, 2 * (WARM_UP + number), database)
         ended = perf_counter()
@@ -84,16 +95,26 @@ def _bare(port: int, games: moves.Games) -> float:
     return count * SESSIONS / asyncio.run(send_all(port, [[mail] * count for mail in mails]))
 
 
-async def _evenly(port: int, shares: list[list[Mail]], rate: float) -> None:
-    """Send each share over a session of its own, so many mails a second; at once what is late."""
+async def _evenly(
+    port: int, shares: list[list[Mail]], rate: float, boards: int, carried_out: Callable[[], int]
+) -> None:
+    """Send each share over a session of its own, so many mails a second; at once what is late.
+
+    The sessions go round the boards. Nobody answers a letter that has not come: a board's next move
+    waits until so many were carried out that the one before it is among them. Two moves of a board
+    are two players', whose mails play carries out in any order.
+    """
+    sessions = len(shares)
 
     async def session(number: int, mails: list[Mail]) -> None:
         one = await connected(port)
-        begun = perf_counter() + number / rate / len(shares)
+        begun = perf_counter() + number / rate / sessions
         for place, mail in enumerate(mails):
             early = begun + place / rate - perf_counter()
             if early > 0:
                 await asyncio.sleep(early)
+            while place * sessions - boards * SPARE > carried_out():  # noqa: ASYNC110 - the sink tells nobody
+                await asyncio.sleep(0.01)
             await one.send([mail])
         one.close()
 
