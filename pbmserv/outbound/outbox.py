@@ -23,8 +23,9 @@ from pbmserv.monitoring import metrics
 from pbmserv.monitoring.metrics import Watch
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.relay import LIFETIME, OutgoingLetter, delay
+from pbmserv.store.core.claiming import Claiming
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.writer import UNAVAILABLE, Claiming, Writer
+from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import kept_letters, outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.columns import pack

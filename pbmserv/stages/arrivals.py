@@ -17,8 +17,9 @@ from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
 from pbmserv.files import alone_with, file_of
 from pbmserv.stages.current_work import Claims
+from pbmserv.store.core.claiming import Claiming
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.writer import Claiming, Writer
+from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import Arrival
 

@@ -17,8 +17,9 @@ from sqlalchemy import Connection, event
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.mail.envelope import Envelope
+from pbmserv.store.core.claiming import Claiming
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.writer import Claiming, Writer
+from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import NewArrival
 

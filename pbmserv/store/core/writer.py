@@ -15,11 +15,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
@@ -40,24 +39,18 @@ log = logging.getLogger("pbmserv.store")
 
 BATCH = 200
 """Most jobs in one SQLite transaction; bounds how long the first of them waits."""
-
 WRITERS = 4
 """Threads on PostgreSQL; more than ten only wait for each other (design/performance.md)."""
-
 LONGEST_S = 120.0
 """Seconds after which a thread at work is stuck: no lock and no commit is waited for so long."""
-
 ATTEMPTS = 3
 """Tries of one job when PostgreSQL gives way to another transaction (deadlock)."""
-
 AGAIN_S = 5.0
 """A job that took longer until PostgreSQL hung up is not tried again: a client waits for it."""
 QUEUED_S = 30.0
 """Longest wait of a job for one of PostgreSQL's threads, whose jobs may all get no answer."""
-
 QUICK_S, SLOW_FOR_S = 0.005, 1.0
 """Seconds that an event loop may stand still for a commit, and pause after one that took longer."""
-
 LOG_PAGES, MOST_PAGES = 1_000, 4_000
 """Pages of SQLite's log after which a commit brings them to their places: of the thread's commits,
 and of those that an event loop waits for."""
@@ -118,6 +111,9 @@ class _Order:
     queued_at: float = field(default_factory=monotonic)
     future: Future[Any] = field(default_factory=Future)
     result: Any = None
+
+
+_Failed: TypeAlias = dict[_Order, Exception]
 
 
 class _QueueWriter:
@@ -184,10 +180,9 @@ class _QueueWriter:
 class GroupWriter(_QueueWriter):
     """One connection; all jobs that have arrived share one commit.
 
-    While one commit waits for the disk the next jobs gather, so a slow disk makes larger
-    groups instead of a longer queue. Its thread carries them out, or who hands them in. A group
-    takes long when there is much to do, so what comes by `submit_between` meanwhile is done before
-    its next job, and committed with the part that is done.
+    While one commit waits for the disk the next jobs gather, so a slow disk makes larger groups
+    instead of a longer queue. Its thread carries them out, or who hands them in. What comes by
+    `submit_between` is done before the next job, and committed with the part that is done.
     """
 
     def __init__(self, database: Database) -> None:
@@ -250,8 +245,7 @@ class GroupWriter(_QueueWriter):
                 if not self._closed:
                     begun = self._begin(is_synced=True, is_patient=False)
                     self._commit(self._gather([order]), begun)
-                    ended = monotonic()
-                    if ended > order.queued_at + QUICK_S:
+                    if (ended := monotonic()) > order.queued_at + QUICK_S:
                         self._slow_until = ended + SLOW_FOR_S
                     return order.future
             except (*UNAVAILABLE, DBAPIError):  # the thread waits, or says what is wrong
@@ -313,7 +307,7 @@ class GroupWriter(_QueueWriter):
         """Carry out a group, in as many transactions as others' short jobs make of it."""
         left = deque(orders)
         while left:
-            done, failed = list[_Order](), dict[_Order, Exception]()
+            done, failed = list[_Order](), _Failed()
             try:
                 self._transaction(left, done, failed, begun)
             except Exception as fault:  # nobody of this group may hear 250
@@ -333,11 +327,7 @@ class GroupWriter(_QueueWriter):
                     order.future.set_result(order.result)
 
     def _transaction(
-        self,
-        left: deque[_Order],
-        done: list[_Order],
-        failed: dict[_Order, Exception],
-        begun: Connection | None,
+        self, left: deque[_Order], done: list[_Order], failed: _Failed, begun: Connection | None
     ) -> None:
         """Carry out as many as nobody's short job comes between, then that job, and commit."""
         is_synced = True in [one.is_synced for one in left]
@@ -362,10 +352,7 @@ class GroupWriter(_QueueWriter):
 
 
 def _carry_out(
-    order: _Order,
-    connection: Connection,
-    failed: dict[_Order, Exception],
-    undo: Callable[[], None],
+    order: _Order, connection: Connection, failed: _Failed, undo: Callable[[], None]
 ) -> None:
     """Do a job; if it fails, leave nothing of it behind, and note why."""
     try:
@@ -410,51 +397,3 @@ class PoolWriter(_QueueWriter):
             if not order.is_synced:
                 connection.exec_driver_sql("SET LOCAL synchronous_commit TO OFF")
             return order.job(connection)
-
-
-class Claiming:
-    """The claims of one process, on one table: no row stays claimed by nobody, though a database
-    dies in the middle. Thread-safe.
-
-    A commit whose answer never came may have been made: when the primary of a PostgreSQL dies, its
-    standby has the claim, and the claimer does not know of what. Such rows would wait for the end
-    of their lease. A claim is known by the moment at which it ends, to the microsecond; so the next
-    one first lets go of those of which nothing was heard.
-
-    Args:
-        let_go: gives back what was claimed until these moments, and is still claimed.
-    """
-
-    def __init__(
-        self, writer: Writer, let_go: Callable[[Connection, Sequence[datetime]], None]
-    ) -> None:
-        self._writer = writer
-        self._let_go = let_go
-        self._lost: list[datetime] = []
-
-    def claimed(self, claim: Callable[[Connection], list[T]], until: datetime) -> list[T]:
-        """What *claim* has claimed, committed. The writer may try it several times.
-
-        Args:
-            until: where *claim* lets the leases end.
-
-        Raises:
-            Exception: the database could not do it, or nobody knows.
-        """
-        tried: list[datetime] = []
-
-        def job(connection: Connection) -> tuple[list[T], list[datetime]]:
-            lost = [*self._lost, *tried]
-            if lost:
-                self._let_go(connection, lost)
-            tried.append(until)
-            return claim(connection), lost
-
-        try:
-            found, let_go = self._writer.submit_unsynced(job).result()
-        except BaseException:
-            self._lost = [*self._lost, *tried[:1]]
-            raise
-        if let_go:
-            self._lost = [one for one in self._lost if one not in let_go]
-        return found
