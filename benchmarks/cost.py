@@ -9,7 +9,6 @@ several times, so that in the first rounds its record is replayed, and later it 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import gc
 import tempfile
 from collections import defaultdict
@@ -133,7 +132,7 @@ def bare(running: servers.Running, games: moves.Games) -> float:
     """Seconds of a processor that bare aiosmtpd takes for a mail."""
     shares = games.shares(10, MAILS)
     before = _used(running.process.pid)
-    asyncio.run(send_all(running.port, shares))
+    send_all(running.port, shares)
     return (_used(running.process.pid) - before) / sum(map(len, shares))
 
 

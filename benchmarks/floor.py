@@ -35,9 +35,10 @@ MAIL = Mail(
     "alice@players.example",
     "games@games.example",
     b"From: alice@players.example\r\nSubject: Your move\r\n\r\n"
-    + (b"> a line\r\n" * 90)
+    + (b"> a line of the board that this answers, forty\r\n" * 18)
     + b".\r\n",
 )
+"""As many octets and lines as a mail of `moves` has: aiosmtpd waits for each line."""
 SESSIONS = (1, 10, 50)
 PAUSE_S = 0.01
 
@@ -163,7 +164,7 @@ def _accepted(path: str, rounds: int, mails: int) -> list[Line]:
             ratios = []
             for _ in range(rounds):
                 shares = [[MAIL] * (count // sessions)] * sessions
-                theirs, ours = (asyncio.run(send_all(one, shares)) for one in (bare.port, port))
+                theirs, ours = (send_all(one, shares) for one in (bare.port, port))
                 ratios.append(theirs / ours)
             what = f"floor of line 1, sessions: {sessions}"
             lines.append(told(what, f"{median(ratios):.2f} B"))
@@ -191,7 +192,7 @@ async def _moves(path: str, mails: int) -> list[Line]:
             await theirs.send([MAIL])
             await asyncio.sleep(PAUSE_S)
             await ours.send([MAIL])
-            firsts.append(await letters.get() - ours.dot_at)
+            firsts.append(await letters.get() - ours.dialog.dot_at)
             await letters.get()
         lines = _latencies(theirs, ours, firsts)
         theirs.close()
@@ -202,10 +203,10 @@ async def _moves(path: str, mails: int) -> list[Line]:
 
 
 def _latencies(theirs: Session, ours: Session, firsts: list[float]) -> list[Line]:
-    bare, p99 = median(theirs.waits), quantiles(theirs.waits, n=100)[98]
+    bare, p99 = median(theirs.dialog.waits), quantiles(theirs.dialog.waits, n=100)[98]
     found = {
-        "dot to 250, p50": (median(ours.waits), bare),
-        "dot to 250, p99": (quantiles(ours.waits, n=100)[98], p99),
+        "dot to 250, p50": (median(ours.dialog.waits), bare),
+        "dot to 250, p99": (quantiles(ours.dialog.waits, n=100)[98], p99),
         "dot to the first letter": (median(firsts), bare),
     }
     return [

@@ -10,7 +10,6 @@ all tables and indices, the boards and their players included.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sqlite3
 import tempfile
 import time
@@ -45,7 +44,7 @@ def measure(folder: Path, mails: int) -> list[Line]:
         boards = mails // MOVES_PER_BOARD
         played = 2 * boards
         for _ in range(MOVES_PER_BOARD):  # an answer is sent when the move is there
-            asyncio.run(send_all(running.port, games.shares(10, boards)))
+            send_all(running.port, games.shares(10, boards))
             played += boards
             _wait(lambda: moves.plies(database) >= played)  # noqa: B023 - at once
         _wait(lambda: moves.waiting(database) == 0)

@@ -18,12 +18,12 @@ each round every move must be there once, and every letter once at the relay.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -230,12 +230,9 @@ def _send(world: World, running: Sequence[servers.Running], mails: int) -> int:
     shares = world.games.shares(4 * len(running), mails)
     world.made += sum(map(len, shares))
 
-    async def send() -> None:
-        parts = [shares[n :: len(running)] for n in range(len(running))]
-        pairs = zip(running, parts, strict=True)
-        await asyncio.gather(*(send_all(one.port, part) for one, part in pairs))
-
-    asyncio.run(send())
+    parts = [shares[n :: len(running)] for n in range(len(running))]
+    with ThreadPoolExecutor(len(running)) as pool:
+        list(pool.map(send_all, [one.port for one in running], parts))
     return sum(map(len, shares))
 
 

@@ -62,7 +62,7 @@ async def _measure(
             await to_bare.send([mail])
             await asyncio.sleep(PAUSE_S)
             await to_ours.send([mail])
-            waits.append(await _arrival(arrivals, opponent) - to_ours.dot_at)
+            waits.append(await _arrival(arrivals, opponent) - to_ours.dialog.dot_at)
         to_bare.close()
         to_ours.close()
     sink.close()
@@ -70,7 +70,7 @@ async def _measure(
 
 
 def _measured(session: Session) -> list[float]:
-    return session.waits[WARM_UP:]
+    return session.dialog.waits[WARM_UP:]
 
 
 async def _arrival(arrivals: asyncio.Queue[tuple[str, float]], opponent: str) -> float:

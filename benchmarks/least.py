@@ -11,7 +11,6 @@ for a mail; the two take turns.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sqlite3
 import tempfile
 from collections import defaultdict
@@ -160,7 +159,7 @@ def of_letters(folder: Path, rounds: int) -> Measured:
         for number in range(rounds + 4):
             played = mill.play(MAILS)
             before = letters.processor(running.process.pid)
-            asyncio.run(send_all(running.port, [played[n::10] * 2 for n in range(10)]))
+            send_all(running.port, [played[n::10] * 2 for n in range(10)])
             taken = letters.processor(running.process.pid) - before
             mill.took.clear()
             count = mill.send()

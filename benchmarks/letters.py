@@ -123,7 +123,7 @@ def measure(folder: Path, rounds: int, mails: int, **settings: str) -> list[Line
         for number in range(rounds + WARM_UP):
             played = mill.play(mails)
             before = processor(bare.process.pid)
-            asyncio.run(send_all(bare.port, [played[n::10] * 2 for n in range(10)]))
+            send_all(bare.port, [played[n::10] * 2 for n in range(10)])
             taken = processor(bare.process.pid) - before
             mill.took.clear()
             count = mill.send()

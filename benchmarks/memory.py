@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +35,7 @@ def measure(folder: Path, mails: int, longest_s: float) -> Iterator[tuple[int, d
         yield 0, _taken(running.process.pid)
         while sent < mails and perf_counter() - begun < longest_s:
             shares = games.shares(SESSIONS, max(SESSIONS, min(count, mails - sent)))
-            asyncio.run(send_all(running.port, shares))
+            send_all(running.port, shares)
             sent += sum(map(len, shares))
             moves.await_letters(relay.taken, 2 * sent, database, pause_s=0.1)
             yield sent, _taken(running.process.pid)

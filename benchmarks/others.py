@@ -7,7 +7,6 @@ installed is not run, and the table says so.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import subprocess
@@ -75,7 +74,7 @@ class Contender:
     def round(self, mails: int) -> None:
         """Send it a round."""
         shares = self.games.shares(SESSIONS, max(SESSIONS, int(mails * self.part)))
-        seconds = asyncio.run(send_all(self.port, shares))
+        seconds = send_all(self.port, shares)
         self.rates.append(sum(map(len, shares)) / seconds)
 
 

@@ -3,7 +3,6 @@ soon the letters of all of them were at the relay."""
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -14,7 +13,7 @@ from statistics import median
 from time import perf_counter
 
 from benchmarks import moves, servers
-from benchmarks.smtp import Mail, connected, send_all
+from benchmarks.smtp import Mail, send_all
 from benchmarks.table import Line, at_least
 from pbmserv.outbound import dkim
 
@@ -30,6 +29,8 @@ SESSIONS = 10
 WARM_UP = 600
 SPARE = 0.8
 """Moves that may be on their way, as a part of the boards."""
+LOOK_S = 0.01
+"""Between two looks whether there are fewer."""
 
 
 def measure(folder: Path, seconds: float, boards: int = BOARDS) -> list[Line]:
@@ -55,19 +56,17 @@ def _line(
             servers.pbmserv(folder, database, relay.url, PBMSERV_DKIM_KEYS=keys)
         )
         yardstick = [_bare(bare.port, games) for _ in range(YARDSTICKS)]
-        asyncio.run(send_all(ours.port, games.shares(SESSIONS, WARM_UP)))
+        send_all(ours.port, games.shares(SESSIONS, WARM_UP))
         moves.await_letters(relay.taken, 2 * WARM_UP, database)
         offered = asked * median(yardstick) * MORE
         shares = games.shares(SESSIONS, round(offered * seconds))
         begun, number = perf_counter(), sum(map(len, shares))
-        asyncio.run(
-            _evenly(
-                ours.port,
-                shares,
-                offered / SESSIONS,
-                len(games.running),
-                lambda: relay.taken() // 2 - WARM_UP,
-            )
+        _evenly(
+            ours.port,
+            shares,
+            offered,
+            len(games.running),
+            lambda: relay.taken() // 2 - WARM_UP,
         )
         sent = perf_counter()
         moves.await_letters(relay.taken, 2 * (WARM_UP + number), database)
@@ -92,30 +91,24 @@ def _bare(port: int, games: moves.Games) -> float:
     for board in games.running[-SESSIONS:]:
         board.turn -= 1
     count = 120
-    return count * SESSIONS / asyncio.run(send_all(port, [[mail] * count for mail in mails]))
+    return count * SESSIONS / send_all(port, [[mail] * count for mail in mails])
 
 
-async def _evenly(
+def _evenly(
     port: int, shares: list[list[Mail]], rate: float, boards: int, carried_out: Callable[[], int]
 ) -> None:
-    """Send each share over a session of its own, so many mails a second; at once what is late.
+    """Send so many mails a second in all, each share over a session of its own; at once what is
+    late.
 
     The sessions go round the boards. Nobody answers a letter that has not come: a board's next move
     waits until so many were carried out that the one before it is among them. Two moves of a board
     are two players', whose mails play carries out in any order.
     """
-    sessions = len(shares)
+    begun = perf_counter()
 
-    async def session(number: int, mails: list[Mail]) -> None:
-        one = await connected(port)
-        begun = perf_counter() + number / rate / sessions
-        for place, mail in enumerate(mails):
-            early = begun + place / rate - perf_counter()
-            if early > 0:
-                await asyncio.sleep(early)
-            while place * sessions - boards * SPARE > carried_out():  # noqa: ASYNC110 - the sink tells nobody
-                await asyncio.sleep(0.01)
-            await one.send([mail])
-        one.close()
+    def due(number: int) -> float:
+        if number - boards * SPARE > carried_out():
+            return perf_counter() - begun + LOOK_S
+        return number / rate
 
-    await asyncio.gather(*(session(number, mails) for number, mails in enumerate(shares)))
+    send_all(port, shares, due)
