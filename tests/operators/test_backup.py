@@ -21,7 +21,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals
-from pbmserv.store.operators import backup
+from pbmserv.store.operators import backup, backup_postgresql
 from pbmserv.store.operators.backup import SKIPPED
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import players
@@ -275,6 +275,25 @@ def test_a_database_that_is_there_or_in_use_is_left_alone(
         restore(database_url, file)
     with closing(Database(database_url)) as database:
         assert schema.check(database, ("game",) if database.is_sqlite else schema.ALL) == []
+
+
+def test_connections_that_are_ending_are_waited_for(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL lists those of a server that was stopped a moment ago."""
+    save(postgres_url, tmp_path / "copy")
+    looks = list[float]()
+    with closing(Database(postgres_url)) as stopping:
+        connection = stopping.reading.connect()
+
+        def sleep(seconds: float) -> None:
+            looks.append(seconds)
+            connection.close()
+            stopping.close()
+
+        monkeypatch.setattr(backup_postgresql, "sleep", sleep)
+        restore(postgres_url, tmp_path / "copy", files.over)
+    assert looks
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 0.999])

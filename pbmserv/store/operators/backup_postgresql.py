@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import psycopg
@@ -33,12 +34,17 @@ from pbmserv.store.tables.columns import metadata
 MAGIC = b"PGDMP"
 """How an archive of pg_dump begins."""
 
+ENDING_S, LOOK_S = 2.0, 0.05
+"""How long a connection that was closed may still be listed, and between two looks."""
+
 _REVISION = re.compile(r"^COPY \S*alembic_version\b.*\n(\w+)$", re.MULTILINE)
 _LONGEST_REASON = 300
 _USERS = text(
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
     " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
 )
+_LOOK_AGAIN = text("SELECT pg_stat_clear_snapshot()")
+"""Else a transaction gets the answer that it got before."""
 _END = """
 SELECT pg_catalog.setval(format('%I.%I', schemaname, sequencename)::regclass,
   coalesce(last_value, 0) + {many}) FROM pg_catalog.pg_sequences WHERE schemaname = '{schema}';
@@ -92,13 +98,25 @@ def _may_be_replaced(connection: Connection, place: Place) -> tuple[str, list[st
     Raises:
         OperatorError: somebody is connected, or there are tables that may not be replaced.
     """
-    if connection.execute(_USERS).scalar_one():
+    if _is_in_use(connection):
         raise OperatorError("the database is in use; stop every server first")
     schema: str = connection.execute(text("SELECT current_schema()")).scalar_one()
     tables = inspect(connection).get_table_names(schema)
     if tables and place is not over:
         raise OperatorError("the database is not empty; with --overwrite it is replaced")
     return schema, tables
+
+
+def _is_in_use(connection: Connection) -> bool:
+    """Whether anybody else is connected. A server that was just stopped has hung up before the
+    processes that PostgreSQL had for it are gone."""
+    end = monotonic() + ENDING_S
+    while connection.execute(_USERS).scalar_one():
+        if monotonic() > end:
+            return True
+        sleep(LOOK_S)
+        connection.execute(_LOOK_AGAIN)
+    return False
 
 
 def _replace(database: Database, own: tuple[str, list[str]], source: Path, skipped: int) -> None:
