@@ -351,6 +351,33 @@ def test_what_comes_while_an_event_loop_commits_is_the_threads(sqlite: Database)
     writer.close()
 
 
+def is_closed(writer: GroupWriter) -> bool:
+    try:
+        writer.submit(lambda _: None)
+    except Closed:
+        return True
+    return False
+
+
+def test_what_comes_while_the_last_one_is_committed_hears_that_it_is_closed(
+    sqlite: Database,
+) -> None:
+    writer = GroupWriter(sqlite)
+    closing = threading.Thread(target=writer.close)
+    told: list[Future[object]] = []
+
+    def last(_: Connection) -> None:
+        closing.start()
+        while not is_closed(writer):
+            pass
+        told.append(writer.submit_between(joins("late")))
+
+    assert writer.submit_at_once(last).done()
+    assert isinstance(told[0].exception(PATIENCE_S), Closed)
+    closing.join(PATIENCE_S)
+    assert "late" not in userids(sqlite)
+
+
 def crossing(
     first: int,
     second: int,

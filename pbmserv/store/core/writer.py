@@ -181,8 +181,7 @@ class GroupWriter(_QueueWriter):
     """One connection; all jobs that have arrived share one commit.
 
     While one commit waits for the disk the next jobs gather, so a slow disk makes larger groups
-    instead of a longer queue. Its thread carries them out, or who hands them in. What comes by
-    `submit_between` is done before the next job, and committed with the part that is done.
+    instead of a longer queue. Its thread carries them out, or who hands them in.
     """
 
     def __init__(self, database: Database) -> None:
@@ -252,8 +251,11 @@ class GroupWriter(_QueueWriter):
                 self._let_go()
             finally:
                 self._turn.release()
-                if self._between:  # the thread's, not the event loop's
-                    self._queue.put(_Order(lambda _: None, is_synced=False))
+                if self._between:  # the thread's, not the event loop's, unless it has ended
+                    try:
+                        self._enqueue([_Order(lambda _: None, is_synced=False)])
+                    except Closed:
+                        self._do_rest()
         return self._enqueue([order])[0]
 
     def _begin(self, *, is_synced: bool, is_patient: bool) -> Connection:
@@ -313,8 +315,7 @@ class GroupWriter(_QueueWriter):
             except Exception as fault:  # nobody of this group may hear 250
                 done += left
                 cause = stores.cause_of(fault)
-                told = "a group of jobs was rolled back"
-                log.error(told, exc_info=cause, extra={"jobs": len(done)})
+                log.error("jobs were rolled back", exc_info=cause, extra={"jobs": len(done)})
                 self._let_go()  # closing it takes back whatever is half done
                 for order in done:
                     order.future.set_exception(failed.get(order, cause))
