@@ -17,7 +17,6 @@ from sqlalchemy import Connection
 from pbmserv.commands.table.catalogue import HelpTopic, topic
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import Refusal, ServerFault
-from pbmserv.letters.attachments import attachments
 from pbmserv.letters.links import (
     Links,
     Mailto,
@@ -27,7 +26,7 @@ from pbmserv.letters.links import (
     reply_of,
     ways_out,
 )
-from pbmserv.letters.looking import Looking, Seen
+from pbmserv.letters.looking import Looking, Seen, attachments
 from pbmserv.letters.mime import Headers, build
 from pbmserv.letters.scene import (
     Composed,

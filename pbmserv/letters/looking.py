@@ -1,7 +1,8 @@
-"""What letters show: boards and players as the store has them, each read once for a group."""
+"""What letters take from the store: boards and players, each read once for a group, and files."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,13 +13,16 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.registry import shown_options
 from pbmserv.engine.types import Seat, value
 from pbmserv.errors import ServerFault
+from pbmserv.letters.mime import Attachment
 from pbmserv.letters.scene import BoardScene, board_scene
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store import solo
+from pbmserv.store.accounts import personal
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.moves import Positions
+from pbmserv.store.delivery.outbox import QueuedLetter
 
 _FIRST_TURNS = 3
 """So many turns of a player's first board of a game have letters that say how to play."""
@@ -102,3 +106,35 @@ class Seen:
             daily=self.daily,
             after=words.get("after"),
         )
+
+
+def attachments(
+    connection: Connection, row: QueuedLetter, player: Player | None
+) -> tuple[Attachment, ...]:
+    """What travels with a letter: all that is kept on a player who has asked for it."""
+    if row.letter == "saved":
+        name = f"{row.words['key']}-{row.words['board']}"
+        return tuple(
+            Attachment(f"{name}{ending}", "text/plain", text.encode())
+            for ending, text in row.words["files"]
+        )
+    if row.letter != "export" or player is None:
+        return ()
+    kept = _in_lines(personal.kept_on(connection, player))
+    name = f"pbmserv-{player.userid.strip('_-') or 'player'}.json"
+    return (Attachment(name, "application/json", f"{kept}\n".encode()),)
+
+
+def _in_lines(kept: Mapping[str, Any]) -> str:
+    """JSON with a line for each thing in a list. With an indent for all the library's encoder is
+    ten times slower, and an old account is megabytes."""
+    found = []
+    for key, things in kept.items():
+        said = _json(things)
+        if isinstance(things, list) and things:
+            said = "[\n  " + ",\n  ".join(map(_json, things)) + "\n]"
+        found.append(f"{_json(key)}: {said}")
+    return "{\n" + ",\n".join(found) + "\n}"
+
+
+_json = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode

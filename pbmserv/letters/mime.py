@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import lru_cache
@@ -19,7 +20,6 @@ from typing import Literal
 
 from pbmserv.engine.types import value
 from pbmserv.errors import ServerFault
-from pbmserv.letters.attachments import Attachment
 
 #: RFC 5322, 2.1.1: octets in a line without its CRLF.
 _LONGEST_LINE = 998
@@ -49,6 +49,8 @@ _ADDRESS = re.compile(
 )
 _MESSAGE_ID = re.compile(rf"<[\x21-\x3b\x3d\x3f-\x7e]{{1,{_LONGEST_VALUE}}}>")
 _TOKEN = re.compile(rf"[\x21-\x3b\x3d\x3f-\x7e]{{1,{_LONGEST_VALUE}}}")
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9][a-z0-9.+-]{0,60}")
 _PHRASE = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?: [A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 
 _QUOTED = {code: f"={code:02X}" for code in range(256)}
@@ -98,9 +100,37 @@ class Headers:
     feedback_id: str | None
 
 
-def build(
-    headers: Headers, text: str, html: str, attachments: tuple[Attachment, ...] = ()
-) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that travels with a letter.
+
+    Attributes:
+        name: ASCII letters, digits, ``.``, ``_`` and ``-``, so that it needs no RFC 2231.
+        media_type: such as ``application/json``.
+        content: its octets; they arrive unchanged.
+    """
+
+    name: str
+    media_type: str
+    content: bytes = field(repr=False)
+
+    def part(self) -> bytes:
+        """Itself as a part of a mail (RFC 2183), in base64 lines of 76 (RFC 2045, 6.8).
+
+        Raises:
+            ServerFault: its name or type is not fit for a header.
+        """
+        if not (_FILE_NAME.fullmatch(self.name) and _MEDIA_TYPE.fullmatch(self.media_type)):
+            raise ServerFault(f"not fit for an attachment: {self.name!r}, {self.media_type!r}")
+        header = (
+            f"Content-Type: {self.media_type}\r\n"
+            f'Content-Disposition: attachment; filename="{self.name}"\r\n'
+            "Content-Transfer-Encoding: base64\r\n\r\n"
+        )
+        return header.encode() + base64.encodebytes(self.content).replace(b"\n", b"\r\n")
+
+
+def build(headers: Headers, text: str, html: str, files: Sequence[Attachment] = ()) -> bytes:
     """The mail as bytes with CRLF line ends, no line over 998 octets.
 
     Args:
@@ -109,7 +139,7 @@ def build(
             its trailing blanks and with or without a last line end.
         html: the HTML body, or ``""`` for a letter of plain text alone (an
             empty alternative would show as an empty letter).
-        attachments: files below the words.
+        files: travel below the words.
 
     Raises:
         ServerFault: an address, our id or another word of the header is not
@@ -120,10 +150,9 @@ def build(
     if html:
         parts.append(_part("html", html))
         parts = _multipart("alternative", headers.message_id, parts)
-    if attachments:
-        whole = b"".join(parts)
-        files = [one.part() for one in attachments]
-        parts = _multipart("mixed", headers.message_id, [whole, *files])
+    if files:
+        attached = [one.part() for one in files]
+        parts = _multipart("mixed", headers.message_id, [b"".join(parts), *attached])
     return b"".join((_header_lines(headers).encode(), *parts))
 
 

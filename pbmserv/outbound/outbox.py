@@ -23,8 +23,7 @@ from pbmserv.monitoring import metrics
 from pbmserv.monitoring.metrics import Watch
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.relay import LIFETIME, OutgoingLetter, delay
-from pbmserv.store.core.claiming import Claiming
-from pbmserv.store.core.database import Database
+from pbmserv.store.core.database import Claiming, Database
 from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import kept_letters, outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -217,7 +216,7 @@ class WrittenRows:
     ) -> None:
         self._writer = writer
         self._refused = refused
-        self._claiming = Claiming(writer, outbox.let_go)
+        self._claiming = Claiming(writer.submit_unsynced, outbox.let_go)
         self.held: Callable[[], Collection[int]] = tuple
 
     def claim(

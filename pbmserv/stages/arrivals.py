@@ -17,8 +17,7 @@ from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
 from pbmserv.files import alone_with, file_of
 from pbmserv.stages.current_work import Claims
-from pbmserv.store.core.claiming import Claiming
-from pbmserv.store.core.database import Database
+from pbmserv.store.core.database import Claiming, Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import Arrival
@@ -181,7 +180,7 @@ class OneStore(Arrivals):
         if left:  # a play before this one has died with them
             self._writer.submit(partial(arrivals.release, ids=left)).result()
         super().__init__(database, claims)
-        self._claiming = Claiming(writer, arrivals.let_go)
+        self._claiming = Claiming(writer.submit_unsynced, arrivals.let_go)
 
     def let_go(self) -> None:
         """What is in hand and not done is for others: this play ends."""

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.errors import ServerFault
-from pbmserv.letters.attachments import Attachment
-from pbmserv.letters.mime import Headers, build
+from pbmserv.letters.mime import Attachment, Headers, build
 
 HEADERS = Headers(
     from_name="pbmserv",

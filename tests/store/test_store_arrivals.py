@@ -10,16 +10,14 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, event
 from sqlalchemy.exc import OperationalError
 
 from pbmserv.mail.envelope import Envelope
-from pbmserv.store.core.claiming import Claiming
-from pbmserv.store.core.database import Database
-from pbmserv.store.core.writer import Writer
+from pbmserv.store.core.database import Claiming, Database
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import NewArrival
 
@@ -134,7 +132,7 @@ def test_what_a_claim_has_taken_whose_answer_never_came_is_claimed_again(
 ) -> None:
     numbers = _stored(store, [f"player {n}" for n in range(9)])
     writer = Unheard(store)
-    claiming = Claiming(cast("Writer", writer), arrivals.let_go)
+    claiming = Claiming(writer.submit_unsynced, arrivals.let_go)
     moments = (UNTIL + timedelta(microseconds=n) for n in count())
 
     def claimed() -> list[int]:

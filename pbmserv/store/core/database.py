@@ -1,4 +1,5 @@
-"""Opens the database: SQLite is set up here, PostgreSQL in `store.core.postgresql`."""
+"""Opens the database: SQLite is set up here, PostgreSQL in `store.core.postgresql`; and what
+becomes of claims when it dies."""
 
 from __future__ import annotations
 
@@ -6,8 +7,10 @@ import contextlib
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from datetime import datetime
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -30,6 +33,9 @@ BEGIN_WRITING = "BEGIN IMMEDIATE"
 """How SQLite begins what writes: it never finds out half-way that another process writes."""
 SYNC = {True: "FULL", False: "NORMAL"}
 """What SQLite is told (``PRAGMA synchronous``) where a commit waits for the disk, and where not."""
+
+
+T = TypeVar("T")
 
 
 def mail_url(url: str) -> str:
@@ -129,6 +135,58 @@ class Database:
         with contextlib.suppress(IndexError):
             while True:
                 self._kept.pop().close()
+
+
+class Claiming:
+    """The claims of one process, on one table: no row stays claimed by nobody, though a database
+    dies in the middle. Thread-safe.
+
+    A commit whose answer never came may have been made: when the primary of a PostgreSQL dies, its
+    standby has the claim, and the claimer does not know of what. Such rows would wait for the end
+    of their lease. A claim is known by the moment at which it ends, to the microsecond; so the next
+    one first lets go of those of which nothing was heard.
+
+    Args:
+        commit: hands a job to the writer.
+        let_go: gives back what was claimed until these moments, and is still claimed.
+    """
+
+    def __init__(
+        self,
+        commit: Callable[[Callable[[Connection], Any]], Future[Any]],
+        let_go: Callable[[Connection, Sequence[datetime]], None],
+    ) -> None:
+        self._commit = commit
+        self._let_go = let_go
+        self._lost: list[datetime] = []
+
+    def claimed(self, claim: Callable[[Connection], list[T]], until: datetime) -> list[T]:
+        """What *claim* has claimed, committed. The writer may try it several times.
+
+        Args:
+            until: where *claim* lets the leases end.
+
+        Raises:
+            Exception: the database could not do it, or nobody knows.
+        """
+        tried: list[datetime] = []
+
+        def job(connection: Connection) -> tuple[list[T], list[datetime]]:
+            lost = [*self._lost, *tried]
+            if lost:
+                self._let_go(connection, lost)
+            tried.append(until)
+            return claim(connection), lost
+
+        try:
+            found: list[T]
+            found, let_go = self._commit(job).result()
+        except BaseException:
+            self._lost = [*self._lost, *tried[:1]]
+            raise
+        if let_go:
+            self._lost = [one for one in self._lost if one not in let_go]
+        return found
 
 
 def _close_returned(_connection: Any, record: ConnectionPoolEntry) -> None:
