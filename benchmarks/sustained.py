@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -22,6 +23,9 @@ ASKED, SIGNED = 0.15, 0.12
 MORE, YARDSTICKS = 1.07, 5
 """Offered in place of what is asked: what is over after the last mail counts, and bare, which is
 measured so many times before and after, may have become quicker."""
+TRIES = 3
+"""Times that it is measured, each time with what bare did last, while nothing waits and bare has
+become so quick that less was offered than is asked."""
 LAG_S = 2.0
 """Seconds after the last mail in which the outbox must be empty."""
 BOARDS = 10_000
@@ -55,25 +59,26 @@ def _line(
         ours = stack.enter_context(
             servers.pbmserv(folder, database, relay.url, PBMSERV_DKIM_KEYS=keys)
         )
-        yardstick = [_bare(bare.port, games) for _ in range(YARDSTICKS)]
         send_all(ours.port, games.shares(SESSIONS, WARM_UP))
-        moves.await_letters(relay.taken, 2 * WARM_UP, database)
-        offered = asked * median(yardstick) * MORE
-        shares = games.shares(SESSIONS, round(offered * seconds))
-        begun, number = perf_counter(), sum(map(len, shares))
-        _evenly(
-            ours.port,
-            shares,
-            offered,
-            len(games.running),
-            lambda: relay.taken() // 2 - WARM_UP,
-        )
-        sent = perf_counter()
-        moves.await_letters(relay.taken, 2 * (WARM_UP + number), database)
-        ended = perf_counter()
-        rate, lag = number / (ended - begun), ended - sent
-        yardstick += [_bare(bare.port, games) for _ in range(YARDSTICKS)]
-    b = median(yardstick)
+        sent = WARM_UP
+        after = _bares(bare.port, games)
+        for _ in range(TRIES):
+            before = after
+            offered = asked * median(before) * MORE
+            shares = games.shares(SESSIONS, round(offered * seconds))
+            number = sum(map(len, shares))
+            moves.await_letters(relay.taken, 2 * sent, database)
+            begun = perf_counter()
+            _evenly(ours.port, shares, offered, len(games.running), partial(_done, relay, sent))
+            sent += number
+            last = perf_counter()
+            moves.await_letters(relay.taken, 2 * sent, database)
+            ended = perf_counter()
+            rate, lag = number / (ended - begun), ended - last
+            after = _bares(bare.port, games)
+            b = median(before + after)
+            if lag > LAG_S or rate >= asked * b:
+                break  # else nothing waited: less was offered than is asked
     line = at_least(
         "3",
         f"for {seconds:.0f} s, until both letters of each are at the relay{how}",
@@ -83,6 +88,16 @@ def _line(
         f"{rate:,.0f}/s of {b:,.0f}/s, the last {lag:.1f} s after the last mail",
     )
     return replace(line, met=line.met and lag <= LAG_S)
+
+
+def _done(relay: servers.Relay, before: int) -> int:
+    """How many moves have their letters, beside those of before."""
+    return relay.taken() // 2 - before
+
+
+def _bares(port: int, games: moves.Games) -> list[float]:
+    """Bare aiosmtpd, several times."""
+    return [_bare(port, games) for _ in range(YARDSTICKS)]
 
 
 def _bare(port: int, games: moves.Games) -> float:
