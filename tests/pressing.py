@@ -68,6 +68,10 @@ class Tab:
             return self._ask("GET", to)
         return self
 
+    def head(self, body: str = "") -> Tab:
+        """Ask for what `load` would get, without the page."""
+        return self._ask("HEAD", self.path, body)
+
     @property
     def fields(self) -> dict[str, str]:
         """The hidden fields of the first form."""

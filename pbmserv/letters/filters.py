@@ -12,6 +12,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from pbmserv.commands.grammar.words import typed
 from pbmserv.engine.clocks import zone
 from pbmserv.errors import is_form
 
@@ -343,6 +344,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         pressed,
         said,
         sentence,
+        typed,
         verbatim,
         wordwrap,
     )

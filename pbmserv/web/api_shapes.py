@@ -293,7 +293,7 @@ class Move:
     """What is to be played.
 
     Attributes:
-        turn: the number of the turn that was looked at.
+        turn: the number of the turn that was looked at; what uses none is done whatever it says.
         move: a move such as "g,+b2", or any other first line of a reply: "accept", "resign".
         words: for the others at the board.
         key: any text. The same turn, move, words and key are played once, however often they come.

@@ -272,7 +272,7 @@ class _Site:
         if len(token) > LONGEST_TOKEN:
             return self._failure(404, "no-board")
         boards, asked = self._service.boards, request.query_params
-        if request.method == "GET":
+        if request.method != "POST":
             look = Look(
                 asked.get("move", ""),
                 asked.get("tap", ""),
@@ -363,7 +363,7 @@ class _Personal:
 
     async def link(self, request: Request) -> Response:
         """The form; a POST always gets the same answer, as quickly."""
-        if request.method == "GET":
+        if request.method != "POST":
             return tagged(request, self._form, headers=SHARED)
         who = (await read_form(request, LONGEST_WISH)).get("who", "")
         if who.strip():
@@ -375,7 +375,7 @@ class _Personal:
         token: str = request.path_params["token"]
         if len(token) > LONGEST_TOKEN:
             return self._gone()
-        if request.method == "GET":
+        if request.method != "POST":
             found = await self._service.page(token)
             done = request.query_params.get("done", "")
             return self._gone() if found is None else self._shown(found, done)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email import message_from_bytes
+from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP, default
@@ -211,7 +212,10 @@ class MailProgram:
             raise ValueError(f"{draft.to} is no address")
         message = EmailMessage(_POLICY)
         message["From"] = Address(addr_spec=sender)
-        message["To"] = Address(addr_spec=recipient)
+        try:
+            message["To"] = Address(addr_spec=recipient)
+        except (MessageError, IndexError):  # as the library's reading of addresses has it
+            raise ValueError(f"{draft.to} is no address") from None
         message["Subject"] = " ".join(draft.subject.split())
         message["Date"] = format_datetime(datetime.now(UTC).astimezone())
         same = hashlib.sha256(repr((sender, draft)).encode("utf-8", "backslashreplace")).hexdigest()

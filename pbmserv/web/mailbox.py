@@ -144,7 +144,7 @@ def stranger(request: Request, what: str, origin: str) -> str:
             return f"The {what} answers to localhost and 127.0.0.1 only."
         if any(name in request.headers for name in _OF_PROXIES):
             return f"The {what} answers no proxies."
-    if request.method != "GET":
+    if request.method not in {"GET", "HEAD"}:
         # The first is the browser's word, the second that of older ones, too.
         own = origin or f"http://{host}"
         site = request.headers.get("sec-fetch-site", "same-origin")
@@ -181,7 +181,7 @@ class _Mailbox:
 
     async def people(self, request: Request) -> Response:
         """Who is here; a POST signs up one or two."""
-        if request.method == "GET":
+        if request.method != "POST":
             return await self._page("people")
         fields = await read_form(request, LONGEST_FORM)
         asked = [
@@ -202,7 +202,7 @@ class _Mailbox:
                 return await self._page("people", 422, said=said, asked=asked)
         for sender in senders:
             await self._new(sender, before[sender])
-        return self._to(senders[0] if len(senders) == 1 else "")
+        return self._to(f"{senders[0]}/" if len(senders) == 1 else "")
 
     async def letters(self, request: Request) -> Response:
         """Somebody's letters, the newest first."""

@@ -174,7 +174,7 @@ def tagged(
     tag = f'"{hashlib.sha256(octets).hexdigest()[:32]}"'
     told = {**(headers or {}), "ETag": tag}
     known = request.headers.get("if-none-match", "")
-    if known and tag in {one.strip().removeprefix("W/") for one in known.split(",")}:
+    if not {tag, "*"}.isdisjoint(one.strip().removeprefix("W/") for one in known.split(",")):
         return Response(status_code=304, headers=told)
     return Response(octets, 200, told, media_type)
 

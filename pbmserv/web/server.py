@@ -16,7 +16,7 @@ import uvicorn
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -190,6 +190,8 @@ class SafeResponses:
 
         try:
             await self._app(scope, receive, send_safely)
+        except ClientDisconnect:  # whoever asked has hung up, or said what cannot be read
+            return
         except Exception as error:
             page = self._fault(error)
             if started:  # half an answer is out: the connection has to end

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from chromium import enter, follow, looked_at, opened, tap
 from playwright.sync_api import Browser, expect
@@ -50,6 +52,24 @@ def test_public_pages_fit_and_are_accessible(chromium: Browser, played: Running)
         width, scheme = ((320, "light"), (375, "dark"), (1200, "light"))[number % 3]
         screen = opened(chromium, played, path, width, scheme)
         looked_at(chromium, screen, width, scheme)
+        screen.context.close()
+
+
+def test_the_longest_name_fits_a_phone(chromium: Browser, server: Running) -> None:
+    name = "w" * 20
+    server.sign_up(name, "wonder-land")
+    address = f"{name}@players.example"
+    server.send(address, f"blackbox seek {name} wonder-land -size=8x8")
+    server.send(ALICE, f"blackbox challenge alice wonder-land {name}")
+    pages = [page_of(server.letters(one)[-1]) for one in (ALICE, address)]
+    Tab(server.web_port, pages[1]).load().press("b3,d3,f6,g7")
+    Tab(server.web_port, "/mine").post(f"who={name}")
+    server.carry_out()
+    found = re.search(r"http://games\.example(/mine/[a-z2-7]+)", server.letters(address)[-1].text)
+    assert found is not None
+    for path in (f"/players/{name}", "/game/1", "/seeks", *pages, found[1]):
+        screen = opened(chromium, server, path, 320, "light")
+        looked_at(chromium, screen, 320, "light")
         screen.context.close()
 
 

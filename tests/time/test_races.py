@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
@@ -82,5 +83,9 @@ def test_a_race_that_nobody_plays_to_its_end_is_won_by_nobody(house: Indoors) ->
 def test_nobody_loses_a_race_in_which_nobody_has_moved(house: Indoors) -> None:
     found = wait(house, 25)
     assert {one.kind for one in found} <= {"reminder", "unanswered"}
+    told = next(one for one in found if one.kind == "unanswered")
+    line = "blackbox challenge alice bob carol -race -size=4x4 -atoms=1"
+    assert f'write "{line}"' in " ".join(told.text.split())
+    assert f"subject={quote(line)}" in told.html  # the same by a tap
     (games,) = house.send(ALICE, "blackbox games alice")
     assert "No Blackbox games" in games.text or "no" in games.text.lower()

@@ -213,6 +213,30 @@ def test_looking_changes_nothing_and_nonsense_is_refused_kindly(server: Running)
     assert "half a sen" in alice.text
 
 
+def test_head_is_get_without_the_page_and_does_nothing(server: Running) -> None:
+    """Programs that look whether a link is good ask so (RFC 9110 section 9.3.2)."""
+    alice, bob, _ = challenged(server)
+    Tab(server.web_port, "/mine").post("who=alice")
+    server.carry_out()
+    mine = re.search(r"http://games\.example(/mine/[a-z2-7]+)", server.letters(ALICE)[-1].text)
+    assert mine is not None
+    before = moves(server)
+    for tab, form in (
+        (alice, urlencode({**alice.load().fields, "move": "a1,b2,c3,d4"})),
+        (bob, urlencode({**bob.load().fields, "move": "accept"})),
+        (Tab(server.web_port, mine[1]), "do=export&key=1"),
+        (Tab(server.web_port, "/mine"), "who=bob"),
+    ):
+        shown = dict(tab.load().headers)
+        for body in ("", form):
+            assert (tab.head(body).status, tab.html) == (200, "")
+            told = {name: shown[name] for name in shown.keys() & {"etag", "cache-control"}}
+            assert told.items() <= tab.headers.items()
+    server.settle()
+    assert moves(server) == before
+    assert not server.letters(BOB)
+
+
 def test_a_page_tells_nothing_hidden(server: Running) -> None:
     pages = []
     for hidden in ("b3,d3,f6,g7", "a1,c4,e5,g2"):

@@ -187,9 +187,20 @@ def test_no_page_elsewhere_sends_mail_through_it(server: Running, headers: dict[
     assert not server.letters()
 
 
+def test_a_mail_to_what_is_no_address_is_kept_on_the_page(server: Running) -> None:
+    browser = Browser(server)
+    browser.send("", {"name1": "zoe", "password1": "secret-word"})
+    for to in ("x", "a@", "a@b.", "@b", '"@localhost', "a b@c.example"):
+        browser.send("zoe@games.example/write", {"to": to, "subject": "help", "body": "My words."})
+        assert browser.status == 422, to
+        assert browser.fields()["body"] == "My words."
+
+
 def test_looking_sends_nothing(server: Running) -> None:
     browser = Browser(server)
     browser.send("", {"name1": "erin", "password1": "secret-word"})
+    assert browser.status == 200
+    assert browser.path.endswith("/erin@games.example/")  # one who signs up is led to the letter
     server.letters()
     browser.newest("erin@games.example")
     for _ in range(2):

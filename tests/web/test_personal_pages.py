@@ -191,6 +191,8 @@ NOW = {
         ({"do": "prefs", **NOW}, "prefs"),
         ({"do": "prefs", **NOW, "digest": " 07:30 ", "remind": ""}, "prefs digest=07:30"),
         ({"do": "prefs", "block": "bob\nresign"}, "prefs block=bobresign"),
+        ({"do": "prefs", **NOW, "tz": "", "format": "", "accept": "all"}, "prefs accept=all"),
+        ({"do": "prefs", **NOW, "tz": "=", "digest": "="}, "prefs"),
         ({"do": "away", "until": "2026-03-05\r\ndelete"}, "away until 2026-03-05delete"),
         (
             {"do": "address", "addresses": "a@b.c,d@e.f", "password": 'x"y'},

@@ -66,6 +66,17 @@ def test_a_seek_is_taken_by_the_letter_that_its_button_writes(server: Running) -
     assert "/b/" not in page.html
 
 
+@pytest.mark.parametrize(
+    "options", ["-race -seed=R&D", '-race "-seed=my <own> box"', "-race -seed='say \"yes\" now'"]
+)
+def test_a_seek_in_any_words_is_taken_by_its_button(server: Running, options: str) -> None:
+    page = Tab(server.web_port, "/seeks")
+    server.send(ALICE, f"blackbox seek alice {PASSWORD} {options}")
+    (subject,) = (one for one in subjects(page.load().html) if "-seed" in one)
+    server.send(BOB, subject.replace("seek", f"seek bob {PASSWORD}", 1))
+    assert "were both looking for Blackbox" in server.letters(ALICE)[-1].text
+
+
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 

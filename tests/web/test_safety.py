@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 
 from pbmserv.web.server import HEADERS, SafeResponses
@@ -44,6 +45,13 @@ def test_a_fault_becomes_a_page_or_ends_the_answer_that_has_begun(begun) -> None
     assert second == (
         {"type": "broken off"} if begun else {"type": "http.response.body", "body": b"sorry"}
     )
+
+
+def test_who_hangs_up_in_a_body_is_no_fault_of_ours() -> None:
+    async def application(scope, receive, send) -> None:
+        raise ClientDisconnect
+
+    assert answers(application, HTTP) == []
 
 
 def test_what_is_no_request_passes_through() -> None:

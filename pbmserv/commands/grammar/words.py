@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from pbmserv.commands.table.model import BoardRef
@@ -152,6 +152,17 @@ def split(line: str) -> list[Word]:
             at = plain.end()
             words.append(Word(plain[0], plain[0]))
     return words
+
+
+def typed(words: Iterable[str]) -> str:
+    """A line that `split` takes apart into these words."""
+    return " ".join([quoted(one, "'") if " " in one else one for one in words])
+
+
+def quoted(word: str, mark: str = '"') -> str:
+    """A word as a command line takes it, whatever is in it; *mark*: in these, if that can be."""
+    mark = mark if mark not in word else '"' if mark == "'" else "'"
+    return f"{mark}{word}{mark}"
 
 
 def _closing(line: str, start: int, quote: str) -> int:

@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
+from pbmserv.commands.grammar.words import quoted
 from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refusal
 from pbmserv.letters.links import opens_page
@@ -45,6 +46,8 @@ LINK_EVERY = timedelta(hours=3)
 MOST_OF_ADDRESS = 5
 """Players of one address who get a link."""
 
+_EMPTIED = {"digest": "off", "remind": "off", "tz": "UTC"}
+"""What an emptied field means; any other leaves things as they are."""
 _SETTINGS = ("format", "digest", "tz", "remind", "accept", "report", "public", "broadcast")
 
 
@@ -234,7 +237,11 @@ def line_of(userid: str, fields: Mapping[str, str], now_so: Mapping[str, Any]) -
     said = {name: "".join(value.split()) for name, value in fields.items()}
     match fields["do"]:
         case "prefs":
-            wanted = {name: said[name] or "off" for name in _SETTINGS if name in said}
+            wanted = {
+                name: said[name].strip("=") or _EMPTIED.get(name, now_so[name])
+                for name in _SETTINGS
+                if name in said
+            }
             changed = [f"{name}={value}" for name, value in wanted.items() if value != now_so[name]]
             changed += [f"{name}={said[name]}" for name in ("block", "unblock") if said.get(name)]
             return " ".join(["prefs", *changed])
@@ -246,12 +253,6 @@ def line_of(userid: str, fields: Mapping[str, str], now_so: Mapping[str, Any]) -
         case "back" | "export" | "signoff" | "delete" as word:
             return word
     raise KeyError(fields["do"])
-
-
-def quoted(word: str) -> str:
-    """A word as a command line takes it, whatever is in it."""
-    mark = "'" if '"' in word else '"'
-    return f"{mark}{word}{mark}"
 
 
 def mail_link(
