@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring import metrics
 from pbmserv.monitoring.metrics import Watch
 from pbmserv.outbound.dkim import Signer
-from pbmserv.outbound.relay import LIFETIME, OutgoingLetter, delay
+from pbmserv.outbound.relay import LIFETIME, OutgoingLetter, blanked, delay
 from pbmserv.store.core.database import Claiming, Database
 from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import kept_letters, outbox
@@ -88,9 +87,6 @@ class Held(Protocol):
 
 _log = logging.getLogger("pbmserv.send")
 
-_CODE = re.compile(r"\b[245]\d\d\b(?:[ -]\d\.\d{1,3}\.\d{1,3})?")
-_ANGLED = re.compile(r"\S*@\S*")
-
 
 def note_letter(
     row: QueuedLetter,
@@ -117,8 +113,7 @@ def note_letter(
         facts["domain"] = domain
     facts["attempts"] = row.attempts + 1
     if error:
-        found = _CODE.search(error)
-        facts["why"] = found[0] if found else _ANGLED.sub("…", error)
+        facts["why"] = blanked(error)
     if wait is not None:
         facts["wait_s"] = round(wait.total_seconds())
     _log.info("letter", extra=facts)

@@ -243,6 +243,18 @@ SHORTEST_PAUSE = timedelta(seconds=30)
 LONGEST_PAUSE = timedelta(minutes=15)
 
 
+_CODE = re.compile(r"\b[245]\d\d\b(?:[ -]\d\.\d{1,3}\.\d{1,3})?")
+_ANGLED = re.compile(r"\S*@\S*")
+"""An address among the words of a relay, which no log has."""
+
+
+def blanked(said: str) -> str:
+    """What a relay has said, as the log may have it: its code alone, since mail servers quote
+    addresses."""
+    found = _CODE.search(said)
+    return found[0] if found else _ANGLED.sub("…", said)
+
+
 class Breaker:
     """A circuit breaker; shared by the threads that use one relay.
 
@@ -311,10 +323,12 @@ class Breaker:
                 _log.error(
                     "the relay refuses us, letters wait; it may want another login or sender"
                     " (PBMSERV_RELAY, PBMSERV_ADDRESS) or has to be told to relay for us",
-                    extra={"why": str(error)},
+                    extra={"why": _ANGLED.sub("…", str(error))},
                 )
         elif began:
-            _log.error("the relay is down, letters wait", extra={"why": str(error)})
+            _log.error(
+                "the relay is down, letters wait", extra={"why": _ANGLED.sub("…", str(error))}
+            )
 
     def failed(self, now: datetime) -> bool:
         """The relay could not be reached; whether that began a pause."""

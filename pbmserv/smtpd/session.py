@@ -185,6 +185,8 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
     def eof_received(self) -> bool | None:
         """The client has said all; only TLS knows no half-open ends."""
         transport = self.transport
+        if transport is not None and transport.is_closing():  # of TLS it knows nothing any more
+            return False
         if transport is not None and transport.get_extra_info("ssl_object") is not None:
             super().eof_received()
             return False

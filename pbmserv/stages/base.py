@@ -30,12 +30,16 @@ class Base:
     Args:
         settings: checked.
         clock: tells the time.
+        may_upgrade: an older database is brought to this version's schema, else refused: a command
+            that only looks changes nothing, least of all beside a server that still runs.
     """
 
-    def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
+    def __init__(
+        self, settings: Settings, clock: Clock | None = None, *, may_upgrade: bool = True
+    ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
-        self.game, self.mail = opened(settings.database)
+        self.game, self.mail = opened(settings.database, may_upgrade=may_upgrade)
         try:
             local, _, domain = settings.address.rpartition("@")
             ring = keys_of(self.game, self.clock)
@@ -104,27 +108,30 @@ class Base:
             self.mail.close()
 
 
-def opened(url: str) -> tuple[Database, Database]:
-    """The game store and the mail store, brought to this version's schema; on PostgreSQL one.
+def opened(url: str, *, may_upgrade: bool = True) -> tuple[Database, Database]:
+    """The game store and the mail store, at this version's schema; on PostgreSQL they are one.
 
     Raises:
         ServerFault: one cannot be used; says why, for the operator.
     """
-    game = _opened(url, "game")
+    game = _opened(url, "game", may_upgrade=may_upgrade)
     if not game.is_sqlite:
         return game, game
     try:
-        return game, _opened(mail_url(url), "mail")
+        return game, _opened(mail_url(url), "mail", may_upgrade=may_upgrade)
     except BaseException:
         game.close()
         raise
 
 
-def _opened(url: str, store: str) -> Database:
+def _opened(url: str, store: str, *, may_upgrade: bool) -> Database:
     try:
         database = Database(url)
         try:
-            schema.prepare(database, (store,) if database.is_sqlite else schema.ALL)
+            if may_upgrade:
+                schema.prepare(database, (store,) if database.is_sqlite else schema.ALL)
+            else:
+                schema.require(database)
         except BaseException:
             database.close()
             raise

@@ -140,7 +140,7 @@ def _for_a_command(loaded: Loaded) -> Iterator[PlayStage]:
 def _beside(settings: Settings) -> Iterator[PlayStage]:
     """The parts of play, beside a play that may be running."""
     with ExitStack() as stack:
-        base = Base(settings)
+        base = Base(settings, may_upgrade=False)
         stack.callback(base.close)
         stage = PlayStage(base, _nobody_here, _nobody_here, has_own_door=True)
         stack.callback(stage.stop)

@@ -190,8 +190,9 @@ def described(endpoints: Sequence[Endpoint], facts: Sequence[Any], home: str) ->
     schemas, defined = TypeAdapter.json_schemas(inputs, ref_template=_REFS)
     named = defined["$defs"]
     for name, schema in named.items():
-        _describe(schema, getattr(api_shapes, name, object).__mro__[1:-1])
-        if "facts" in schema["properties"]:  # of whichever game it is
+        found = getattr(api_shapes, name, object)  # a game may call its facts as we call a type
+        _describe(schema, found.__mro__[1:-1] if isinstance(found, type) else ())
+        if "facts" in schema.get("properties", ()):  # of whichever game it is
             refs = [schemas[one, "serialization"] for one in facts]
             schema["properties"]["facts"]["anyOf"] = [*refs, {"type": "null"}]
     paths: dict[str, Any] = {}
@@ -217,7 +218,7 @@ What is refused is told as RFC 9457 says. Who wants no name on public pages is "
 
 def _describe(schema: dict[str, Any], bases: Sequence[type]) -> None:
     """Hand what docstrings say of their attributes, those of bases too, to the properties."""
-    own, properties = schema.get("description", ""), schema["properties"]
+    own, properties = schema.get("description", ""), schema.get("properties", {})
     schema["description"] = " ".join(own.partition(_OF_FIELDS)[0].split())
     for told in (*(one.__doc__ or "" for one in bases), own):
         name = ""

@@ -351,5 +351,5 @@ def test_a_report_that_cannot_be_worked_out_keeps_no_letter_waiting_and_can_be_a
     assert "B2" not in caplog.text
     caplog.clear()
     again = one(server.reply(told, "report"))
-    assert "the coach needs" in again.text
+    assert "The coach needs" in again.text
     assert not caplog.records

@@ -233,6 +233,27 @@ def test_a_damaged_mail_store_gives_way_only_when_asked(tmp_path: Path) -> None:
         assert "71" in carried_out(house)[0]
 
 
+def test_the_way_back_from_a_newer_version(tmp_path: Path) -> None:
+    """As deploy/README has it: a copy takes the place of what the newer version upgraded."""
+    own = migrated(tmp_path / "pbmserv.sqlite3")
+    with indoors(tmp_path, database=own) as house:
+        house.sign_up("alice")
+        save(own, tmp_path / "copy")
+        taken(house, "blackbox show 71")
+    mail = tmp_path / "pbmserv-mail.sqlite3"
+    for file in (tmp_path / "pbmserv.sqlite3", mail):
+        with closing(sqlite3.connect(file)) as store:
+            store.execute("UPDATE alembic_version SET version_num = '9999'")
+            store.commit()
+    with pytest.raises(OperatorError, match="not empty"):
+        restore(own, tmp_path / "copy")
+    restore(own, tmp_path / "copy", files.over)
+    with closing(sqlite3.connect(f"{mail}.9999")) as kept:  # nothing that got its 250 is gone
+        assert kept.execute("SELECT count(*) FROM arrivals").fetchone() == (1,)
+    with indoors(tmp_path, database=own) as house:
+        assert house.send(ALICE, f"games alice {PASSWORD}")
+
+
 def test_a_copy_of_a_newer_version_or_program_is_refused(
     database_url: str, elsewhere: str, tmp_path: Path
 ) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pytest
 from processes import Process, wait_until
-from sqlalchemy import select
+from sqlalchemy import select, text
 from wire import Wire, mail
 
 from pbmserv.cli.main import run
@@ -38,6 +39,20 @@ def settings(
     monkeypatch.setenv("PBMSERV_ADDRESS", OURS)
     monkeypatch.setattr("pbmserv.stages.operators.log.configure", lambda level: None)
     return monkeypatch
+
+
+@pytest.mark.usefixtures("settings")
+def test_commands_upgrade_nothing(database_url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """An older server may still run on it, and an empty database may wait for a copy."""
+    with closing(Database(database_url)) as database:
+        revision = text("SELECT version_num FROM alembic_version")
+        with database.writing.begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = '0000'"))
+        for command in (["user", "list"], ["board", "list"], ["inbox", "list"], ["audit"]):
+            assert run(command) == 1
+            assert "run: pbmserv db upgrade" in capsys.readouterr().err
+        with database.reading.connect() as connection:
+            assert connection.execute(revision).scalar_one() == "0000"
 
 
 @pytest.mark.usefixtures("settings")

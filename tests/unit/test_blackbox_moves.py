@@ -189,6 +189,13 @@ def test_an_example_is_made_of_the_players_own_words(typed: str, example: str) -
         ("/b2 I was wrong there", "/B2"),
         ("sorry, I meant 8", "8"),
         ("8 or 4", ""),
+        ("+\u04308", ""),  # a Cyrillic letter
+        ("\u00fc8", ""),
+        ("8\u00bd", ""),
+        ("don't fire 8", ""),  # a ray cannot be called back
+        ("wait, 8", ""),
+        ("not yet, but +b3", "+B3"),
+        ("-c3-d4-e5-f6", ""),  # taken away
         ("5 I think this is close", ""),  # 5 shows a mark
         ("17 I think this is close", ""),  # there is none
         ("8 of us", ""),

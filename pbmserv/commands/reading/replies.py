@@ -126,9 +126,12 @@ def _in_words(
     if spoken is not None:
         return Reading((read_line(words, spoken, len(text), games),))
     if head.row is not None and head.row.name == "chat":
-        said = text.split(None, 2 if head.game else 1)[2 if head.game else 1 :]
-        below = Below([*said, *lines[place + 1 :]], 0, games)
-        line = Line("chat", Chat(None, None, None))
+        number = head.rest[0].plain.removeprefix("#") if head.rest else ""
+        # A board, but in "chat 5 minutes, please" it is a word as any other.
+        names = number.isdecimal() and (head.game is not None or len(head.rest) == 1)
+        front = 1 + (head.game is not None) + names
+        below = Below([*text.split(None, front)[front:], *lines[place + 1 :]], 0, games)
+        line = Line("chat", Chat(None, int(number[:9]) if names else None, None))
         return Reading((line, *below.not_tried()), below.words())
     if head.row is not None and head.row.name != "move":
         command = _command(head, games)
@@ -267,7 +270,7 @@ def _head(words: Sequence[Word], games: Collection[str]) -> _Head:
     return _Head(game, name, row, rest)
 
 
-def _command(head: _Head, games: Collection[str]) -> Line | None:
+def _command(head: _Head, games: Collection[str]) -> Line | None:  # noqa: C901 - one way after the other
     """The command that opens a reply; ``None`` when its first line is a sentence, or a move."""
     row, game = head.row, head.game
     assert row is not None
@@ -278,6 +281,8 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
         return numbered
     if Trait.ALONE in row.traits:
         if rest:
+            if name != "resign" and _MOVES.fullmatch(" ".join(texts)):
+                return None  # "delete b2" is about a marker
             refused = Misread("stands-alone", part=name, example=name)
             return Line(f"{name} {REST}", refused)
         return read_arguments(row.as_reply, name, game, (), games)

@@ -79,7 +79,7 @@ _SHAPES: Mapping[Kind, tuple[int, int, str]] = {
     Kind.ADDRESSES: (0, NO_LIMIT, ""),
     Kind.NEW_ADDRESSES: (1, NO_LIMIT, "ADDRESS"),
     Kind.GAMES: (0, NO_LIMIT, ""),
-    Kind.SUBJECTS: (0, NO_LIMIT, "move"),
+    Kind.SUBJECTS: (0, NO_LIMIT, ""),
 }
 
 

@@ -30,9 +30,15 @@ _CHARACTERS_A_CELL = 8  # "+AA52" and blanks
 _LONGEST_MENDED = 200
 """Characters of a text from which an example is made: nobody copies a longer one."""
 
-_NO_LABEL = r"(?![a-z0-9%\u20ac$]|[.:/-][0-9]|\s*(?:am|pm|o'clock|uhr|of|more|atoms?|games?)\b)"
+_LETTERS = (
+    r"\u00aa-\u052f"  # beside a label it is another word: Cyrillic, Greek, accents, fractions
+)
+_NO_LABEL = (
+    rf"(?![a-z0-9{_LETTERS}%\u20ac$]|[.:/-][0-9]|\s*(?:am|pm|o'clock|uhr|of|more|atoms?|games?)\b)"
+)
 _MENTIONED = re.compile(
-    rf"(?<![\w.:/#+!$\u20ac-])(?:[+/!]\s?[a-z]{{1,2}}[0-9]{{1,3}}|[0-9]{{1,3}}){_NO_LABEL}"
+    rf"(?<![\w{_LETTERS}.:/#+!$\u20ac-])"
+    rf"(?:[+/!]\s?[a-z]{{1,2}}[0-9]{{1,3}}|[0-9]{{1,3}}){_NO_LABEL}"
     r"|\A\s*(?!i)[a-z](?=\s?[,.;:!-]\s)",
     re.IGNORECASE | re.ASCII,
 )
@@ -43,7 +49,12 @@ _CELL_MENTIONED = re.compile(
     r"(?<![a-z0-9])(?:[a-z]{1,2}-?[0-9]{1,3}|[0-9]{1,3}[a-z]{1,2})(?![a-z0-9])",
     re.IGNORECASE | re.ASCII,
 )
-_NEGATES = re.compile(r"\b(?:not?|never|\w+n['\u2019]?t|yet|later)\b", re.IGNORECASE)
+_NEGATES = re.compile(
+    r"\b(?:not?|never|yet|later|wait"
+    r"|(?:do|does|did|is|are|was|wo|would|ca|could|should|must|have|had)n['\u2019]?t)\b",
+    re.IGNORECASE,
+)
+_TAKES_OFF = re.compile(r"(?:\A|[\s,;])[-/!]\s?[a-z]{1,2}-?[0-9]", re.IGNORECASE)
 _OF_A_LIST = re.compile(r"\s*[0-9]{1,2}[.)]\s+(?=\S)", re.ASCII)
 
 
@@ -240,11 +251,14 @@ def mentioned(view: View, text: str) -> str:
     found = _MENTIONED.findall(text, listed.end()) if listed else []
     found = found or _MENTIONED.findall(text)
     cells = dict.fromkeys(_CELL_MENTIONED.findall(text))
+    negates = _NEGATES.search(text) is not None
     if not found and len(cells) >= max(2, view.options.least):
+        if _TAKES_OFF.search(text):
+            return ""
         marks = [f"+{cell.replace('-', '')}" for cell in cells]
-        asks = view.may_act and "guess" in text.lower() and not _NEGATES.search(text)
+        asks = view.may_act and "guess" in text.lower() and not negates
         return (asks and _checked(view, [*marks, "?"])) or _checked(view, marks)
-    if not view.may_act:
+    if negates or not view.may_act:  # a ray cannot be called back
         found = [sign for sign in found if sign[0] in "+/!"]
     return _checked(view, ["".join(sign.split()) for sign in found])
 

@@ -221,7 +221,8 @@ def read_options(words: Sequence[str], seats: int) -> Options:
         name = _ALIASES.get(name, name)
         _check_name(word, name, bool(equals), value)
         if name in seen:
-            raise OptionError("blackbox.option-repeated", part=word, first=seen[name])
+            first = seen[name]
+            raise OptionError("blackbox.option-repeated", part=word, first=first, example=first)
         if name in _OF_RACES and not race:
             raise OptionError(
                 "blackbox.option-race", part=word, example=_in_a_race(word, name, seats)
@@ -288,7 +289,8 @@ def _with_id(options: Options, seen: dict[str, str]) -> Options:
 def _check_name(word: str, name: str, has_equals: bool, value: str) -> None:
     if name in _FLAGS:
         if has_equals:
-            raise OptionError("blackbox.option-value", part=word, name=name, example=f"-{name}")
+            wanted = f"-{name}" if value.lower() in {"yes", "on", "true", "1"} else ""
+            raise OptionError("blackbox.option-value", part=word, name=name, example=wanted)
     elif name not in _FORMS:
         known = ", ".join(f"-{one}" for one in (*_FORMS, *sorted(_FLAGS)))
         raise OptionError("blackbox.option-unknown", part=word, known=known)

@@ -11,7 +11,7 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Forgiving, races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.types import Move, Outcome
-from pbmserv.errors import Illegal, Refused
+from pbmserv.errors import Illegal, Refused, ServerFault
 from pbmserv.service.boards import reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
 from pbmserv.service.bots import bot_moves
@@ -164,7 +164,12 @@ def _ended(
     outcome: Outcome,
     undecided: Sequence[str],
 ) -> _End:
-    """Write down that a board is over."""
+    """Write down that a board is over.
+
+    Raises:
+        ServerFault: the game says what cannot be told in any list.
+    """
+    _must_be_told(outcome, board.seats)
     early = board.rated and board.seats > 1 and after.given_up_early
     if early or (board.rated and not _everybody_played(board, after)):
         operating.set_rated(context.connection, board.id, rated=False)
@@ -216,6 +221,20 @@ def _everybody_played(board: BoardRow, after: Position) -> bool:
     whoever did that shall not be able to give ratings away in others' names."""
     present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text != FORFEIT}
     return len(present) == board.seats
+
+
+def _must_be_told(outcome: Outcome, seats: int) -> None:
+    """A wrong outcome would stay, and break all pages and letters that its board stands in."""
+    places, scores, seat = outcome.places, outcome.scores, outcome.seat
+    numbers = [*places, *scores, *(() if seat is None else (seat,))]
+    if (
+        any(type(one) is not int for one in numbers)
+        or len(places) != seats
+        or min(places, default=0) != 1
+        or len(scores) not in {0, seats}
+        or not (seat is None or 0 <= seat < seats)
+    ):
+        raise ServerFault(f"an outcome for {seats} seats that cannot be: {outcome}")
 
 
 def _as_json(outcome: Outcome) -> Mapping[str, Any]:

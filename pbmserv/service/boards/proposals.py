@@ -9,8 +9,10 @@ What nobody answers is forgotten, and never counted.
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from difflib import get_close_matches
 from typing import Any
 
 from pbmserv.commands.table.looking import ShowAs
@@ -139,7 +141,10 @@ def read_options(
     try:
         options = game.options(words, seats)
     except OptionError as error:
-        raise _whole_line(error, line, _kept(game, words, seats, error.refusal)) from error
+        refusal = error.refusal
+        if not refusal.example:
+            refusal = replace(refusal, example=_meant(game, words, seats, refusal.part))
+        raise _whole_line(refusal, line, _kept(game, words, seats, refusal)) from error
     return game.describe(options), game.rated(options)
 
 
@@ -156,9 +161,22 @@ def _kept(game: AnyGame, words: tuple[str, ...], seats: int, refusal: Refusal) -
     return kept
 
 
-def _whole_line(error: OptionError, line: str, kept: tuple[str, ...]) -> OptionError:
+def _meant(game: AnyGame, words: tuple[str, ...], seats: int, wrong: str) -> str:
+    """The option that a wrong word is a slip of, with its value; "" where none is near that fits
+    the others: "-sise=5x5", "-fari"."""
+    name, _, value = wrong.replace(":", "=", 1).partition("=")
+    forms = dict(form.partition("=")[::2] for form, _ in game.info.options)
+    name = f"-{name.lstrip('-').lower()}"
+    for near in get_close_matches(name, forms, 1) if name not in forms else ():
+        meant = f"{near}={value}" if forms[near] else near
+        with suppress(OptionError):
+            game.options((*(word for word in words if word != wrong), meant), seats)
+            return meant
+    return ""
+
+
+def _whole_line(refusal: Refusal, line: str, kept: tuple[str, ...]) -> OptionError:
     """The same refusal, with the whole command as the example instead of one option."""
-    refusal = error.refusal
     example = " ".join((line, *kept, refusal.example)).strip()
     return OptionError(refusal.code, part=refusal.part, example=example, **refusal.values)
 

@@ -164,7 +164,7 @@ def _example(
         return f"change address {sender.userid} PASSWORD ADDRESS"
     if refusal.code.startswith("time-") and isinstance(line.asked, Challenge):
         return _challenge(line.asked, refusal.example)
-    if not sender.userid:
+    if not sender.userid or refusal.example.startswith("signup "):
         return refusal.example
     words = refusal.example.split(" ")
     return " ".join(sender.userid if word == "USERID" else word for word in words)

@@ -196,7 +196,8 @@ def _bring_back(whole: Path, mail: Path, game: Database, place: Place) -> None:
     """Add to the mail store what *game* has not carried out: all of it had its 250.
 
     What waits in the store that is there had its own, and stays. One that is damaged, or not there,
-    is made anew, under a new name: so no number that it gives looks settled.
+    is made anew, under a new name: so no number that it gives looks settled. One that a newer
+    version has upgraded is kept beside it, named by its revision: nobody here can read it.
     """
     with (
         closing(Database(f"sqlite:///{whole}")) as copied,
@@ -205,7 +206,11 @@ def _bring_back(whole: Path, mail: Path, game: Database, place: Place) -> None:
     ):
         schema.prepare(copied, ("mail",))
         try:
-            is_there = mail.exists() and revision(mail) is not None
+            found = revision(mail) if mail.exists() else None
+            is_there = found is not None
+            if found is not None and found > schema.head() and place is over:
+                shutil.copy2(mail, mail.with_name(f"{mail.name}.{found}"))
+                is_there = False
         except OperatorError:
             if place is not over:
                 raise
