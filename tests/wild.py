@@ -54,13 +54,16 @@ class Dreamer(Taker):
 
 
 class Wild(Heaps):
-    """See the module. Besides, nobody comes back from making a letter once three are gone."""
+    """See the module. Besides, nobody comes back from making a letter once three are gone, nor a
+    page once two are."""
 
     bots = MappingProxyType({"house": Dreamer()})
 
     def view(self, state: Heap, seat: Seat | None) -> HeapView:
         if state.stones == STONES - 3 and threading.current_thread().name.startswith("sender"):
             _sleep()
+        if state.stones == STONES - 2 and threading.current_thread().name.startswith("asyncio"):
+            _loop()
         return super().view(state, seat)
 
     def parse(self, view: HeapView, text: str) -> Move:

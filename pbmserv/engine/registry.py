@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from pbmserv.engine.protocol import Game, races
 from pbmserv.errors import ServerFault
 
 GROUP = "pbmserv.games"
+_KEY = re.compile("[a-z][a-z0-9_]{0,29}")
 
 AnyGame = Game[Any, Any, Any]
 """A game whose options, state and view the caller only passes along."""
@@ -56,6 +60,8 @@ class Registry:
         self._newest: dict[str, AnyGame] = {}
         for game in games:
             key, version = game.info.key, game.info.rules_version
+            if _KEY.fullmatch(key) is None:
+                raise ServerFault(f"a game's key is a word of small letters, not {key!r}")
             if (key, version) in self._versions:
                 raise ServerFault(f"two games call themselves {key!r} version {version}")
             self._versions[key, version] = game
@@ -70,8 +76,13 @@ class Registry:
         """All games that installed packages announce."""
         found: list[AnyGame] = []
         for entry in announced():
-            loaded = entry.load()
-            found.extend(loaded if isinstance(loaded, tuple | list) else [loaded])
+            try:
+                loaded = entry.load()
+                games = loaded if isinstance(loaded, tuple | list) else [loaded]
+                found += [game for game in games if game.info.key and game.info.rules_version > 0]
+            except (Exception, SystemExit) as error:
+                told = f"{entry.name} = {entry.value}: {type(error).__name__}: {error}"
+                raise ServerFault(f"a game cannot be loaded, {told}") from error
         return cls(found)
 
     def __iter__(self) -> Iterator[AnyGame]:
@@ -106,6 +117,14 @@ def announced() -> tuple[EntryPoint, ...]:
     """What installed packages announce. To look takes 20 ms, and each stage of a server asks: they
     are forked from a process that has looked, and so all have the same games."""
     return tuple(entry_points(group=GROUP))
+
+
+def template_folders() -> list[Path]:
+    """The folders ``templates`` inside packages of their own that announce games."""
+    packages = dict.fromkeys(entry.module.partition(".")[0] for entry in announced())
+    found = [find_spec(package) for package in packages if package != "pbmserv"]
+    places = [place for spec in found if spec for place in spec.submodule_search_locations or ()]
+    return [folder for place in places if (folder := Path(place, "templates")).is_dir()]
 
 
 @lru_cache(maxsize=1_000)  # every letter about a board names them

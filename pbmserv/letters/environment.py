@@ -39,6 +39,7 @@ from jinja2.ext import Extension
 from markupsafe import Markup
 
 from pbmserv import files
+from pbmserv.engine.registry import template_folders
 from pbmserv.errors import OperatorError
 from pbmserv.letters.filters import FILTERS
 
@@ -107,7 +108,8 @@ class LetterEnvironment(Environment):
 @cache
 def environment() -> LetterEnvironment:
     """The environment that renders every letter and page; templates are compiled once."""
-    return environment_of(LetterEnvironment, TemplateLoader(templates_root()))
+    loader = TemplateLoader([templates_root(), *template_folders()])  # ours first
+    return environment_of(LetterEnvironment, loader)
 
 
 _OfLetters = TypeVar("_OfLetters", bound=LetterEnvironment)

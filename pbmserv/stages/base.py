@@ -7,6 +7,7 @@ import secrets
 from sqlalchemy.exc import DBAPIError
 
 from pbmserv.clock import Clock, SystemClock
+from pbmserv.commands.table.catalogue import BY_NAME
 from pbmserv.config.settings import Settings
 from pbmserv.config.values import blank_passwords
 from pbmserv.engine.registry import Registry
@@ -45,6 +46,9 @@ class Base:
             ring = keys_of(self.game, self.clock)
             self.mail_domain = MailDomain(local.lower(), domain.lower(), ring)
             self.registry = Registry.installed()
+            for game in self.registry:
+                if game.info.key in BY_NAME:
+                    raise ServerFault(f'a game cannot be called "{game.info.key}", as a command is')
         except BaseException:  # nobody will get this to close it
             self.close()
             raise

@@ -11,11 +11,12 @@ import os
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pbmserv.engine.registry import Equipped
 from pbmserv.mail.reply_address import KeyRing
@@ -26,7 +27,7 @@ from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages import listeners, operators
 from pbmserv.stages.base import Base
-from pbmserv.stages.current_work import Claims, CurrentWork
+from pbmserv.stages.current_work import THREADS, Claims, CurrentWork
 from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, Unanswered
 from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, WebStage
 from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
@@ -44,6 +45,11 @@ GIVE_BACK_S = 10.0
 
 OTHERS_END_S = 5.0
 """Seconds that play waits at its end for those who ask it."""
+
+BEAT, BEAT_S = 1, 1.0
+"""What web notes as its work, and how often in seconds: what it is at has no number."""
+SEEN_THREADS = THREADS - 2
+T = TypeVar("T")
 
 log = logging.getLogger("pbmserv.stages")
 
@@ -324,12 +330,39 @@ async def _web(name: str, base: Base, given: Given) -> None:
     divided = listeners.shares(given.base.settings, given.bound)
     listening = WebPorts(base, stage, health, metrics, given.bound, divided)
     await listening.open()
+    beating = asyncio.create_task(_beat(given.current), name="beat")
 
     async def stop() -> None:
+        beating.cancel()
+        given.current.clear()
         await listening.close()
         stages.close()
 
     await _until_stopped(given, _reload(name, base, given), stop)
+
+
+class _Watched(ThreadPoolExecutor):
+    """The event loop's threads, which show the supervisor that they come back from a game, too."""
+
+    def __init__(self, current: CurrentWork) -> None:
+        super().__init__(SEEN_THREADS, "asyncio")
+        self._current = current
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **named: Any) -> Future[T]:
+        def watched() -> T:
+            with self._current.of(BEAT):
+                return fn(*args, **named)
+
+        return super().submit(watched)
+
+
+async def _beat(current: CurrentWork) -> None:
+    """Show the supervisor that the event loop comes back from what requests ask of a game."""
+    asyncio.get_running_loop().set_default_executor(_Watched(current))
+    beat = current.of(BEAT)
+    while True:
+        beat.__enter__()  # anew: its time is that of the last one
+        await asyncio.sleep(BEAT_S)
 
 
 def _nothing() -> None:

@@ -51,6 +51,7 @@ _WORK = {
     "play": ("a mail keeps play", "arrival"),
     "post": ("a letter keeps post", "letter"),
     "bots": ("a board keeps the bots", "board"),
+    "web": ("a request keeps web", "beat"),
 }
 """Who is watched: what the log says, and what the numbers are of."""
 

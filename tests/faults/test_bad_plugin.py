@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import re
 from collections import Counter
 from dataclasses import dataclass
 from email import message_from_bytes
@@ -27,6 +29,7 @@ FAILING = ("raise", "recurse", "hoard", "exit")
 """Ways in which rules fail at once."""
 OTHERS = 12
 """Boards of a good game."""
+WEB = "127.0.0.1:0"
 SECONDS = 1
 """What one mail may take, on PostgreSQL four times as long; an operator has 15."""
 
@@ -93,7 +96,7 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
             dreaming = seat_pairs(preparing.server, 2, "d", game="heaps", bot=True)
     monkeypatch.setenv("PYTHONPATH", announce(tmp_path / "plug-in"))
     relay = f"smtp://127.0.0.1:{sink.port}"
-    process = Process(tmp_path, database.url, relay=relay, mail_seconds=str(SECONDS))
+    process = Process(tmp_path, database.url, relay=relay, web=WEB, mail_seconds=str(SECONDS))
     return House(process, database, sink, wild, good, dreaming)
 
 
@@ -163,6 +166,39 @@ def test_a_bot_that_never_comes_back(house: House) -> None:
     assert house.played()[bad.board, 1] == 0
     assert house.process.errors.count("a board keeps the bots for too long") == 1
     assert house.process.errors.count("does not come back from a board") == 1
+    assert house.process.stop() == 0
+
+
+@pytest.mark.sqlite_alone  # on PostgreSQL threads of web read
+def test_a_page_that_is_never_made(house: House) -> None:
+    bad = house.wild[0]
+    house.send(bad, 0, "2")
+    wait_until(lambda: len(house.sink.taken) == 2, "both get their letters")
+    letter = next(iter(house.sink.taken.values()))[0]
+    page = re.search(r"/b/[a-z2-7]+", letter.decode())
+    assert page is not None
+    found = re.search(r"http://127\.0\.0\.1:(\d+)", house.process.greeting)
+    assert found is not None
+
+    def asked(path: str) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=1)
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().status
+        except OSError:
+            return 0
+        finally:
+            connection.close()
+
+    assert asked("/standings") == 200
+    assert asked(page[0]) == 0
+    told = "a request keeps web for too long"
+    wait_until(lambda: told in house.process.errors, "web is ended")
+    wait_until(lambda: asked("/standings") == 200, "others' pages come again")
+    for table in house.good:
+        house.send(table, 0, HIDINGS[0])
+    writers = [table.players[0].address for table in house.good]
+    wait_until(lambda: all(map(house.letters, writers)), "mail goes on")
     assert house.process.stop() == 0
 
 
