@@ -132,7 +132,7 @@ def _opened(url: str, store: str, *, may_upgrade: bool) -> Database:
     try:
         database = Database(url)
         try:
-            if may_upgrade:
+            if may_upgrade or (store == "mail" and _is_new(database)):
                 schema.prepare(database, (store,) if database.is_sqlite else schema.ALL)
             else:
                 schema.require(database)
@@ -145,6 +145,12 @@ def _opened(url: str, store: str, *, may_upgrade: bool) -> Database:
         first = str(reason).strip().partition("\n")[0]
         raise ServerFault(f"{blank_passwords(url)} cannot be used: {first}") from None
     return database
+
+
+def _is_new(database: Database) -> bool:
+    """Whether there is nothing in it that anybody could miss."""
+    with database.reading.connect() as connection:
+        return schema.current(connection) is None
 
 
 def keys_of(database: Database, clock: Clock) -> KeyRing:

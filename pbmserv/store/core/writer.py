@@ -201,6 +201,7 @@ class GroupWriter(_QueueWriter):
             self._do_rest()
         with self._turn:
             self._let_go()
+        self._do_rest()
 
     def submit_between(self, job: Callable[[Connection], T]) -> Future[T]:
         return self._do_between(_Order(job, is_synced=True))
@@ -251,11 +252,10 @@ class GroupWriter(_QueueWriter):
                 self._let_go()
             finally:
                 self._turn.release()
-                if self._between:  # the thread's, not the event loop's, unless it has ended
-                    try:
-                        self._enqueue([_Order(lambda _: None, is_synced=False)])
-                    except Closed:
-                        self._do_rest()
+                if self._between and self._closed:
+                    self._do_rest()
+                elif self._between:  # the thread's, not the event loop's; it looks again at its end
+                    self._queue.put(_Order(lambda _: None, is_synced=False))
         return self._enqueue([order])[0]
 
     def _begin(self, *, is_synced: bool, is_patient: bool) -> Connection:
