@@ -19,6 +19,7 @@ from time import perf_counter
 _READ = 4_096
 """Octets read at once; a server's answers are shorter."""
 _LETTER = 65_536
+"""Octets of a letter that the relay reads at once."""
 
 
 @dataclass(frozen=True, slots=True)

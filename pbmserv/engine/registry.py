@@ -79,10 +79,11 @@ class Registry:
             try:
                 loaded = entry.load()
                 games = loaded if isinstance(loaded, tuple | list) else [loaded]
-                found += [game for game in games if game.info.key and game.info.rules_version > 0]
+                cls(games)  # what is wrong with these is told with their name
             except (Exception, SystemExit) as error:
                 told = f"{entry.name} = {entry.value}: {type(error).__name__}: {error}"
                 raise ServerFault(f"a game cannot be loaded, {told}") from error
+            found += games
         return cls(found)
 
     def __iter__(self) -> Iterator[AnyGame]:

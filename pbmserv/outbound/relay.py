@@ -317,18 +317,17 @@ class Breaker:
     def broke(self, error: RelayDown, now: datetime) -> None:
         """As `failed`, with a word to the operator when that is news."""
         began, knew = self.failed(now), self._refused_us
+        facts = {"why": _ANGLED.sub("…", str(error))}
         if isinstance(error, RelayRefusesUs):
             self._refused_us = True
             if not knew:
                 _log.error(
                     "the relay refuses us, letters wait; it may want another login or sender"
                     " (PBMSERV_RELAY, PBMSERV_ADDRESS) or has to be told to relay for us",
-                    extra={"why": _ANGLED.sub("…", str(error))},
+                    extra=facts,
                 )
         elif began:
-            _log.error(
-                "the relay is down, letters wait", extra={"why": _ANGLED.sub("…", str(error))}
-            )
+            _log.error("the relay is down, letters wait", extra=facts)
 
     def failed(self, now: datetime) -> bool:
         """The relay could not be reached; whether that began a pause."""

@@ -48,7 +48,8 @@ OTHERS_END_S = 5.0
 
 BEAT, BEAT_S = 1, 1.0
 """What web notes as its work, and how often in seconds: what it is at has no number."""
-SEEN_THREADS = THREADS - 2
+SEEN_THREADS = THREADS - 1
+"""Threads of web at most: all that can be seen, but for the event loop's own."""
 T = TypeVar("T")
 
 log = logging.getLogger("pbmserv.stages")
@@ -305,6 +306,7 @@ async def _bots(name: str, base: Base, given: Given) -> None:
 
 
 async def _web(name: str, base: Base, given: Given) -> None:
+    asyncio.get_running_loop().set_default_executor(_Watched(given.current))
     door = Asking(given.folder / "door.sock")
 
     async def send(kind: str, values: dict[str, Any]) -> int:
@@ -345,7 +347,7 @@ class _Watched(ThreadPoolExecutor):
     """The event loop's threads, which show the supervisor that they come back from a game, too."""
 
     def __init__(self, current: CurrentWork) -> None:
-        super().__init__(SEEN_THREADS, "asyncio")
+        super().__init__(min(SEEN_THREADS, (os.cpu_count() or 1) + 4), "asyncio")
         self._current = current
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **named: Any) -> Future[T]:
@@ -358,7 +360,6 @@ class _Watched(ThreadPoolExecutor):
 
 async def _beat(current: CurrentWork) -> None:
     """Show the supervisor that the event loop comes back from what requests ask of a game."""
-    asyncio.get_running_loop().set_default_executor(_Watched(current))
     beat = current.of(BEAT)
     while True:
         beat.__enter__()  # anew: its time is that of the last one

@@ -128,10 +128,10 @@ def _in_words(
     if head.row is not None and head.row.name == "chat":
         number = head.rest[0].plain.removeprefix("#") if head.rest else ""
         # A board, but in "chat 5 minutes, please" it is a word as any other.
-        names = number.isdecimal() and (head.game is not None or len(head.rest) == 1)
-        front = 1 + (head.game is not None) + names
+        names = re.fullmatch("[0-9]{1,9}", number) and (head.game or len(head.rest) == 1)
+        front = 1 + bool(head.game) + bool(names)
         below = Below([*text.split(None, front)[front:], *lines[place + 1 :]], 0, games)
-        line = Line("chat", Chat(None, int(number[:9]) if names else None, None))
+        line = Line("chat", Chat(None, int(number) if names else None, None))
         return Reading((line, *below.not_tried()), below.words())
     if head.row is not None and head.row.name != "move":
         command = _command(head, games)
@@ -270,7 +270,7 @@ def _head(words: Sequence[Word], games: Collection[str]) -> _Head:
     return _Head(game, name, row, rest)
 
 
-def _command(head: _Head, games: Collection[str]) -> Line | None:  # noqa: C901 - one way after the other
+def _command(head: _Head, games: Collection[str]) -> Line | None:
     """The command that opens a reply; ``None`` when its first line is a sentence, or a move."""
     row, game = head.row, head.game
     assert row is not None
@@ -281,10 +281,9 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:  # noqa: C901 
         return numbered
     if Trait.ALONE in row.traits:
         if rest:
-            if name != "resign" and _MOVES.fullmatch(" ".join(texts)):
-                return None  # "delete b2" is about a marker
+            about_cells = name != "resign" and _MOVES.fullmatch(" ".join(texts))  # "delete b2"
             refused = Misread("stands-alone", part=name, example=name)
-            return Line(f"{name} {REST}", refused)
+            return None if about_cells else Line(f"{name} {REST}", refused)
         return read_arguments(row.as_reply, name, game, (), games)
     if name in {"yes", "accept"}:
         if not plain_words.says_yes(" ".join(("yes", *(word.raw for word in rest)))):

@@ -30,9 +30,9 @@ _CHARACTERS_A_CELL = 8  # "+AA52" and blanks
 _LONGEST_MENDED = 200
 """Characters of a text from which an example is made: nobody copies a longer one."""
 
-_LETTERS = (
-    r"\u00aa-\u052f"  # beside a label it is another word: Cyrillic, Greek, accents, fractions
-)
+_LETTERS = r"\u00aa-\u052f"
+"""Cyrillic, Greek, accents, fractions: a label with one of these beside it is another word."""
+
 _NO_LABEL = (
     rf"(?![a-z0-9{_LETTERS}%\u20ac$]|[.:/-][0-9]|\s*(?:am|pm|o'clock|uhr|of|more|atoms?|games?)\b)"
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -27,6 +28,8 @@ from pbmserv.store.tables.mail import LetterState
 T = TypeVar("T")
 Fields: TypeAlias = Mapping[str, str]
 
+DEEDS = 4
+"""Changes that are carried out at once."""
 ANSWER_S = 5.0
 """Seconds that a page waits for what it asked for."""
 LARGEST = 2**63 - 1
@@ -173,6 +176,8 @@ class OperatorPages:
         self._side = side
         self._mails = KeptMailsView(database, read)
         self._queue = queue
+        # A deed may take minutes (ratings are computed anew): web's own threads are watched.
+        self._deeds = ThreadPoolExecutor(DEEDS, "deed")
 
     # -- looks -----------------------------------------------------------------------------
 
@@ -289,7 +294,8 @@ class OperatorPages:
         """
         if not by.why.strip() or len(by.why) > LONGEST_WHY:
             raise OperatorError(f"give a reason, of at most {LONGEST_WHY} characters")
-        doing = asyncio.ensure_future(asyncio.to_thread(self._do, command, fields, by))
+        loop = asyncio.get_running_loop()
+        doing = loop.run_in_executor(self._deeds, self._do, command, fields, by)
         done, _ = await asyncio.wait({doing}, timeout=ANSWER_S)
         if not done:
             doing.add_done_callback(_noted)
