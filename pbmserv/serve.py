@@ -63,10 +63,11 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
             base, secret = _usable(settings)
             _prepare_heap()
             collect_rarely()
-            mailbox = f"{public_url(settings.mailbox)}/{secret}/" if settings.mailbox else ""
+            here = _only(settings, stages)
+            mailbox = f"{public_url(here.mailbox)}/{secret}/" if here.mailbox else ""
 
             def ready() -> None:
-                sys.stdout.write(greeting(settings, mailbox) + "ready\n")
+                sys.stdout.write(greeting(here, mailbox, stages) + "ready\n")
                 sys.stdout.flush()
                 metrics.tell(metrics.READY)
 
@@ -154,31 +155,37 @@ def _with_ports(settings: Settings, bound: Bound) -> Settings:
     )
 
 
-def greeting(settings: Settings, mailbox: str = "") -> str:
+def greeting(
+    settings: Settings, mailbox: str = "", stages: Sequence[str] = preflight.STAGES
+) -> str:
     """The start-up text. The commands in it work as they stand, from the same folder.
 
     Args:
         mailbox: the address of the mailbox's first page; "" where there is none.
+        stages: those that run here; what others do is theirs to say.
     """
     domain = settings.address.rpartition("@")[2]
-    lines = [
-        f"pbmserv {__version__}: play by mail",
-        "",
-        f"  mail in    {_listener('SMTP', settings.smtp)}",
-    ]
-    if settings.smtps is not None:
-        lines.append(f"             {_listener('SMTP with TLS', settings.smtps)}")
-    if settings.lmtp is not None:
-        lines.append(f"             {_listener('LMTP', settings.lmtp)}")
+    is_whole = set(stages) == set(preflight.STAGES)
+    lines = [f"pbmserv {__version__}: play by mail", ""]
+    if not is_whole:
+        lines.append(f"  stages     {', '.join(stages)}")
+    if "door" in stages:
+        lines.append(f"  mail in    {_listener('SMTP', settings.smtp)}")
+        if settings.smtps is not None:
+            lines.append(f"             {_listener('SMTP with TLS', settings.smtps)}")
+        if settings.lmtp is not None:
+            lines.append(f"             {_listener('LMTP', settings.lmtp)}")
+    if "post" in stages:
+        lines.append(f"  mail out   {shown(settings, 'relay')}")
+    if "web" in stages:
+        lines.append(f"  pages      {settings.web_url if settings.web else 'off'}")
+        lines += _operators(settings)
     lines += [
-        f"  mail out   {shown(settings, 'relay')}",
-        f"  pages      {settings.web_url if settings.web else 'off'}",
-        *_operators(settings),
         f"  database   {shown(settings, 'database')}",
         f"  address    {settings.address}",
         "",
     ]
-    takes_players = settings.signup != "closed"
+    takes_players = is_whole and settings.signup != "closed"
     if mailbox:
         lines += [
             "Open this address in a browser, take two names, and play a first game:",

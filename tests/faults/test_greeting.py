@@ -20,6 +20,7 @@ from pbmserv.cli.main import run
 from pbmserv.config.settings import Settings
 from pbmserv.config.values import Listen
 from pbmserv.serve import greeting, program
+from pbmserv.stages.preflight import STAGES
 
 
 def as_it_runs(server: Running) -> Settings:
@@ -74,6 +75,21 @@ def test_a_first_game_is_offered_only_where_it_can_be_played(tmp_path: Path) -> 
     secret = "postgresql+psycopg://games:hunter2@db.example/games"
     assert "hunter2" not in greeting(replace(settings, database=secret))
     assert "pages      off" in greeting(replace(settings, web=None))
+    parts = {"door": "mail in", "post": "mail out", "web": "pages"}
+    for stage in STAGES:
+        told = greeting(settings, stages=[stage])
+        assert f"  stages     {stage}\n" in told
+        assert [part for part in parts if f"  {parts[part]} " in told] == [stage] * (stage in parts)
+        assert "A first game" not in told
+
+
+def test_stages_apart_greet_with_what_each_opens(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
+    given = {"web": "127.0.0.1:0", "mailbox": "127.0.0.1:0", "lmtp": f"{tmp_path}/lmtp.sock"}
+    with Process(tmp_path, url, arguments=["--only", "play,post"], **given) as server:
+        assert "stages     play, post" in server.greeting
+        assert "mail out   maildir:" in server.greeting
+        assert not re.search(r"SMTP|LMTP|http|pages|browser|send --from", server.greeting)
 
 
 def test_the_one_address_of_the_greeting_is_the_mailbox(tmp_path: Path) -> None:
