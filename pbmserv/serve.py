@@ -94,9 +94,10 @@ def _usable(settings: Settings) -> tuple[Base, str]:
 
 
 def _only(settings: Settings, stages: Sequence[str]) -> Settings:
-    """The settings without the listeners of stages that run elsewhere."""
+    """The settings without the listeners of stages that run elsewhere, and the certificate that
+    only the door's user may be able to read."""
     if "door" not in stages:
-        settings = replace(settings, smtp=None, smtps=None, lmtp=None, mailbox=None)
+        settings = replace(settings, smtp=None, smtps=None, lmtp=None, mailbox=None, tls_cert=None)
     if "web" not in stages:
         settings = replace(settings, web=None, metrics=None, mailbox=None, operator_pages=None)
     return settings

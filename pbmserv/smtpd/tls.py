@@ -50,16 +50,15 @@ class Certificate:
             asked: why they are read again, for the log.
         """
         self._seen = self._stamp()
+        facts = {"asked": asked, "stage": "door"}  # where mail comes in; no other has sessions
         try:
             self._fresh()  # a pair that does not fit must not touch the one in use
             self._load(self._context)
         except ConfigError as error:
-            log.error(
-                "the certificate is not renewed, the one before stays",
-                extra={"asked": asked, "why": str(error)},
-            )
+            facts["why"] = str(error)
+            log.error("the certificate is not renewed, the one before stays", extra=facts)
         else:
-            facts = {"asked": asked, "file": str(self._chain), "good_until": _told(self._chain)}
+            facts |= {"file": str(self._chain), "good_until": _told(self._chain)}
             log.info("the certificate was read again", extra=facts)
 
     def _fresh(self) -> ssl.SSLContext:

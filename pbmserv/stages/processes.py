@@ -145,7 +145,8 @@ def _reload(name: str, base: Base, given: Given, post: PostStage | None = None) 
     named = base.settings.dkim_keys if post else ()
     signer = post.signer if post else None
     ring: KeyRing = base.mail_domain.ring
-    return Reload(name, base.game, ring, signer, named, given.bound.certificate)
+    certificate = given.bound.certificate if name == "door" else None
+    return Reload(name, base.game, ring, signer, named, certificate)
 
 
 async def _door(name: str, base: Base, given: Given) -> None:

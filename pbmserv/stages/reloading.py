@@ -32,7 +32,7 @@ class Reload:
         stage: who says so in the log; every stage reads them for itself.
         ring: the keys of reply addresses, which stand in the database.
         signer, named: what signs letters, and the files of its keys, where letters are sent.
-        certificate: of mail sessions, if there is one.
+        certificate: of mail sessions, where mail comes in by TLS.
     """
 
     def __init__(

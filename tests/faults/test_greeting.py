@@ -86,6 +86,7 @@ def test_a_first_game_is_offered_only_where_it_can_be_played(tmp_path: Path) -> 
 def test_stages_apart_greet_with_what_each_opens(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     given = {"web": "127.0.0.1:0", "mailbox": "127.0.0.1:0", "lmtp": f"{tmp_path}/lmtp.sock"}
+    given["tls_cert"] = f"{tmp_path}/the-doors-alone.pem"  # nor is it read
     with Process(tmp_path, url, arguments=["--only", "play,post"], **given) as server:
         assert "stages     play, post" in server.greeting
         assert "mail out   maildir:" in server.greeting
