@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -91,10 +92,10 @@ def audit(
     config: ConfigFile = None,
 ) -> None:
     """Show what operators have done, newest first. Example: pbmserv audit user alice"""
-    from pbmserv.store.operators import audit as rows
+    from pbmserv.service.operators.deeds import entries
 
-    wanted = " ".join(target or ()).lower() or None
-    found = operators(config).look(lambda context: rows.entries(context.connection, wanted, most))
+    wanted = " ".join(target or ())
+    found = operators(config).look(partial(entries, target=wanted, most=most))
     if found:
         print_entries(found)
     else:

@@ -94,6 +94,8 @@ def test_every_command_says_what_it_did(settings: Path, capsys: pytest.CaptureFi
         (("board", "list", "--game", "chess"), "there is no game chess; there are: blackbox"),
         (("rating", "list", "chess"), "there is no game chess"),
         (("game", "restore", "chess", *WHY), "there is no game chess"),
+        (("audit", "usr", "Bob"), "letter, broadcast; try `pbmserv audit user bob`"),
+        (("audit", "players", "bob"), "has no kind players; there are user, board, game, mail"),
     ],
 )
 def test_a_refusal_is_one_kind_line(

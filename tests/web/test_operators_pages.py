@@ -261,6 +261,8 @@ def test_a_change_is_signed_and_audited_as_a_command_is(operator: Operator) -> N
     assert WHY in server.letter("carla@players.example").text
     assert "<b>olga</b>: suspend user carla" in operator.html
     assert "dora" in operator.open("/audit?target=user+DORA").html
+    slip = operator.open("/audit?target=usr+dora")
+    assert (slip.status, "try `pbmserv audit user dora`" in slip.html) == (404, True)
 
     operator.do("/players/carla", "user suspend")
     assert operator.status == 422

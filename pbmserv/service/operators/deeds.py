@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, Protocol
 
@@ -22,6 +23,8 @@ from pbmserv.store.operators.audit import Entry
 
 LONGEST_WHY = 500
 """Characters of a reason."""
+KINDS = ("user", "board", "game", "mail", "letter", "broadcast")
+"""What a target begins with, but for ``ratings`` and, of several letters, ``3 letters``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +119,22 @@ def looked(
     """The answer to a question from the database; nothing changes."""
     with database.reading.connect() as connection:
         return question(clock_context(services, connection, clock.now()))
+
+
+def entries(context: CommandContext, target: str, most: int) -> list[Entry]:
+    """What operators have done, newest first.
+
+    Args:
+        target: a kind and a name or number; one word is any of that name; ``""`` = everything.
+
+    Raises:
+        OperatorError: there are no targets of that kind.
+    """
+    words = target.lower().split()
+    if len(words) > 1 and words[0] not in KINDS and words[1:] != ["letters"]:
+        meant = get_close_matches(words[0], KINDS, 1)
+        raise OperatorError(
+            f"the audit has no kind {words[0]}; there are {', '.join(KINDS)}; "
+            f"try `pbmserv audit {' '.join((*meant, words[-1]))}`"
+        )
+    return audit.entries(context.connection, " ".join(words) or None, most)

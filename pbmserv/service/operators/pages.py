@@ -17,7 +17,7 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.operators import boards, people, queues
-from pbmserv.service.operators.deeds import LONGEST_WHY, Deed, Doing, Signature, looked
+from pbmserv.service.operators.deeds import LONGEST_WHY, Deed, Doing, Signature, entries, looked
 from pbmserv.service.operators.queues import KeptMail, KeptMailsView
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import audit, operating
@@ -272,10 +272,7 @@ class OperatorPages:
 
     async def audit(self, target: str, most: int = MOST) -> Sequence[audit.Entry]:
         """What operators have done, newest first; *target*: as ``pbmserv audit`` takes it."""
-        wanted = " ".join(target.lower().split()) or None
-        found: Sequence[audit.Entry] = await self._look(
-            lambda context: audit.entries(context.connection, wanted, most)
-        )
+        found: Sequence[audit.Entry] = await self._look(partial(entries, target=target, most=most))
         return found
 
     async def _look(self, question: Callable[[CommandContext], Any]) -> Any:
