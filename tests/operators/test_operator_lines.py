@@ -55,7 +55,7 @@ DONE = (
     (("board", "list", "--game", "BLACKBOX"), "alice - bob"),
     (("game", "restore", "blackbox", *WHY), "can begin boards of blackbox again"),
     (("rating", "list"), "Nobody has a rating"),
-    (("rating", "exclude", "1", *WHY), "already"),
+    (("rating", "exclude", "1", *WHY), "counts for no ratings: it was declined or called off"),
     (("rating", "rebuild", *WHY), "all correct"),
     (("audit", "ratings"), "rebuild"),
     (("ratings", "rebuild", "--check"), "all correct"),

@@ -154,6 +154,30 @@ def test_a_board_is_left_out_of_the_ratings_and_taken_back_in(house: Indoors) ->
     assert again.text == table.text
 
 
+@pytest.mark.sqlite_alone
+def test_a_board_without_a_result_cannot_be_taken_into_the_ratings(house: Indoors) -> None:
+    house.begin(ALICE, "blackbox solo alice -practice")
+    house.send(ALICE, "blackbox challenge alice bob")
+    house.send(BOB, f"blackbox decline 2 bob {PASSWORD}")
+    do(house, boards.withdrawn, number=begun(house))
+    house.letters()
+    house.send(ALICE, f"blackbox resign {begun(house)} alice {PASSWORD}")
+    with house.server.database.writing.begin() as connection:
+        change = "UPDATE seats SET accepted_at = NULL WHERE board_id = 4 AND seat = 1"
+        connection.execute(text(change))
+    house.letters()
+    for number, why in (
+        (1, "that takes two players or more"),
+        (2, "it was declined or called off"),
+        (3, "it was declined or called off"),
+        (4, "it ended before bob had accepted it"),
+    ):
+        for rated in (True, False):
+            with pytest.raises(OperatorError, match=f"board {number} counts for no ratings: {why}"):
+                do(house, boards.set_rated, number=number, rated=rated)
+    assert house.letters() == []
+
+
 def test_a_closed_game_begins_no_boards_and_those_that_run_go_on(house: Indoors) -> None:
     number = begun(house)
     do(house, boards.close_game, game="blackbox")

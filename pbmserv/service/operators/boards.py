@@ -12,7 +12,7 @@ from pbmserv.service.bots.bot_moves import is_bot, rates
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.operators.deeds import Deed, Signature
-from pbmserv.service.ratings import rebuilding
+from pbmserv.service.ratings import rating, rebuilding
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players
@@ -116,9 +116,12 @@ def set_rated(context: CommandContext, by: Signature, number: int, *, rated: boo
     """Whether a board's result counts; ratings are computed anew if it has ended.
 
     Raises:
-        OperatorError: there is no such board, it is so already, or a bot has a seat there.
+        OperatorError: there is no such board, it is so already, or it can have no result that
+            counts: one player is alone, it ended before all had accepted, or a bot plays there.
     """
     board = known(context, number)
+    if why := _never_counts(board):
+        raise OperatorError(f"board {number} counts for no ratings: {why}")
     if board.rated == rated:
         state = "rated" if rated else "unrated"
         raise OperatorError(f"board {number} is {state} already")
@@ -133,6 +136,16 @@ def set_rated(context: CommandContext, by: Signature, number: int, *, rated: boo
     said = f"Board {number} {'counts' if rated else 'does not count'}; that changed {changed} rows."
     action = "include" if rated else "exclude"
     return Deed(action, f"board {number}", said, tuple(told), facts)
+
+
+def _never_counts(board: BoardRow) -> str:
+    """Why a board has no result that could count; ``""``: it has, or may still get one."""
+    if board.status == BoardStatus.DECLINED:
+        return "it was declined or called off, so nobody has won or lost it"
+    if board.status == BoardStatus.FINISHED and board.undecided:
+        return f"it ended before {' and '.join(board.undecided)} had accepted it"
+    players = [sitter.player_id for sitter in board.sitters]
+    return "" if rating.counts(players) else "that takes two players or more"
 
 
 def rebuild_ratings(context: CommandContext, _: Signature) -> Deed:
