@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -106,22 +107,38 @@ def new(
 
     Only the user who runs this can read the file, so run it as the server's user.
     """
-    from pbmserv.outbound.dkim import make, named_files
+    from pbmserv.outbound.dkim import NamedFile, make, named_files
 
     if kind not in {"rsa", "ed25519"}:
         raise failure(f"--kind {kind}: write rsa or ed25519.")
     found = loaded(config)
     settings = found.settings
+    names = (settings.data_dir / f"s{number}.pem" for number in count(2026))
+    example = f"such as `pbmserv dkim new {next(n for n in names if not os.path.lexists(n))}`"
+    named = NamedFile((selector or file.stem).lower(), file)
+    try:
+        fits = named_files(f"{named.selector}=x") == (NamedFile(named.selector, Path("x")),)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise failure(
+            f"{named.selector} cannot be a name in DNS: write letters, digits and hyphens, as the "
+            f"file's name, {example}, or with --selector, such as --selector s2026."
+        )
+    try:
+        if "," in str(file):
+            raise OSError("in dkim_keys commas stand between files")
+        key = make(named.selector, kind, named.path)
+    except OSError as error:
+        why = error.strerror or str(error)
+        if isinstance(error, FileExistsError):
+            why = "it is there already, and keys are never overwritten"
+        raise failure(f"FILE {file}: {why}; name a new file, {example}.") from None
     if found.sources["address"] == "default":
         complain(
             "PBMSERV_ADDRESS is not set, so this record is for localhost. "
             "Name the server's settings with --config FILE or PBMSERV_CONFIG.\n"
         )
-    try:
-        (named,) = named_files(f"{(selector or file.stem).lower()}={file}")
-    except ValueError:
-        raise failure("Add a --selector of letters, digits and hyphens, such as s2026.") from None
-    key = make(named.selector, kind, named.path)
     say(f"The key is in {file}. Publish this record:\n")
     _print_record(key, settings.address)
     given = ", ".join(map(str, (*settings.dkim_keys, named)))

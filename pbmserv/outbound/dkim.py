@@ -146,7 +146,7 @@ def make(selector: str, kind: str, path: Path) -> Key:
         kind: ``rsa`` or ``ed25519``.
 
     Raises:
-        ConfigError: there is such a file already, or it cannot be written.
+        OSError: there is such a file already, or it cannot be written.
     """
     import os
 
@@ -159,13 +159,8 @@ def make(selector: str, kind: str, path: Path) -> Key:
     else:
         private = ed25519.Ed25519PrivateKey.generate()
     pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(pem)
-    except FileExistsError:
-        raise ConfigError(f"{path} is there already; keys are never overwritten") from None
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror or error}") from None
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(pem)
     return _key(selector, private, str(path))
 
 

@@ -180,7 +180,7 @@ def test_a_key_is_for_its_owner_alone(tmp_path: Path) -> None:
     file = tmp_path / "k.pem"
     make("k", "rsa", file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    with pytest.raises(ConfigError, match="there already"):
+    with pytest.raises(FileExistsError):
         make("k", "rsa", file)
     file.chmod(0o644)
     with pytest.raises(ConfigError, match="can be read by everybody; run `chmod 600"):
@@ -278,8 +278,25 @@ def test_the_operator_makes_a_key_and_gets_the_record(
     assert f'dkim_keys = "s2026={file}"' in told
     assert "PRIVATE" not in told
     assert "for localhost" not in capsys.readouterr().err
-    assert run(["dkim", "new", str(file)]) == 2
+    assert run(["dkim", "new", str(file)]) == 1
     assert "never overwritten" in capsys.readouterr().err
+    example = f"such as `pbmserv dkim new {tmp_path}/s2026.pem`"
+    for words, wrong in (
+        (
+            [f"{tmp_path}/missing/s.pem"],
+            f"FILE {tmp_path}/missing/s.pem: No such file or directory; name a",
+        ),
+        ([f"{tmp_path}/a,b.pem", "--selector", "s1"], "commas stand between files"),
+        ([f"{tmp_path}/s 1.pem"], "s 1 cannot be a name in DNS"),
+        ([f"{tmp_path}/s.pem", "--selector", "x=y"], "x=y cannot be a name in DNS"),
+    ):
+        assert run(["dkim", "new", *words]) == 1
+        told = capsys.readouterr()
+        assert not told.out
+        assert wrong in told.err
+        assert example in told.err
+        assert "setting" not in told.err
+    assert list(tmp_path.iterdir()) == [file]
     monkeypatch.setenv("PBMSERV_DKIM_KEYS", f"s2026={file}")
     assert run(["dkim", "show"]) == 0
     assert "s2026._domainkey.games.example. IN TXT" in capsys.readouterr().out
