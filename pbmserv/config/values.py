@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from pbmserv.errors import ConfigError
 from pbmserv.mail.envelope import Network
@@ -171,22 +171,20 @@ def directory(text: str) -> Path:
 def database(text: str) -> str:
     """A database URL that this server can use."""
     if text.startswith("sqlite:///"):
-        name = text.removeprefix("sqlite:///").partition("?")[0]
+        name, options, _ = text.removeprefix("sqlite:///").partition("?")
+        if options:
+            raise ValueError(
+                "a file has no options; name it alone, such as sqlite:///var/pbmserv.sqlite3"
+            )
         if name and not name.startswith(":") and not name.endswith("/"):
             return text
         raise ValueError("name the file, such as sqlite:///var/pbmserv.sqlite3")
     if text.startswith("postgresql+psycopg://"):
-        try:
-            parts = urlsplit(text)
-            _ = parts.port  # raises when it is no number
-        except ValueError:
-            raise ValueError("the host or port is wrong; " + _POSTGRES) from None
-        for name, value in parse_qsl(parts.query):
-            if name.endswith("timeout") and not re.fullmatch(r"[0-9]{1,7}", value):
-                raise ValueError(f"{one_line(name)} needs a whole number; " + _POSTGRES)
-        if len(parts.path) > 1:
-            return text
-        raise ValueError("the name of the database is missing; " + _POSTGRES)
+        from pbmserv.store.core.postgresql import wrong_in
+
+        if wrong := wrong_in(text):
+            raise ValueError(f"{one_line(wrong)}; {_POSTGRES}")
+        return text
     if text.startswith(("postgres://", "postgresql://")):
         raise ValueError(_POSTGRES)
     raise ValueError(f"name a file, such as sqlite:///var/pbmserv.sqlite3, or {_POSTGRES}")

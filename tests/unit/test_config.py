@@ -272,6 +272,8 @@ def test_the_address_leaves_room_for_reply_addresses(address: str, read: str | N
         "sqlite:////var/lib/pbmserv/db.sqlite3",
         "postgresql+psycopg://pbm:pw@db.example.org/pbmserv",
         "postgresql+psycopg://pbm@/pbmserv?host=/run/postgresql",
+        "postgresql+psycopg://pbm@/p?host=a:5432&host=b:5433&target_session_attrs=read-write",
+        "postgresql+psycopg://pbm@db/p?connect_timeout=3&pool_timeout=2&options=-c%20a%3D1",
     ],
 )
 def test_databases(url: str) -> None:
@@ -287,6 +289,7 @@ def test_databases(url: str) -> None:
         ("postgres://pbm:hush@db/pbm", "postgresql+psycopg://USER:PASSWORD@HOST/NAME"),
         ("postgresql+psycopg://pbm:hush@db", "the name of the database is missing"),
         ("postgresql+psycopg://pbm:hush@db:x/pbm", "the host or port is wrong"),
+        ("postgresql+psycopg://pbm:hush@db/pbm?conect_timeout=1", "did you mean connect_timeout?"),
         ("mysql://pbm:hush@db/pbm", "postgresql+psycopg://USER:PASSWORD@HOST/NAME"),
     ],
 )
@@ -327,14 +330,17 @@ def test_slips_in_the_environment_are_found_but_not_kubernetes_own_variables() -
 
 def test_no_password_is_shown() -> None:
     settings = from_env(
-        database="postgresql+psycopg://pbm:hu@sh:/@db/pbm?sslpassword=hush2",
+        database="postgresql+psycopg://pbm:hu%40sh%3A%2F@db/pbm?sslpassword=hush2",
         relay="smtps://games:hush3@mx.example.org",
     ).settings
     assert shown(settings, "database") == "postgresql+psycopg://pbm:***@db/pbm?sslpassword=***"
     assert shown(settings, "relay") == "smtps://games:***@mx.example.org"
     assert shown(settings, "lmtp") == ""
     assert "hush" not in repr(settings)
-    assert "hu@sh" not in repr(settings)
+    assert "hu%40sh" not in repr(settings)
+    said = told(database="postgresql+psycopg://pbm:hu@sh:/@db/pbm")  # which nobody can take apart
+    assert "in a password @ is %40" in said
+    assert "hu" not in said
 
 
 def test_a_control_character_in_a_setting_reaches_no_terminal() -> None:

@@ -11,13 +11,15 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import psycopg
 from psycopg.abc import PQGen
-from psycopg.pq import TransactionStatus
+from psycopg.pq import Conninfo, TransactionStatus
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 SILENCE_S = 15
 """How long an answer may take beyond what the server allows its statements."""
@@ -58,6 +60,27 @@ class Timeouts:
     idle_s: float
     silence_s: float
     pool_s: float
+
+
+def wrong_in(url: str) -> str:
+    """What SQLAlchemy or libpq would not understand in a URL; ``""``: nothing."""
+    try:
+        parsed = make_url(url)
+        parsed.get_dialect()().create_connect_args(parsed)
+    except (ArgumentError, ValueError):  # whose text may quote a password
+        return "the host or port is wrong; in a password @ is %40, : is %3A, and / is %2F"
+    if not parsed.database:
+        return "the name of the database is missing"
+    known = {POOL_TIMEOUT, *(option.keyword.decode() for option in Conninfo.get_defaults())}
+    for name, value in parsed.query.items():
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            return f"there is no option {name}" + "".join(f"; did you mean {one}?" for one in near)
+        if not isinstance(value, str) and name not in {"host", "port"}:
+            return f"{name} can be said once only"
+        if name.endswith("timeout") and not re.fullmatch(r"[0-9]{1,7}", str(value)):
+            return f"{name} needs a whole number"
+    return ""
 
 
 def timeouts(url: str, busy_ms: int) -> Timeouts:
