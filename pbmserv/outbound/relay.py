@@ -29,7 +29,8 @@ _SUBMISSION = 587
 _BLANK_OR_CONTROL = re.compile(r"[\s\x00-\x1f\x7f]")
 _WRONG_PLACE = (
     "relay: after the host only :PORT may follow, a number from 1 to 65535; "
-    "in a user or password write @ : / # ? % as %40 %3A %2F %23 %3F %25"
+    "in a user or password write @ : / # ? % as %40 %3A %2F %23 %3F %25, "
+    "such as smtp://USER:PASS%40WORD@HOST:587"
 )
 
 
@@ -153,18 +154,21 @@ def read_relay_url(url: str) -> RelayAddress:
     scheme = scheme.lower()
     if scheme == "maildir":
         if not rest or "\0" in rest:
-            raise ConfigError("relay: maildir: needs a folder, for example maildir:/var/lib/mail")
+            raise ConfigError("relay: maildir: needs a folder, such as maildir:/var/lib/mail")
         try:
             return RelayAddress("maildir", path=str(Path(rest).expanduser()))
         except RuntimeError:
-            raise ConfigError("relay: there is no user with that home; write the path") from None
+            raise ConfigError(
+                "relay: there is no user with that home; write the path, "
+                "such as maildir:/var/lib/mail"
+            ) from None
     if scheme == "lmtp" and rest.startswith("/") and (rest[1:2] != "/" or rest[:3] == "///"):
         return RelayAddress("lmtp", path="/" + rest.lstrip("/"))
     if scheme in _DEFAULT_PORT and rest.startswith("//"):
         return _network_address(scheme, rest)
     raise ConfigError(
-        "relay: begin with maildir:, smtp://, smtps:// or lmtp:// "
-        "(for example maildir:/var/lib/mail or smtp://localhost:25)"
+        "relay: begin with maildir:, smtp://, smtps:// or lmtp://, "
+        "such as maildir:/var/lib/mail or smtp://localhost:25"
     )
 
 
@@ -194,14 +198,17 @@ def _network_address(scheme: str, rest: str) -> RelayAddress:
     if parts.path.strip("/") or parts.query or parts.fragment or port == 0:
         raise ConfigError(_WRONG_PLACE)
     if not host or _BLANK_OR_CONTROL.search(host):
-        raise ConfigError(f"relay: {scheme}:// needs a host, for example {scheme}://localhost")
+        raise ConfigError(f"relay: {scheme}:// needs a host, such as {scheme}://localhost")
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    if (user or password) and scheme == "lmtp":
+        raise ConfigError("relay: LMTP has no login; leave it out, such as lmtp://localhost:24")
+    example = f"such as {scheme}://USER:PASSWORD@HOST"
     if bool(user) != bool(password):
-        raise ConfigError("relay: give a user and a password, or neither")
-    if user and scheme == "lmtp":
-        raise ConfigError("relay: LMTP has no login; leave the user and password out")
+        raise ConfigError(f"relay: give a user and a password, or neither, {example}")
     if not (user + password).isascii() or "\0" in user + password:
-        raise ConfigError("relay: the user and password must be ASCII, as mail servers expect")
+        raise ConfigError(
+            f"relay: the user and password must be ASCII, as mail servers expect, {example}"
+        )
     return RelayAddress(
         scheme=_SCHEMES[scheme],
         host=host,

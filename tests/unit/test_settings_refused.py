@@ -52,6 +52,7 @@ def is_told_well(setting: Setting, said: str) -> bool:
     return (
         said.startswith(f'{setting.env} = "')
         and said.isprintable()
+        and "for example" not in said
         and example is not None
         and refused(setting, example[1]) == ""
     )
@@ -129,7 +130,12 @@ def test_rates_that_nobody_can_mean(setting: Setting, text: str) -> None:
         ("web_url", "https://u:p@x.example"),
         ("address", "nineteen-characters@x.example"),
         ("address", "a@b_c"),
+        ("relay", "pigeon://h"),
+        ("relay", "maildir:"),
         ("relay", "smtp://"),
+        ("relay", "smtp://h/path"),
+        ("relay", "smtp://ü:ü@h"),
+        ("relay", "lmtp://u@h"),
         ("relay", "smtp://u@h"),
         ("dkim_keys", "s1=a.pem,s1=b.pem"),
         ("operators", "alice@players.example"),
