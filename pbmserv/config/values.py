@@ -209,6 +209,8 @@ def loopback(text: str) -> Listen | None:
 
 def network_or_path(text: str) -> Listen | None:
     """``host:port`` or the path of a Unix socket; empty = off (``None``)."""
+    if "/" in text[1:] and not text.startswith("/"):
+        raise ValueError("write a socket's full path alone, such as /run/pbmserv/lmtp.sock")
     return Listen.parse(text) if text else None
 
 

@@ -168,6 +168,10 @@ def bind(listen: Listen, setting: str) -> Listening:
 
 def _advice(listen: Listen, error: OSError) -> str:
     """What would help."""
+    if error.errno == errno.EISDIR:
+        return f"name the socket in it, such as {listen.path}/lmtp.sock"
+    if listen.path is not None and error.errno in {errno.EEXIST, errno.EADDRINUSE}:
+        return f"name another path, such as {listen.path}.sock"
     if listen.path is not None:
         return f"name a path in a folder that this user may write to (here {listen.path.parent})"
     if error.errno in {errno.EACCES, errno.EPERM}:
@@ -209,8 +213,12 @@ def _unix(listen: Listen) -> Listening:
         try:
             bound.bind(name)
         except OSError as error:
-            if error.errno != errno.EADDRINUSE or not listen.path.is_socket() or _answers(name):
-                raise  # a file that somebody has named by mistake is not ours to remove
+            if listen.path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, "this is a folder") from None
+            if error.errno != errno.EADDRINUSE or _answers(name):
+                raise
+            if not listen.path.is_socket():  # somebody has named it by mistake: not ours to remove
+                raise FileExistsError(errno.EEXIST, "there is a file that is no socket") from None
             listen.path.unlink()  # left behind by a process that was killed
             bound.bind(name)
         listen.path.chmod(0o660)

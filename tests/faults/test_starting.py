@@ -108,6 +108,7 @@ def test_a_file_where_a_folder_should_be_and_the_other_way_round(tmp_path: Path)
         ("relay", f"maildir:{file}", "is a file; name a folder"),
         ("database", f"sqlite:///{file}/x.sqlite3", "is a file; name a folder"),
         ("database", f"sqlite:///{folder}", "this is a folder; name the file in it"),
+        ("lmtp", f"{folder}", f'"{folder}": this is a folder; name the socket in it, such as'),
         ("lmtp", f"{tmp_path}/missing/lmtp.sock", "name a path in a folder that this user"),
     ):
         given = {"data_dir": str(tmp_path), "smtp": "127.0.0.1:0", key: value}
@@ -118,7 +119,7 @@ def test_a_file_where_the_socket_should_be_is_not_removed(tmp_path: Path) -> Non
     file = tmp_path / "pbmserv.sqlite3"
     file.write_text("all that there is")
     told = said(refused_to_start(data_dir=str(tmp_path), smtp="", lmtp=str(file)))
-    assert f'PBMSERV_LMTP = "{file}": Address already in use; name a path' in told
+    assert f'PBMSERV_LMTP = "{file}": there is a file that is no socket; name another path' in told
     assert file.read_text() == "all that there is"
 
 

@@ -196,6 +196,7 @@ def test_only_lmtp_takes_a_socket_path() -> None:
     assert from_env(lmtp="/run/pbmserv.sock").settings.lmtp == Listen.parse("/run/pbmserv.sock")
     assert "only LMTP takes a path" in told(smtp="/run/pbmserv.sock")
     assert "at most 103 bytes" in told(lmtp="/" + "x" * 103)
+    assert "a socket's full path alone" in told(lmtp="unix:/run/pbmserv.sock")
 
 
 @rows(

@@ -126,6 +126,7 @@ def test_rates_that_nobody_can_mean(setting: Setting, text: str) -> None:
         ("smtp", "/run/pbmserv.sock"),
         ("smtp", "127.0.0.1:65536"),
         ("lmtp", "/" + "x" * 104),
+        ("lmtp", "unix:/run/lmtp.sock"),
         ("mail_servers", "10.0.0.0/33"),
         ("web_url", "https://u:p@x.example"),
         ("address", "nineteen-characters@x.example"),
