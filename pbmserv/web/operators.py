@@ -24,7 +24,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.clock import Clock
-from pbmserv.errors import OperatorError, StillWorking
+from pbmserv.errors import ConfigError, OperatorError, StillWorking
 from pbmserv.mail.envelope import block_name
 from pbmserv.service.operators import pages as service
 from pbmserv.service.operators.deeds import Signature
@@ -345,7 +345,10 @@ class _Site:
         return self._told(status, "missing", session=session)
 
     def fault(self, error: Exception) -> Response:
-        """500: the log names the fault, the page does not."""
+        """500, or 503 where the token's file is of no use: the log says why, the page does not."""
+        if isinstance(error, ConfigError):
+            log.error("operators' pages let nobody in", extra={"why": str(error)})
+            return self._told(503, "closed")
         log.error("a page of the operators failed", exc_info=error)
         return self._told(500, "fault")
 

@@ -430,6 +430,37 @@ def test_a_session_ends(operator: Operator, token: Path) -> None:
     assert operator.open("/").place == "/sign-in", "whoever has copied the cookie is out, too"
 
 
+def test_without_its_token_nobody_is_let_in_and_the_log_says_why(
+    operator: Operator, token: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    old, key, cookie = read_token(token), operator.key, operator.cookie
+    for spoil, why in (
+        (
+            token.unlink,
+            f"{token}: No such file or directory; make one with `pbmserv operator-token",
+        ),
+        (lambda: keep(token, "short"), "holds no token of 32 characters or more"),
+    ):
+        spoil()
+        for ask in (
+            lambda: operator.open("/"),
+            lambda: operator.open("/nowhere"),
+            lambda: operator.post("/games", {"key": key}),
+            lambda: operator.sign_in(old),
+        ):
+            caplog.clear()
+            operator.cookie = cookie
+            assert ask().status == 503
+            assert "cannot read the operators' token" in operator.html
+            assert str(token) not in operator.html
+            (line,) = [one for one in caplog.records if one.name == "pbmserv.web"]
+            assert (line.message, line.exc_info) == ("operators' pages let nobody in", None)
+            assert why in line.why
+    keep(token, old)
+    operator.cookie = cookie
+    assert operator.open("/").status == 200
+
+
 @pytest.mark.parametrize(
     "headers",
     [
