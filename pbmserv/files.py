@@ -18,6 +18,20 @@ from typing import TextIO
 
 from pbmserv.errors import OperatorError
 
+_HELPS = {
+    errno.EROFS: "mount its disk for writing; under systemd name it in ReadWritePaths=",
+    errno.ENOSPC: "make room on its disk",
+    errno.EDQUOT: "make room on its disk",
+    errno.EACCES: "run this as the server's user, who has to own it (chown)",
+    errno.EPERM: "run this as the server's user, who has to own it (chown)",
+}
+
+
+def why_not(error: OSError) -> str:
+    """Why nothing can be written somewhere, and what would help."""
+    return f"{error.strerror or error}; {_HELPS.get(error.errno or 0, 'name another place')}"
+
+
 # -- a file that is there as a whole or not at all ---------------------------------------------
 
 
@@ -35,12 +49,16 @@ def written(target: Path, place: Place) -> Iterator[Path]:
         place: `new` or `over`.
 
     Raises:
-        OperatorError: *target* is taken, or nothing a file could take the place of.
+        OperatorError: *target* is taken, nothing a file could take the place of, or in a folder
+            in which this user can make none.
         OSError: the disk does not take it.
     """
     _may_be(target, place)
     made = target.with_name(f".{target.name[:200]}.{os.urandom(4).hex()}.part")
-    os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+    try:
+        os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+    except OSError as error:
+        raise OperatorError(f"no file can be made in {target.parent}: {why_not(error)}") from None
     try:
         yield made
         _sync(made)

@@ -114,9 +114,9 @@ def _machine_fails(error: Exception) -> str | None:
     """What a file cannot be used for: there is nothing in it to report."""
     if not isinstance(error, OSError) or error.filename is None or error.errno not in _MACHINES:
         return None
-    whose = "run this as the server's user, who has to own all of its files (chown -R)"
-    told = f"{error.filename}: {error.strerror}"
-    return f"{told}; {whose}" if isinstance(error, PermissionError) else told
+    from pbmserv.files import why_not
+
+    return f"{error.filename}: {why_not(error)}"
 
 
 def _database_fails(error: Exception) -> str | None:

@@ -224,15 +224,14 @@ def used(url: str) -> Iterator[None]:
 
     from sqlalchemy.exc import DBAPIError
 
+    from pbmserv.store.core.database import told
+
     try:
         yield
     except PermissionError:  # it names the file, which may be a copy that is to be made
         raise
     except (DBAPIError, sqlite3.Error, OSError) as error:
-        # The driver's own words only: SQLAlchemy's quote the statement and its values.
-        reason = error.orig if isinstance(error, DBAPIError) else error
-        first = str(reason).strip().partition("\n")[0]
-        raise failure(f"{blank_passwords(url)} cannot be used: {first}") from None
+        raise failure(f"{blank_passwords(url)} cannot be used: {told(error)}") from None
 
 
 def status(

@@ -22,7 +22,7 @@ from pbmserv.service.time.retention import Quota
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.moves import Lookout, Positions
 from pbmserv.store.core import schema
-from pbmserv.store.core.database import Database, mail_url
+from pbmserv.store.core.database import Database, mail_url, told
 
 
 class Base:
@@ -140,10 +140,7 @@ def _opened(url: str, store: str, *, may_upgrade: bool) -> Database:
             database.close()
             raise
     except (DBAPIError, OSError) as error:
-        # The driver's own words only: SQLAlchemy's quote the statement and its values.
-        reason = error.orig if isinstance(error, DBAPIError) else error
-        first = str(reason).strip().partition("\n")[0]
-        raise ServerFault(f"{blank_passwords(url)} cannot be used: {first}") from None
+        raise ServerFault(f"{blank_passwords(url)} cannot be used: {told(error)}") from None
     return database
 
 

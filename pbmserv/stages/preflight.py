@@ -96,7 +96,8 @@ def database_place(loaded: Loaded) -> None:
     Raises:
         ConfigError: it cannot; says what would help.
     """
-    from pbmserv.files import file_of
+    from pbmserv.files import file_of, why_not
+    from pbmserv.store.core.database import mail_url
 
     path = file_of(loaded.settings.database)
     if path is None:
@@ -106,8 +107,14 @@ def database_place(loaded: Loaded) -> None:
     if loaded.sources["data_dir"] == "default" and path.parent == loaded.settings.data_dir:
         _make(loaded, "data_dir", path.parent)
     _must_be_writable(loaded, "database", path.parent)
-    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
-        raise _wrong(loaded, "database", f"this user cannot write to it; run `chown` on {path}")
+    for one in filter(None, (path, file_of(mail_url(loaded.settings.database)))):
+        try:  # `os.access` would not say why; nobody here has opened it with SQLite yet
+            os.close(os.open(one, os.O_RDWR))
+        except FileNotFoundError:  # the first start makes it
+            continue
+        except OSError as error:
+            why = f"the server cannot write to {one}: {why_not(error)}"
+            raise _wrong(loaded, "database", why) from None
 
 
 def _letters_place(loaded: Loaded) -> None:
@@ -122,17 +129,19 @@ def _letters_place(loaded: Loaded) -> None:
 
 
 def _make(loaded: Loaded, key: str, folder: Path) -> None:
-    from pbmserv.files import make_private
+    from pbmserv.files import make_private, why_not
 
     if folder.exists():
         return
     try:
         make_private(folder)
     except OSError as error:
-        raise _wrong(loaded, key, f"the server cannot make it: {error.strerror or error}") from None
+        raise _wrong(loaded, key, f"the server cannot make it: {why_not(error)}") from None
 
 
 def _must_be_writable(loaded: Loaded, key: str, folder: Path) -> None:
+    from pbmserv.files import why_not
+
     if folder.exists() and not folder.is_dir():
         raise _wrong(loaded, key, f"{folder} is a file; name a folder")
     if not folder.exists():
@@ -146,10 +155,8 @@ def _must_be_writable(loaded: Loaded, key: str, folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        why = error.strerror or str(error)
-        raise _wrong(
-            loaded, key, f"the server cannot write to {folder}: {why}; let the server's user own it"
-        ) from None
+        why = f"the server cannot write to {folder}: {why_not(error)}"
+        raise _wrong(loaded, key, why) from None
 
 
 def _wrong(loaded: Loaded, key: str, why: str) -> ConfigError:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import socket
 import sqlite3
 import subprocess
@@ -18,12 +20,13 @@ from programs import free_port
 from running import MovableClock
 from wire import Wire, mail
 
+from pbmserv.config.settings import load
 from pbmserv.config.values import Listen
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.files import make_private
 from pbmserv.net.listening import bind
 from pbmserv.stages.link import first_place, meeting_place
-from pbmserv.stages.preflight import must_be_set
+from pbmserv.stages.preflight import must_be_set, places
 
 pytestmark = pytest.mark.slow
 
@@ -96,7 +99,33 @@ def test_what_cannot_be_written_to(tmp_path: Path, key: str, value: str) -> None
     told = said(refused_to_start(**given))
     assert f'PBMSERV_{key.upper()} = "{value}"' in told
     assert "the server cannot write to /proc/self: " in told
-    assert "let the server's user own it" in told
+    assert "name another place" in told
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EPERM, errno.ENOSPC])
+@pytest.mark.parametrize("at", ["data", "data/pbmserv.sqlite3", "data/pbmserv-mail.sqlite3"])
+def test_the_advice_is_for_what_keeps_us_from_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str, number: int
+) -> None:
+    (tmp_path / "data").mkdir()
+    given = {"PBMSERV_DATA_DIR": f"{tmp_path}/data", "PBMSERV_RELAY": f"maildir:{tmp_path}"}
+    really = os.open
+
+    def refuse(path: str | Path, flags: int, *mode: int, **besides: int) -> int:
+        wanted = str(path) == str(tmp_path / at) or Path(path).parent == tmp_path / at
+        if wanted and flags & (os.O_RDWR | os.O_WRONLY):
+            raise OSError(number, os.strerror(number), str(path))
+        return really(path, flags, *mode, **besides)
+
+    monkeypatch.setattr(os, "open", refuse)
+    advice = {
+        errno.EROFS: "mount its disk for writing; under systemd name it in ReadWritePaths=",
+        errno.EPERM: "run this as the server's user, who has to own it (chown)",
+        errno.ENOSPC: "make room on its disk",
+    }[number]
+    told = f"the server cannot write to {tmp_path / at}: {os.strerror(number)}; {advice}"
+    with pytest.raises(ConfigError, match=re.escape(told)), places(load(given, None), ["door"]):
+        pass
 
 
 def test_a_file_where_a_folder_should_be_and_the_other_way_round(tmp_path: Path) -> None:

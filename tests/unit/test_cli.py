@@ -337,12 +337,21 @@ def test_files_of_another_user_and_full_disks_are_no_faults_of_ours(
     told = capsys.readouterr().err
     assert told.startswith("pbmserv: /var/lib/pbmserv/run/1: Permission denied; run this as the ")
     assert ended(fails(errno.ENOSPC, "/var/lib/copy")) == 1
-    assert capsys.readouterr().err == "pbmserv: /var/lib/copy: No space left on device\n"
+    told = capsys.readouterr().err
+    assert told == "pbmserv: /var/lib/copy: No space left on device; make room on its disk\n"
+    assert ended(fails(errno.EROFS, "/var/lib/copy")) == 1
+    assert "Read-only file system; mount its disk for writing" in capsys.readouterr().err
     for number, name in ((errno.EBADF, "/x"), (errno.EACCES, None)):
         with pytest.raises(OSError, match=r"Errno"):
             ended(fails(number, name))
 
 
-def test_a_copy_that_cannot_be_made_is_not_blamed_on_the_database() -> None:
+def test_a_copy_that_cannot_be_made_is_not_blamed_on_the_database(capsys) -> None:
+    assert run(["db", "upgrade"]) == 0
+    capsys.readouterr()
+    assert run(["db", "backup", "/proc/copy"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("pbmserv: no file can be made in /proc: No such file or directory; name")
+    assert "sqlite" not in told
     with pytest.raises(PermissionError), used("sqlite:///pbmserv.sqlite3"):
         raise PermissionError(errno.EACCES, "Permission denied", "/copies/today")

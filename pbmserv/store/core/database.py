@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError, InternalError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from pbmserv.errors import ServerFault
-from pbmserv.files import file_of, make_file
+from pbmserv.files import file_of, make_file, why_not
 
 BUSY_TIMEOUT_MS = 30_000
 """How long a write waits for somebody else's, e.g. an operator's command; then it fails, and
@@ -283,6 +283,19 @@ def words_of(error: BaseException) -> str | None:
 
     A statement that is wrong in itself is our fault, and its traceback belongs into a report.
     """
-    if not isinstance(error, (InternalError, OperationalError)):
-        return None
-    return str(error.orig).strip().partition("\n")[0]
+    return told(error) if isinstance(error, (InternalError, OperationalError)) else None
+
+
+def told(error: BaseException) -> str:
+    """What a driver or the system says, on a line without statement and values; and what helps
+    where SQLite may not write."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {why_not(error)}"
+    found = error.orig if isinstance(error, DBAPIError) else error
+    line = str(found).strip().partition("\n")[0]
+    if getattr(found, "sqlite_errorname", "").startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+        line += (
+            "; run this as the server's user, who has to own the file and its folder (chown), "
+            "and mount their disk for writing: SQLite writes to look, too"
+        )
+    return line
