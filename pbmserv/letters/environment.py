@@ -32,6 +32,7 @@ from jinja2 import (
     FileSystemLoader,
     StrictUndefined,
     Template,
+    TemplateNotFound,
     select_autoescape,
 )
 from jinja2.bccache import Bucket
@@ -68,6 +69,9 @@ class TemplateLoader(FileSystemLoader):
     """Finds letters in either form, and writes the pieces that they name into them.
 
     An include costs a look-up and a copy of all values each time; a letter has twenty of them.
+
+    What is not ours is a game's in a package of its own. To look for these takes 9 ms, which who
+    draws a board in a terminal need not wait for.
     """
 
     def get_source(
@@ -76,7 +80,14 @@ class TemplateLoader(FileSystemLoader):
         """The template's text, its file, and whether that is still the same."""
         found = _LETTER.fullmatch(template)
         path = f"letters/{found[1]}.j2" if found else template
-        source, file, is_same = super().get_source(environment, path)
+        try:
+            source, file, is_same = super().get_source(environment, path)
+        except TemplateNotFound:
+            more = [one for one in map(str, template_folders()) if one not in self.searchpath]
+            if not more:
+                raise
+            self.searchpath = [*self.searchpath, *more]
+            source, file, is_same = super().get_source(environment, path)
         if found:
             source = _BLOCKS_OF_THE_OTHER[found[2]].sub("", source)
         if not template.startswith(("letters/", "games/")):
@@ -108,8 +119,7 @@ class LetterEnvironment(Environment):
 @cache
 def environment() -> LetterEnvironment:
     """The environment that renders every letter and page; templates are compiled once."""
-    loader = TemplateLoader([templates_root(), *template_folders()])  # ours first
-    return environment_of(LetterEnvironment, loader)
+    return environment_of(LetterEnvironment, TemplateLoader(templates_root()))
 
 
 _OfLetters = TypeVar("_OfLetters", bound=LetterEnvironment)

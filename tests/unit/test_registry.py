@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from heaps import Heaps
+from jinja2 import TemplateNotFound
 from one_process import Server
 from rows import rows
 
@@ -37,8 +38,11 @@ def announced(
 def test_a_package_brings_its_templates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     announced(monkeypatch, tmp_path, "tiny", "from heaps import GAME")
     letters = environment.environment.__wrapped__()
-    assert letters.get_template("games/tiny/notes.j2").render() == "A note."
     assert letters.get_template("games/blackbox/notes.j2")
+    assert len(letters.loader.searchpath) == 1, "to look for packages takes a while"
+    assert letters.get_template("games/tiny/notes.j2").render() == "A note."
+    with pytest.raises(TemplateNotFound):
+        letters.get_template("games/tiny/others.j2")
     sys.modules.pop("tiny", None)
 
 
