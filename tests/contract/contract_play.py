@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -18,28 +21,65 @@ from pbmserv.letters.environment import environment
 from pbmserv.letters.links import Links, Mailto
 
 show_heaps()
+TESTS = Path(__file__).resolve().parent.parent
 GAMES = tuple(Registry([*Registry.installed(), HEAPS]))
 LONGEST = 2000
 NAMES = tuple(f"player{n}" for n in range(1, 9))
 
 
-def hook(game: AnyGame) -> ModuleType | None:
-    """``hook_<key>.py``: what this suite cannot know of a game.
+TEXTS = ("a", "1", "?", "what?", "!1", "99", "pass", "accept")
+"""What might be a move of some game."""
 
-    ``OPTIONS`` lists option words to play with; ``alternatives(state, seat)`` gives other states
-    that the seat (or spectators, ``None``) cannot tell from this one; ``GARBAGE`` is the alphabet
-    that comes closest to moves.
+
+def folder(game: AnyGame) -> Path:
+    """Where the contract files of a game lie: here, or ``contract/KEY`` in a package of its own."""
+    package = sys.modules[type(game).__module__.partition(".")[0]]
+    here = TESTS / "golden" / game.info.key
+    places = [] if here.is_dir() else getattr(package, "__path__", ())
+    return next((Path(place, "contract", game.info.key) for place in places), here)
+
+
+@cache
+def hook(game: AnyGame) -> ModuleType | None:
+    """``hook_KEY.py``, or ``hook.py`` in a package of its own: what this suite cannot know of a
+    game. Each of these may be left out.
+
+    ``OPTIONS`` lists option words to play with, and ``seats(words)`` says how many play then;
+    ``alternatives(state, seat)`` gives other states that the seat (or spectators, ``None``) cannot
+    tell from this one; ``GARBAGE`` is the alphabet that comes closest to moves; ``TEXTS`` are
+    moves and what is nearly one, and ``FREE`` those that use no turn, of which some must do.
     """
-    try:
-        return import_module(f"hook_{game.info.key}")
-    except ModuleNotFoundError:
-        return None
+    key, package = game.info.key, type(game).__module__.partition(".")[0]
+    names = (f"hook_{key}", f"{package}.contract.{key}.hook")
+    for name in names:
+        try:
+            return import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+                raise  # it is there, and asks for what is not
+    return None
+
+
+def alternatives(game: AnyGame, state: object, seat: Seat | None) -> list[Any]:
+    """Other states that the seat cannot tell from this one, as far as the hook knows."""
+    found = getattr(hook(game), "alternatives", None)
+    return list(found(state, seat)) if found else []
+
+
+def free_texts(game: AnyGame) -> tuple[str, ...]:
+    """Moves that use no turn."""
+    return tuple(getattr(hook(game), "FREE", ()))
+
+
+def texts(game: AnyGame) -> tuple[str, ...]:
+    """What might be a move of this game."""
+    return (*free_texts(game), *getattr(hook(game), "TEXTS", ()), *TEXTS)
 
 
 def option_sets(game: AnyGame) -> list[tuple[str, ...]]:
     """Option words to try; the classic game always."""
     found = hook(game)
-    return list(found.OPTIONS) if found else [()]
+    return list(getattr(found, "OPTIONS", [()]))
 
 
 def seats_for(game: AnyGame, words: tuple[str, ...]) -> int:

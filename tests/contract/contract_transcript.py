@@ -1,8 +1,8 @@
 """Golden transcripts: a game as typed, and all that every reader was told.
 
-``tests/golden/<key>/<name>.moves`` begins with a line ``options: …``; every other line is a seat,
-a blank and what was typed. Run this module to write the ``.transcript`` files anew, and read the
-difference before keeping it.
+``NAME.moves`` in `contract_play.folder` begins with a line ``options: …``; every other line is a
+seat, a blank and what was typed. Run this module to write the ``.transcript`` files anew, and read
+the difference before keeping it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from contract_play import GAMES, NAMES, notes_for, public_for, sentence
+from contract_play import GAMES, NAMES, folder, notes_for, public_for, sentence
 
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import WITHDRAW, GameRecord
@@ -20,13 +20,12 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, Refusal
 from pbmserv.letters.environment import environment
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 SEED = b"golden transcript"
 
 
 def scripts(game: AnyGame) -> list[Path]:
     """The games that are kept for this game."""
-    return sorted((GOLDEN / game.info.key).glob("*.moves"))
+    return sorted(folder(game).glob("*.moves"))
 
 
 def transcript(game: AnyGame, script: str) -> str:

@@ -27,6 +27,8 @@ def seats(words: tuple[str, ...]) -> int:
 
 
 GARBAGE = "abcgnz01235789 +-/!?,;"
+FREE = ("+a1", "/a1")
+TEXTS = ("a1", "a1,b2", "1,+b2", "a,+b2,?", "+a1,+b2,?")
 
 
 def alternatives(state: State, seat: Seat | None) -> Iterator[State]:

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Any
+
 import pytest
 from contract_play import (
     CASE_NAMES,
     CASES,
-    hook,
+    alternatives,
+    free_texts,
     play_randomly,
     rendered,
     sentence,
+    texts,
 )
 
 from pbmserv.engine.protocol import Aided, Conditional, Previewing
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Note, Seat
-from pbmserv.errors import MoveError
+from pbmserv.engine.types import Note, Preview, Rng, Seat
+from pbmserv.errors import Illegal, MoveError, Refusal
+from pbmserv.letters.scene import why
 
 pytestmark = pytest.mark.slow
 
 every_case = pytest.mark.parametrize(("game", "words"), CASES, ids=CASE_NAMES)
-TEXTS = ("a", "1,+b2", "+a1", "/a1", "?", "+a1,+b2,?", "what?", "!1", "a1", "pass", "accept")
 
 
-def moves(game: AnyGame, view: object) -> list[str]:
-    return [*(game.legal(view) or ())][:4] + list(TEXTS)
-
-
-def tried(game: AnyGame, view: object, seat: Seat, text: str) -> object:
+def tried(game: AnyGame, view: object, seat: Seat, text: str) -> Preview[Any] | Refusal:
     """A preview as its reader gets it, or the refusal."""
     assert isinstance(game, Previewing)
     try:
@@ -36,29 +37,37 @@ def tried(game: AnyGame, view: object, seat: Seat, text: str) -> object:
         return error.refusal
 
 
+def checked(game: AnyGame, view: object) -> tuple[Note, ...] | Refusal:
+    """What a check tells, or why there is nothing to check."""
+    assert isinstance(game, Aided)
+    try:
+        return game.check(view)
+    except Illegal as error:
+        return error.refusal
+
+
 @every_case
 def test_a_preview_is_what_a_move_would_do_and_never_more_than_the_view_tells(
     game: AnyGame, words: tuple[str, ...]
 ) -> None:
     if not isinstance(game, Previewing):
-        assert game.info.key == "heaps"
         return
-    found = hook(game)
     played = play_randomly(game, words, b"preview")
     for state in played.states[::2]:
         for you in played.readers:
             view = game.view(state, you)
             mover = you if you is not None else Seat(0)
-            others = list(found.alternatives(state, you))[:2] if found and game.info.hidden else []
-            for text in moves(game, view):
+            listed = list(game.legal(view) or ())[:4]
+            for text in (*listed, *texts(game)):
                 preview = tried(game, view, mover, text)
-                for other in others:
+                for other in alternatives(game, state, you)[:2] if game.info.hidden else ():
                     assert tried(game, game.view(other, you), mover, text) == preview
-                if not hasattr(preview, "notes"):
+                if isinstance(preview, Refusal):
+                    assert you not in game.to_act(state) or text not in listed
                     continue
                 if you is not None:
                     assert preview.move == game.parse(view, text)
-                assert preview.view.seat == you
+                assert getattr(preview.view, "seat", you) == you
                 assert rendered(game, preview.view, played.names, you)
                 _said(game, preview.notes, played.names, you)
 
@@ -72,14 +81,14 @@ def test_a_free_move_does_what_its_preview_shows(game: AnyGame, words: tuple[str
     for state in played.states[1:]:
         for you in map(Seat, range(played.record.seats)):
             view = game.view(state, you)
-            for text in TEXTS:
+            for text in texts(game):
                 preview = tried(game, view, you, text)
-                if not hasattr(preview, "notes") or not preview.move.free:
+                if isinstance(preview, Refusal) or not preview.move.free:
                     continue
                 step = game.apply(state, you, preview.move, None)  # a free move draws no lots
                 assert preview.view == game.view(step.state, you)
                 seen += 1
-    assert seen
+    assert seen or not free_texts(game)
 
 
 @every_case
@@ -88,7 +97,6 @@ def test_conditions_are_stable_and_answered_by_the_view(
 ) -> None:
     if not isinstance(game, Conditional):
         return
-    found = hook(game)
     played = play_randomly(game, words, b"condition")
     for state in played.states[::3]:
         for you in map(Seat, range(played.record.seats)):
@@ -101,7 +109,7 @@ def test_conditions_are_stable_and_answered_by_the_view(
                     continue
                 assert game.condition(view, condition) == condition
                 holds = game.holds(view, condition)
-                for other in list(found.alternatives(state, you))[:2] if found else []:
+                for other in alternatives(game, state, you)[:2]:
                     assert game.holds(game.view(other, you), condition) == holds
 
 
@@ -122,15 +130,30 @@ def test_an_expected_view_is_one_to_go_on_from(game: AnyGame, words: tuple[str, 
 def test_a_check_tells_only_what_the_view_does(game: AnyGame, words: tuple[str, ...]) -> None:
     if not isinstance(game, Aided):
         return
-    found = hook(game)
     played = play_randomly(game, words, b"check")
+    told = 0
     for state in played.states:
         for you in map(Seat, range(played.record.seats)):
-            notes = game.check(game.view(state, you))
-            assert all(note.audience == frozenset({you}) for note in notes)
-            _said(game, notes, played.names, you)
-            for other in list(found.alternatives(state, you))[:2] if found else []:
-                assert game.check(game.view(other, you)) == notes
+            for after in (state, *_after_a_free_move(game, state, you)):
+                notes = checked(game, game.view(after, you))
+                for other in alternatives(game, after, you)[:2]:
+                    assert checked(game, game.view(other, you)) == notes
+                if isinstance(notes, Refusal):
+                    assert why(notes).endswith(".")
+                    continue
+                assert all(note.audience == frozenset({you}) for note in notes)
+                _said(game, notes, played.names, you)
+                told += 1
+    assert told, "a check that is always refused; free moves of the hook come before it"
+
+
+def _after_a_free_move(game: AnyGame, state: object, you: Seat) -> list[object]:
+    """The state after the first free move that can be made, in which there is more to check."""
+    for text in free_texts(game):
+        with suppress(MoveError):
+            move = game.parse(game.view(state, you), text)
+            return [game.apply(state, you, move, Rng(b"check", 1)).state]
+    return []
 
 
 def _said(game: AnyGame, notes: tuple[Note, ...], names: tuple[str, ...], you: Seat | None) -> None:

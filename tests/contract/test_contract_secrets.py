@@ -8,11 +8,13 @@ from contract_play import (
     CASES,
     GAMES,
     Played,
+    alternatives,
     hook,
     notes_for,
     play_randomly,
     public_for,
     rendered,
+    texts,
 )
 
 from pbmserv.engine.registry import AnyGame
@@ -23,7 +25,6 @@ HIDDEN = [(case, name) for case, name in zip(CASES, CASE_NAMES, strict=True) if 
 every_hidden_case = pytest.mark.parametrize(
     ("game", "words"), [case for case, _ in HIDDEN], ids=[name for _, name in HIDDEN]
 )
-TEXTS = ("a", "a1", "+a1", "/a1", "?", "a1,b2", "a,+b2,?", "what?", "!1", "99")
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.key)
@@ -40,7 +41,7 @@ def test_another_secret_shows_the_same_view_and_letters(
     for state in played.states:
         for you in played.readers:
             view = game.view(state, you)
-            for other in _alternatives(game, state, you):
+            for other in alternatives(game, state, you):
                 assert other != state
                 seen = game.view(other, you)
                 assert seen == view
@@ -59,15 +60,9 @@ def test_another_secret_leads_to_the_same_refusals_and_free_moves(
     played = play_randomly(game, words, b"secret")
     for state in played.states[::3]:
         for you in map(Seat, range(played.record.seats)):
-            for other in list(_alternatives(game, state, you))[:3]:
-                for text in TEXTS:
+            for other in list(alternatives(game, state, you))[:3]:
+                for text in texts(game):
                     assert _tried(game, other, you, text) == _tried(game, state, you, text)
-
-
-def _alternatives(game: AnyGame, state: object, you: Seat | None) -> list[object]:
-    found = hook(game)
-    assert found is not None
-    return list(found.alternatives(state, you))
 
 
 def _shown(played: Played, view: object, you: Seat | None) -> str:
