@@ -69,7 +69,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         folder = Path(tempfile.mkdtemp(prefix="pbmserv-run-"))
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-        os.environ[COMPILED] = str(config.cache.mkdir("templates") if config.cache else folder)
+        cache = getattr(config, "cache", None)  # not with `-p no:cacheprovider`
+        os.environ[COMPILED] = str(cache.mkdir("templates") if cache else folder)
     share_templates()
     if not hasattr(config, "workerinput"):
         compile_for_all(config, lambda path: bool(pytest_ignore_collect(path, config)))
