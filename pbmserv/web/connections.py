@@ -17,6 +17,7 @@ from typing import Any
 
 import h11
 import uvicorn
+from h11._receivebuffer import ReceiveBuffer
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage
@@ -150,8 +151,8 @@ class PageConnection(H11Protocol):
 LONGEST_HEAD = 16_384
 """Octets of a request line and its fields."""
 
-_HEAD_END = re.compile(rb"\n\r?\n")
 _LINE_END = re.compile(rb"(?<!\r)\n|\r(?!\n)")
+_FOLDED = re.compile(rb"\n[ \t]")
 _HOST = re.compile(
     rb"(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)(?::[0-9]*)?"
 )
@@ -164,6 +165,7 @@ class StrictConnection(h11.Connection):
 
     def __init__(self) -> None:
         super().__init__(h11.SERVER, LONGEST_HEAD)
+        self._receive_buffer = self._octets = StrictOctets()
 
     def next_event(self) -> type[h11.NEED_DATA | h11.PAUSED] | h11.Event:
         """As h11's.
@@ -171,33 +173,53 @@ class StrictConnection(h11.Connection):
         Raises:
             h11.RemoteProtocolError: the request is wrong, or could be read in several ways.
         """
-        head = self._head() if self.their_state is h11.IDLE else b""
         event = super().next_event()
         if not isinstance(event, h11.Request):
             return event
-        fault = head_fault(head)
+        fault = head_fault(self._octets.section)
         if fault:
             raise h11.RemoteProtocolError(fault, error_status_hint=400)
         return _in_origin_form(event)
 
-    def _head(self) -> bytes:
-        """The head of the next request as it came, as far as it is there."""
-        octets = self.trailing_data[0]
-        end = _HEAD_END.search(octets)
-        return octets[: end.end()] if end else b""
+
+class StrictOctets(ReceiveBuffer):
+    """What has come; its heads and trailers, which h11 takes out in one way, have strict lines."""
+
+    section = b""
+    """The newest of them as it came, its empty line included."""
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        """As h11's.
+
+        Raises:
+            h11.RemoteProtocolError: a line could be read in several ways.
+        """
+        octets = bytes(self)
+        lines = super().maybe_extract_lines()
+        if lines is None:
+            return None
+        self.section = octets[: len(octets) - len(self)]
+        if fault := _line_fault(self.section):
+            raise h11.RemoteProtocolError(fault, error_status_hint=400)
+        return lines
+
+
+def _line_fault(section: bytes) -> str:
+    """What is wrong with the lines of a head or of trailers; ``""`` = nothing."""
+    if len(section) > LONGEST_HEAD:
+        return "a head without measure"
+    if _LINE_END.search(section):
+        return "a line that does not end in CRLF (section 2.2)"
+    if _FOLDED.search(section):
+        return "a folded line (section 5.2)"
+    return ""
 
 
 def head_fault(head: bytes) -> str:
     """What is wrong with the head of a request, its empty line included; ``""`` = nothing."""
     request, *fields = head.split(b"\r\n")
-    if len(head) > LONGEST_HEAD:
-        return "a head without measure"
-    if _LINE_END.search(head):
-        return "a line that does not end in CRLF (section 2.2)"
     if not request.endswith((b" HTTP/1.1", b" HTTP/1.0")):
         return "a version that is not spoken here (section 2.5)"
-    if any(line[:1] in {b" ", b"\t"} for line in fields):
-        return "a folded line (section 5.2)"
     return _field_fault(fields, is_newest=request.endswith(b"1.1"))
 
 

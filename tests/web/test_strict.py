@@ -112,14 +112,32 @@ def test_what_has_one_meaning_is_answered(site: Site, request_line: bytes, statu
     assert said(site, request_line + b"\r\n\r\n").startswith(f"HTTP/1.1 {status} ".encode())
 
 
-def test_a_body_in_chunks_is_read_and_the_next_request_as_well(site: Site) -> None:
-    body = b"Transfer-Encoding: chunked\r\n\r\n3\r\na=b\r\n0\r\n\r\n"
+@pytest.mark.parametrize("trailers", [b"", b"X-One: a\r\n", b"X-One: a\r\nX-Two: b\r\n"])
+def test_a_body_in_chunks_is_read_and_the_next_request_as_well(site: Site, trailers: bytes) -> None:
+    body = b"Transfer-Encoding: chunked\r\n\r\n3\r\na=b\r\n0\r\n" + trailers + b"\r\n"
     answer = said(site, POST + body + NEXT)
     assert answer.count(b"HTTP/1.1 404 ") == 1
     assert answer.count(b"HTTP/1.1 200 ") == 1
 
 
-@pytest.mark.parametrize("chunk", [b"x\r\n", b"-1\r\n", b"3\r\nabcd\r\n", b"5\nabcde\r\n0\r\n\r\n"])
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        b"x\r\n",
+        b"-1\r\n",
+        b"3\r\nabcd\r\n",
+        b"5\nabcde\r\n0\r\n\r\n",
+        b"0\r\n\n",
+        b"0\r\nX-One: a\n\r\n",
+        b"0\r\nX-One: a\r\n\n",
+        b"0\r\nX-One: a\nX-Two: b\r\n\r\n",
+        b"0\r\nX-One: a\rb\r\n\r\n",
+        b"0\r\nX-One: a\r\n b\r\n\r\n",
+        b"0\r\nX-One: a\r\n\tb\r\nX-Two: c\r\n\r\n",
+        b"0\r\n X-One: a\r\n\r\n",
+        b"0\r\nX-One: " + b"a" * 20_000 + b"\r\n\r\n",
+    ],
+)
 def test_a_chunk_that_is_none_ends_the_connection_quietly(
     site: Site, chunk: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
