@@ -30,6 +30,7 @@ from pbmserv.commands.grammar.words import (
     is_userid,
     quotable,
     setting_name,
+    time_meant,
 )
 from pbmserv.commands.table.catalogue import PAIRS, WHICH, unknown_game
 from pbmserv.commands.table.model import BoardRef
@@ -113,12 +114,13 @@ def _keep_seated(at: Cursor) -> None:
         names = [*names, "FRIEND"] if names[0] == at.sender.userid else [at.sender.userid, *names]
     if not names or not all(names):
         return
-    times = [
-        found for found in map(TIME.fullmatch, texts) if found and DAYS.fullmatch(found[2] or "")
-    ]
-    said = [text for text in texts if text.startswith("-") and OPTION.fullmatch(text)]
-    said += [f"--{found[1]}={found[2]}" for found in times]
-    at.keep(kind, " ".join((*names[:MOST_PLAYERS], *dict.fromkeys(said))))
+    said = []
+    for text, following in zip(texts, (*texts[1:], ""), strict=True):
+        if text.startswith("--") or TIME.fullmatch(text):
+            said.append(time_meant(text if "=" in text else f"{text}={following}"))
+        elif text.startswith("-") and OPTION.fullmatch(text):
+            said.append(text)
+    at.keep(kind, " ".join((*names[:MOST_PLAYERS], *dict.fromkeys(filter(None, said)))))
 
 
 def seats(at: Cursor) -> None:

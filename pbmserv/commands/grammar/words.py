@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import field
+from difflib import get_close_matches
 
 from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.types import BOT_USERIDS, value
@@ -218,6 +219,24 @@ _BEGINS = re.compile(r"(?:from|between|starting|beginning)\s+", re.IGNORECASE)
 _TO = re.compile(r"\s*-\s*|[\s,]+(?:to|and|(?:un)?till?|through)\s+", re.IGNORECASE)
 MOST_DATE_WORDS = 5
 _LONGEST_DAYS = 60
+
+
+def slip_of(name: str, among: Iterable[str]) -> str:
+    """The option that a name is the beginning or a slip of; "" = none.
+
+    What is put in front turns a word round ("rated", "noclue").
+    """
+    known = [one for one in among if one[:1] == name[:1]]
+    begun = [one for one in known if len(name) >= 3 and one.startswith(name)]
+    return next(iter(begun or get_close_matches(name, known, 1, 0.75)), "")
+
+
+def time_meant(text: str) -> str:
+    """A time that is right, but maybe for a slip in its name, as it is written; "" = none."""
+    name, _, value = text.lower().lstrip("-").partition("=")
+    days = DAYS.fullmatch(value)
+    name = name if name in TIMES else slip_of(name, TIMES)
+    return f"--{name}={days[1]}" if name and days and int(days[1]) <= MOST_DAYS else ""
 
 
 def quotable(word: str) -> str:

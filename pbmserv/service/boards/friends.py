@@ -72,7 +72,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     must_be_open(context, game)
     terms = clocks.read_times(command.times)
     line = f"{game.info.key} challenge {address}"
-    options, rated = read_options(game, command.options, 2, address, line)
+    options, rated = read_options(game, command.options, 2, address, line, command.times)
     _must_be_somebody_else(context, sender, address)
     marks = context.services.mail_domain.ring.marks(_folded(address))
     _must_not_be_too_many(context, sender, address, marks)

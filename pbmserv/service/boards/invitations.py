@@ -40,9 +40,10 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     for place, userid in enumerate(command.userids, 1 - added):
         _must_play(context, userid, place)
     part = " ".join(command.userids)
-    options, rated = read_options(
-        game, command.options, len(command.userids), part, f"{game.info.key} challenge {part}"
-    )
+    is_alone = len(command.userids) == 1 and "-race" in command.options
+    line = f"{game.info.key} {'solo' if is_alone else 'challenge'} {part}"
+    seats = len(command.userids)
+    options, rated = read_options(game, command.options, seats, part, line, command.times)
     sitting = tuple(
         _invited(context, game, userid, options, command.userids) for userid in command.userids
     )

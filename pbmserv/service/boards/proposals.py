@@ -12,9 +12,9 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from difflib import get_close_matches
 from typing import Any
 
+from pbmserv.commands.grammar.words import slip_of, time_meant
 from pbmserv.commands.table.looking import ShowAs
 from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.clocks import Terms
@@ -119,11 +119,17 @@ def make_board(
 
 
 def read_options(
-    game: AnyGame, words: tuple[str, ...], seats: int, part: str, line: str
+    game: AnyGame,
+    words: tuple[str, ...],
+    seats: int,
+    part: str,
+    line: str,
+    times: tuple[str, ...] | None = None,
 ) -> tuple[tuple[str, ...], bool]:
     """Canonical option words, and whether a board with them is rated.
 
-    *line* is the command without its options, for the example of a refusal.
+    *line* is the command without its options, for the example of a refusal, and *times* are those
+    beside them; ``None`` = the command takes none.
 
     Raises:
         Refused: the game is not for so many; *part* is what is wrong then.
@@ -143,8 +149,11 @@ def read_options(
     except OptionError as error:
         refusal = error.refusal
         if not refusal.example:
-            refusal = replace(refusal, example=_meant(game, words, seats, refusal.part))
-        raise _whole_line(refusal, line, _kept(game, words, seats, refusal)) from error
+            time = "" if times is None else time_meant(refusal.part)
+            meant = _meant(game, words, seats, refusal.part) or time
+            refusal = replace(refusal, example=meant)
+        kept = (*(times or ()), *_kept(game, words, seats, refusal))
+        raise _whole_line(refusal, line, kept) from error
     return game.describe(options), game.rated(options)
 
 
@@ -155,7 +164,7 @@ def _kept(game: AnyGame, words: tuple[str, ...], seats: int, refusal: Refusal) -
     if is_form(refusal.example):
         return kept
     try:
-        game.options((*kept, *refusal.example.split()), seats)
+        game.options((*kept, *(w for w in refusal.example.split() if w[:2] != "--")), seats)
     except OptionError:
         return ()
     return kept
@@ -164,11 +173,10 @@ def _kept(game: AnyGame, words: tuple[str, ...], seats: int, refusal: Refusal) -
 def _meant(game: AnyGame, words: tuple[str, ...], seats: int, wrong: str) -> str:
     """The option that a wrong word is a slip of, with its value; "" where none is near that fits
     the others: "-sise=5x5", "-fari"."""
-    name, _, value = wrong.replace(":", "=", 1).partition("=")
-    forms = dict(form.partition("=")[::2] for form, _ in game.info.options)
-    name = f"-{name.lstrip('-').lower()}"
-    for near in get_close_matches(name, forms, 1) if name not in forms else ():
-        meant = f"{near}={value}" if forms[near] else near
+    name, _, value = wrong.lstrip("-").replace(":", "=", 1).partition("=")
+    forms = dict(form.removeprefix("-").partition("=")[::2] for form, _ in game.info.options)
+    if name.lower() not in forms and (near := slip_of(name.lower(), forms)):
+        meant = f"-{near}={value}" if forms[near] else f"-{near}"
         with suppress(OptionError):
             game.options((*(word for word in words if word != wrong), meant), seats)
             return meant
@@ -177,7 +185,8 @@ def _meant(game: AnyGame, words: tuple[str, ...], seats: int, wrong: str) -> str
 
 def _whole_line(refusal: Refusal, line: str, kept: tuple[str, ...]) -> OptionError:
     """The same refusal, with the whole command as the example instead of one option."""
-    example = " ".join((line, *kept, refusal.example)).strip()
+    words = " ".join((line, *kept, refusal.example)).split()
+    example = " ".join(word for word in words if word != "-race" or words[1] != "solo")
     return OptionError(refusal.code, part=refusal.part, example=example, **refusal.values)
 
 
