@@ -348,6 +348,33 @@ def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: Runnin
         assert octets_of(server, f"/game/1.{kind}?turn=5") != picture
 
 
+def test_a_race_says_what_it_is_while_it_runs_and_goes_move_by_move_when_it_is_over(
+    tmp_path: Path,
+) -> None:
+    with indoors(tmp_path) as server:
+
+        def title(path: str) -> str:
+            page = server.loop.run_until_complete(asked(site_of(server.server), path))
+            found = re.search(r"<title>(.*?)</title>", page.body.decode())
+            assert found is not None
+            return found[1]
+
+        server.sign_up("alice", "bob")
+        server.send(ALICE, "blackbox challenge alice bob -race -size=4x4 -atoms=1")
+        server.send(BOB, f"blackbox accept 1 bob {PASSWORD}")
+        assert title("/game/1") == "Board 1, a race: alice - bob"
+        server.send(ALICE, f"blackbox move 1 alice {PASSWORD} 1")
+        assert title("/game/1") == "Board 1, a race: alice - bob"
+        server.send(ALICE, f"blackbox solve 1 alice {PASSWORD}")
+        server.send(BOB, f"blackbox solve 1 bob {PASSWORD}")
+        assert [title(f"/game/1?turn={turn}") for turn in range(4)] == [
+            "Board 1 before the first move",
+            "Board 1 after 1 move",
+            "Board 1 after 2 moves",
+            "Nobody solved board 1",
+        ]
+
+
 def octets_of(server: Running, path: str, *known: int) -> bytes:
     """What is there; *known*: statuses other than 200 that will do."""
     connection = http.client.HTTPConnection("127.0.0.1", server.web_port, timeout=20)

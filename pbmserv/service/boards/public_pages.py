@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -82,11 +82,7 @@ class PublicPlayer:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A game that is over and may be seen.
-
-    Attributes:
-        ended: in ISO 8601, UTC.
-    """
+    """A game that is over and may be seen; `ended` is in ISO 8601, UTC."""
 
     board: int
     game: str
@@ -234,10 +230,12 @@ def _game(context: CommandContext, number: int, turn: int | None) -> GamePage | 
     kept, declined = part.words["kept"], bool(part.words["declined"])
     position = newest if part.ply is None else newest.at(part.ply)
     scene = scene_of(connection, board, position, None)
+    over = newest.outcome is not None
+    if over:  # a race that runs has no turns for others, nor has the same position then
+        scene = replace(scene, moves=position.turns)
     last = newest.turns_of(None)
     if kept or declined:
         return GamePage(scene, kept, declined, 0 if kept else last)
-    over = newest.outcome is not None
     drawings = _drawn(position, newest if over else None, board.seats)
     ended = histories.ended_at(connection, board.id) if over else None
     return GamePage(scene, kept, declined, last, drawings, ended)
