@@ -228,7 +228,6 @@ def make_game() -> None:
         sa.Column("public", sa.Boolean, nullable=False, server_default=sa.true()),
         sa.Column("digest_minute", sa.SmallInteger),
         sa.Column("digest_due", INSTANT),
-        sa.Column("away_until", INSTANT),
         sa.Column("unreachable_since", INSTANT),
         partial("ix_players_digest_due", "digest_due", where="digest_due IS NOT NULL"),
     )

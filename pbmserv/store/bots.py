@@ -88,7 +88,6 @@ def _unmet(userid: str) -> Player:
         report="ask",
         public=True,
         digest_minute=None,
-        away_until=None,
         unreachable_since=None,
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from running import Correspondence, Letter, MovableClock, Running, start
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -72,6 +72,12 @@ def test_preferences_are_shown_and_changed_all_at_once(server: Correspondence) -
     assert player(server, "alice") == before
     asked(server, alice, "prefs alice secret digest=off remind=off")
     assert due(server) is None
+
+
+def away_until(server: Correspondence) -> datetime | None:
+    with server.server.database.reading.connect() as connection:
+        found: datetime | None = connection.execute(select(func.max(absences.c.ends))).scalar()
+    return found
 
 
 def due(server: Correspondence) -> datetime | None:
@@ -233,14 +239,14 @@ def test_away_has_a_yearly_budget_and_back_gives_days_back(server: Correspondenc
 
     away = asked(server, alice, "away alice secret until 2026-03-10")
     assert "Of your 30 days away in 2026, 20 are left." in flat(away)
-    assert player(server, "alice").away_until == datetime(2026, 3, 10, 23, tzinfo=UTC)
+    assert away_until(server) == datetime(2026, 3, 10, 23, tzinfo=UTC)
     # A second one moves the end; nothing counts twice.
     assert "18 are left" in flat(asked(server, alice, "away alice secret until 12.3."))
 
     clock.move(days=3)
     back = asked(server, alice, "back alice secret")
     assert "Of your 30 days away in 2026, 26 are left." in flat(back)
-    assert player(server, "alice").away_until == clock.now()
+    assert away_until(server) == clock.now()
     assert "25 are left" in flat(asked(server, alice, "away alice secret until tomorrow"))
     with server.server.database.reading.connect() as connection:
         assert len(connection.execute(select(absences.c.id)).all()) == 2

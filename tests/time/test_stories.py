@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -201,17 +202,19 @@ def test_who_never_made_a_move_cannot_lose(server: Correspondence) -> None:
     assert "mallory has no Blackbox rating yet" in answer
 
 
-def test_while_away_and_after_it_nothing_is_lost(server: Correspondence) -> None:
+@pytest.mark.parametrize("planned", [0, 5])
+def test_while_away_and_after_it_nothing_is_lost(server: Correspondence, planned: int) -> None:
     begun(server)
-    server.live(days=5)
+    server.live(days=5 - planned)
 
     def leave(connection) -> None:  # what `away until` writes
-        now = server.server.clock.now()
+        begins = server.server.clock.now() + timedelta(days=planned)
         row = boards.load(connection, 1)
         alice = row.sitters[0].player_id
-        preferences.begin_absence(connection, alice, now, now.replace(month=4))
+        preferences.add_absence(connection, alice, begins, begins.replace(month=4))
 
     server.server.writer.submit(leave).result()
+    server.live(days=planned)
     for _ in range(31):
         server.live(days=1)
     assert server.letters() == []

@@ -175,14 +175,14 @@ class ServiceHouse:
 
     def leave(self, human: Human, ends: datetime) -> None:
         number, now = self.ids[human.number], self.clock.now()
-        self._do(lambda c: preferences.begin_absence(c, number, now, ends))
+        self._do(lambda c: preferences.add_absence(c, number, now, ends))
 
     def back(self, human: Human) -> None:
         number, now = self.ids[human.number], self.clock.now()
 
         def job(connection: Connection) -> None:
             absence = preferences.absences_of(connection, number)[-1]
-            preferences.end_absence(connection, number, absence.id, now)
+            preferences.end_absence(connection, absence, now)
             clocks.look_again(connection, number, now)
 
         self._do(job)

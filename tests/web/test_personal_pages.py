@@ -89,6 +89,11 @@ def test_boards_preferences_and_absence(server: Running) -> None:
     assert "You are away until 2026-03-05" in alice.text
     press(alice, "back")
     assert "Welcome back." in alice.text
+    press(alice, "away", **{"from": "2026-03-20", "until": "2026-03-25"})
+    assert "You are away from 2026-03-20 until 2026-03-25" in alice.text
+    assert "Call it off" in alice.text
+    press(alice, "back")
+    assert "The first day" in alice.text
     server.letters()
 
 
@@ -194,6 +199,7 @@ NOW = {
         ({"do": "prefs", **NOW, "tz": "", "format": "", "accept": "all"}, "prefs accept=all"),
         ({"do": "prefs", **NOW, "tz": "=", "digest": "="}, "prefs"),
         ({"do": "away", "until": "2026-03-05\r\ndelete"}, "away until 2026-03-05delete"),
+        ({"do": "away", "from": "", "until": "2026-03-05"}, "away until 2026-03-05"),
         (
             {"do": "address", "addresses": "a@b.c,d@e.f", "password": 'x"y'},
             "change address alice 'x\"y' a@b.c d@e.f",

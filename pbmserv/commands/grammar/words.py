@@ -216,7 +216,7 @@ _DATE_WORD = re.compile(
 )
 _MOVE = re.compile(r"[+\-/!?].*|.*[,;].*|[a-z]{1,2}\d{1,2}|\d{1,2}[a-z]{1,2}", re.IGNORECASE)
 _BEGINS = re.compile(r"(?:from|between|starting|beginning)\s+", re.IGNORECASE)
-_TO = re.compile(r"\s*-\s*|[\s,]+(?:to|and|(?:un)?till?|through)\s+", re.IGNORECASE)
+_TO = re.compile(r"\s*-\s*|[\s,]+(?:to|and|(?:un)?till?|through|for)\s+", re.IGNORECASE)
 MOST_DATE_WORDS = 5
 _LONGEST_DAYS = 60
 

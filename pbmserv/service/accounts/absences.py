@@ -22,62 +22,89 @@ from pbmserv.store.accounts.preferences import Absence
 
 
 def away(context: CommandContext, command: Away) -> Answer:
-    """``away userid password until DATE``: from now to the end of that day, in the own zone.
+    """``away userid password [from DATE] until DATE``: to the end of that day, in the own zone.
 
-    Today counts, and so does the last day. A second ``away`` moves the end of the first.
+    Today counts, and so does the last day. A second ``away`` moves the end of the first, a second
+    one from a later day takes the place of what was planned.
     """
     player = context.speaker(command.who)
     tz = zone(player.tz)
     today = localtime.local_date(context.now, tz)
-    if command.begins:
-        _must_begin_now(command, today)
-    until = localtime.read_date(command.until, today)
-    line = f"away {player.userid} PASSWORD until "
-    if until is None:
-        raise Refused("away-date", part=command.until[:40], example=f"{line}DATE")
-    if until < today:
-        raise Refused(
-            "away-past",
-            part=until.isoformat(),
-            today=today.isoformat(),
-            example=f"{line}DATE",
-        )
+    line = f"away {player.userid} PASSWORD "
+    first, until = _days(command, today, line)
     preferences.lock(context.connection, player.id)
     if player.unreachable_since is not None:  # what was only taken for an absence is none
         no_longer_away(context, player, player.unreachable_since)
     absences = preferences.absences_of(context.connection, player.id)
-    now_away = _running(absences, context.now)
-    used = _days_used([a for a in absences if a is not now_away], tz)
-    if now_away is not None:
-        used |= set(localtime.days_touched(now_away.begins, context.now, tz))
+    which = preferences.absence_at if first == today else preferences.planned
+    before = which(absences, context.now)
+    used = _days_used([a for a in absences if a is not before], tz)
+    if before is not None and first == today:
+        used |= set(localtime.days_touched(before.begins, context.now, tz))
     most = context.services.away_days
-    latest = _latest(today, used, most)
+    latest = _latest(first, used, most)
     if latest is None or until > latest:
-        left = most - sum(day.year == today.year for day in used)
+        left = most - sum(day.year == first.year for day in used)
+        said = f"{line}until " if first == today else f"{line}from {first.isoformat()} until "
         raise Refused(
             "away-too-long",
             part=until.isoformat(),
             most=most,
             left=max(left, 0),
-            year=today.year,
+            year=first.year,
             latest=latest.isoformat() if latest else "",
-            example=line + latest.isoformat() if latest else "",
+            example=said + latest.isoformat() if latest else "",
         )
     ends = localtime.end_of_day(until, tz)
-    if now_away is None:
-        preferences.begin_absence(context.connection, player.id, context.now, ends)
+    if before is not None and first == today:
+        preferences.end_absence(context.connection, before, ends)
     else:
-        preferences.end_absence(context.connection, player.id, now_away.id, ends)
+        if before is not None:
+            preferences.end_absence(context.connection, before, context.now)
+        yesterday = first - timedelta(days=1)
+        begins = context.now if first == today else localtime.end_of_day(yesterday, tz)
+        preferences.add_absence(context.connection, player.id, begins, ends)
     clocks.look_again(context.connection, player.id, context.now)
-    words = {"userid": player.userid, "until": until.isoformat(), "tz": player.tz}
+    words = {
+        "userid": player.userid,
+        "first": "" if first == today else first.isoformat(),
+        "until": until.isoformat(),
+        "tz": player.tz,
+    }
     return Answer((Part("away", words | _budget(context, player, tz, until)),))
 
 
-def _must_begin_now(command: Away, today: date) -> None:
-    """Refuse an absence that begins later than today, or on a day that cannot be read."""
-    begins = localtime.read_date(command.begins, today)
-    if begins is None or begins > today or not command.until:
-        raise Refused("away-later", begins=command.begins, until=command.until or "friday")
+AHEAD = timedelta(days=300)
+"""An absence begins no later; who names a day that has just passed gets next year's."""
+
+
+def _days(command: Away, today: date, line: str) -> tuple[date, date]:
+    """The first day of an absence, today or later, and the last one.
+
+    The last is the next of its name; where that would be before the first, the next from there.
+
+    Raises:
+        Refused: one cannot be read, is over, or too far away; *line* begins the example.
+    """
+    first = localtime.read_date(command.begins, today) if command.begins else today
+    if first is None:
+        raise Refused("away-date", part=command.begins[:40], example=f"{line}from DATE until DATE")
+    first = max(first, today)
+    example = f"{line}from {command.begins} until DATE" if first > today else f"{line}until DATE"
+    if not command.until:
+        raise Refused("away-until", part=command.begins, example=example)
+    until = localtime.read_date(command.until, today)
+    if until is not None and until < first:
+        until = localtime.read_date(command.until, first)
+    if until is None:
+        raise Refused("away-date", part=command.until[:40], example=example)
+    if until < first:
+        days = {"first": first.isoformat(), "today": today.isoformat()}
+        raise Refused("away-past", part=until.isoformat(), example=example, **days)
+    if first > today + AHEAD:
+        example = f"{line}until {command.until}"
+        raise Refused("away-later", part=first.isoformat(), most=AHEAD.days, example=example)
+    return first, until
 
 
 def away_unasked(context: CommandContext, player: Player, most: timedelta) -> datetime | None:
@@ -92,10 +119,10 @@ def away_unasked(context: CommandContext, player: Player, most: timedelta) -> da
     if latest is None:
         return None
     ends = localtime.end_of_day(min(latest, localtime.local_date(context.now + most, tz)), tz)
-    now_away = _running(absences, context.now)
+    now_away = preferences.absence_at(absences, context.now)
     if now_away is not None and now_away.ends >= ends:
         return now_away.ends
-    preferences.begin_absence(context.connection, player.id, context.now, ends)
+    preferences.add_absence(context.connection, player.id, context.now, ends)
     clocks.look_again(context.connection, player.id, context.now)
     return ends
 
@@ -109,30 +136,30 @@ def no_longer_away(context: CommandContext, player: Player, since: datetime) -> 
     unasked = next((a for a in absences if a.begins == since and a.ends > context.now), None)
     if unasked is None:
         return False
-    preferences.end_absence(context.connection, player.id, unasked.id, context.now)
-    others = [a.ends for a in absences if a is not unasked]
-    until = max((*others, context.now))
-    preferences.save(context.connection, player.id, {"away_until": until})
+    preferences.end_absence(context.connection, unasked, context.now)
     clocks.look_again(context.connection, player.id, context.now)
     return True
 
 
 def back(context: CommandContext, command: Back) -> Answer:
-    """``back userid password``: an absence ends now; who has signed off is a player again."""
+    """``back userid password``: an absence ends now, one that was planned is taken back; who has
+    signed off is a player again."""
     player = context.identify(command.who) if command.who is not None else context.speaker(None)
     if not player.active:
         return _come_back(context, player)
     context.player = player
     tz = zone(player.tz)
     preferences.lock(context.connection, player.id)
-    now_away = _running(preferences.absences_of(context.connection, player.id), context.now)
-    if now_away is None:
+    absences = preferences.absences_of(context.connection, player.id)
+    now_away = preferences.absence_at(absences, context.now)
+    ending = now_away or preferences.planned(absences, context.now)
+    if ending is None:
         example = f"away {player.userid} PASSWORD until tomorrow"
         raise Refused("not-away", part="back", example=example)
-    preferences.end_absence(context.connection, player.id, now_away.id, context.now)
+    preferences.end_absence(context.connection, ending, context.now)
     clocks.look_again(context.connection, player.id, context.now)
     today = localtime.local_date(context.now, tz)
-    words = {"userid": player.userid, "again": False}
+    words = {"userid": player.userid, "again": False, "planned": now_away is None}
     return Answer((Part("back", words | _budget(context, player, tz, today)),))
 
 
@@ -144,21 +171,18 @@ def _come_back(context: CommandContext, player: Player) -> Answer:
     sender = context.incoming.mail.sender.lower()
     leaving.come_back(context.connection, player, sender if sender in own else own[0])
     context.player = players.by_id(context.connection, player.id)
-    return Answer((Part("back", {"userid": player.userid, "again": True}),))
-
-
-def _running(absences: list[Absence], now: datetime) -> Absence | None:
-    return next((a for a in absences if a.begins <= now < a.ends), None)
+    words = {"userid": player.userid, "again": True, "planned": False}
+    return Answer((Part("back", words),))
 
 
 def _days_used(absences: list[Absence], tz: tzinfo) -> set[date]:
     return {day for a in absences for day in localtime.days_touched(a.begins, a.ends, tz)}
 
 
-def _latest(today: date, used: set[date], most: int) -> date | None:
-    """The last day of the longest absence that could begin today; ``None`` = not even today."""
+def _latest(first: date, used: set[date], most: int) -> date | None:
+    """The last day of the longest absence that could begin on *first*; ``None`` = not even that."""
     spent = Counter(day.year for day in used)
-    day, latest = today, None
+    day, latest = first, None
     while day in used or spent[day.year] < most:
         if day not in used:
             spent[day.year] += 1
@@ -199,7 +223,8 @@ def ask_if_away(
         return []
     asked = []
     for player in _about(context, mail, letter_to):
-        is_away = player.away_until is not None and player.away_until > context.now
+        absences = preferences.absences_of(context.connection, player.id)
+        is_away = preferences.absence_at(absences, context.now) is not None
         if is_away or not preferences.may_tell(
             context.connection, player.id, "away", context.now, ASKED_EVERY
         ):

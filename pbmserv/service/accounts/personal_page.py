@@ -59,7 +59,6 @@ class PersonalPage:
         key: a random word of the page: the same one again is the same press again.
         waiting: boards on which the reader is to do something; others have the rest.
         prefs: words of the letter ``prefs``.
-        away_until: the last day of an absence that lasts.
         today: by the reader's calendar.
         expires: the day after which the link is no longer good.
         trouble, example: why the last press was refused, and what would do.
@@ -72,7 +71,6 @@ class PersonalPage:
     others: tuple[BoardPage, ...]
     prefs: Mapping[str, Any]
     addresses: tuple[str, ...]
-    away_until: date | None
     today: date
     expires: date
     trouble: str = ""
@@ -161,8 +159,6 @@ class PersonalPages:
         waiting = [one for one in shown if one.scene.your_turn or player.userid in one.undecided]
         others = [one for one in shown if one not in waiting]
         context = clock_context(self._services, connection, now)
-        absences = stored.absences_of(connection, player.id)
-        ends = next((one.ends for one in absences if one.begins <= now < one.ends), None)
         return PersonalPage(
             token,
             player.userid,
@@ -171,7 +167,6 @@ class PersonalPages:
             tuple(others),
             preferences.as_words(context, player, set_now=False),
             tuple(players.addresses_of(connection, player.id)),
-            None if ends is None else local_date(ends - timedelta(seconds=1), local),
             local_date(now, local),
             last_day(told),
         )
@@ -246,7 +241,8 @@ def line_of(userid: str, fields: Mapping[str, str], now_so: Mapping[str, Any]) -
             changed += [f"{name}={said[name]}" for name in ("block", "unblock") if said.get(name)]
             return " ".join(["prefs", *changed])
         case "away":
-            return f"away until {said.get('until', '')}"
+            begins = f"from {said['from']} " if said.get("from") else ""
+            return f"away {begins}until {said.get('until', '')}"
         case "address":
             addresses = " ".join(fields.get("addresses", "").replace(",", " ").split())
             return f"change address {userid} {quoted(fields.get('password', ''))} {addresses}"

@@ -244,7 +244,20 @@ def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mappi
             " ".join((seek.game, str(seek.seats), *seek.options))
             for seek in challenges.seeks_of(context.connection, player.id)
         ],
+        "away": _away(context, player),
     }
+
+
+def _away(context: CommandContext, player: Player) -> list[str]:
+    """The absences that last or are planned: ``until 2026-12-31``, ``from … until …``."""
+    found, tz = [], zone(player.tz)
+    for one in preferences.absences_of(context.connection, player.id):
+        last = localtime.local_date(one.ends - timedelta(microseconds=1), tz).isoformat()
+        if one.begins > context.now:
+            found.append(f"from {localtime.local_date(one.begins, tz).isoformat()} until {last}")
+        elif one.ends > context.now:
+            found.append(f"until {last}")
+    return found
 
 
 TOLD_EVERY = timedelta(days=1)

@@ -209,7 +209,11 @@ def user_facts(context: CommandContext, userid: str) -> tuple[Facts, Sequence[En
     player = named(context, userid)
     connection = context.connection
     running = leaving.running(connection, player.id)
-    away = f"{player.away_until:%Y-%m-%d %H:%M} UTC" if player.away_until else ""
+    away = [
+        f"{one.begins:%Y-%m-%d %H:%M} to {one.ends:%Y-%m-%d %H:%M} UTC"
+        for one in preferences.absences_of(connection, player.id)
+        if one.ends > context.now
+    ]
     own = players.addresses_of(connection, player.id)
     facts = [
         ("userid", player.userid),
@@ -217,7 +221,7 @@ def user_facts(context: CommandContext, userid: str) -> tuple[Facts, Sequence[En
         ("letters to", player.address or "(nowhere)"),
         ("addresses", ", ".join(own)),
         ("prefs", f"format={player.format} tz={player.tz} accept={player.accept}"),
-        ("away until", away or "(not away)"),
+        ("away", "; ".join(away) or "(no)"),
         *_returned(context, player, own),
         ("blocks", ", ".join(preferences.blocked(connection, player.id)) or "(nobody)"),
         ("running", ", ".join(map(str, running)) or "(no board)"),

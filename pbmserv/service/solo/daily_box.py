@@ -29,7 +29,7 @@ from pbmserv.service.core.lookup import known_game, races_of
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.time.localtime import minute_of_day, next_local
 from pbmserv.store import solo
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.operators import audit
@@ -96,8 +96,9 @@ def make(context: CommandContext, player_id: int) -> Sequence[Notification] | No
         following = next_local(context.now, zone(player.tz), reader.minute)
         solo.set_daily_due(context.connection, reader, following)
         today = day_of(context.now)
-        away = player.away_until is not None and player.away_until > context.now
-        if away or player.unreachable_since is not None:
+        absences = preferences.absences_of(context.connection, player_id)
+        is_away = preferences.absence_at(absences, context.now) is not None
+        if is_away or player.unreachable_since is not None:
             continue
         if solo.has_daily(context.connection, player_id, reader.game, today):
             continue

@@ -72,7 +72,6 @@ def leave(connection: Connection, player: Player) -> None:
             reply_epoch=player.reply_epoch + 1,
             digest_minute=None,
             digest_due=None,
-            away_until=None,
             unreachable_since=None,
         )
     )
@@ -124,7 +123,6 @@ def erase(connection: Connection, player: Player) -> str:
             public=True,
             digest_minute=None,
             digest_due=None,
-            away_until=None,
             unreachable_since=None,
         )
     )

@@ -149,7 +149,6 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
         "report": player.report,
         "public": player.public,
         "digest_minute": player.digest_minute,
-        "away_until": _when(player.away_until),
         "unreachable_since": _when(player.unreachable_since),
     }
 

@@ -52,7 +52,6 @@ class Player:
         report: the coach's report comes with each result (``always``) or when asked for (``ask``).
         public: pages that everybody may read name them.
         digest_minute: minute of the local day for the one mail a day; ``None`` = no digest.
-        away_until: end of the last absence, which may be over.
         unreachable_since: letters to every address came back; ``None`` = they arrive.
     """
 
@@ -70,7 +69,6 @@ class Player:
     report: str
     public: bool
     digest_minute: int | None
-    away_until: datetime | None
     unreachable_since: datetime | None
 
     @property

@@ -5,7 +5,7 @@ Also when they were last told something that nobody wants to read twice a day.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -129,16 +129,28 @@ def absences_of(connection: Connection, player_id: int) -> list[Absence]:
     return [Absence(*row) for row in found]
 
 
-def begin_absence(connection: Connection, player_id: int, begins: datetime, ends: datetime) -> None:
-    """Away from now on."""
+def absence_at(found: Iterable[Absence], now: datetime) -> Absence | None:
+    """The one that lasts."""
+    return next((one for one in found if one.begins <= now < one.ends), None)
+
+
+def planned(found: Iterable[Absence], now: datetime) -> Absence | None:
+    """The one that has not begun yet."""
+    return next((one for one in found if one.begins > now), None)
+
+
+def add_absence(connection: Connection, player_id: int, begins: datetime, ends: datetime) -> None:
+    """Away between the two, from now on or later."""
     connection.execute(insert(absences).values(player_id=player_id, begins=begins, ends=ends))
-    save(connection, player_id, {"away_until": ends})
 
 
-def end_absence(connection: Connection, player_id: int, absence_id: int, ends: datetime) -> None:
-    """Let an absence end at another moment."""
-    connection.execute(update(absences).where(absences.c.id == absence_id).values(ends=ends))
-    save(connection, player_id, {"away_until": ends})
+def end_absence(connection: Connection, absence: Absence, ends: datetime) -> None:
+    """Let an absence end at another moment; one that would not have begun then is forgotten."""
+    this = absences.c.id == absence.id
+    if ends < absence.begins:
+        connection.execute(delete(absences).where(this))
+    else:
+        connection.execute(update(absences).where(this).values(ends=ends))
 
 
 def may_tell(

@@ -24,7 +24,7 @@ class Sitter:
     """A player at a board.
 
     Attributes:
-        state, tz, remind, public, away_until, unreachable_since: as `Player` has them.
+        state, tz, remind, public, unreachable_since: as `Player` has them.
         digest: gets one mail a day.
         plan: moves that wait for their turn, as `engine.plans` writes them; nobody else's to know.
     """
@@ -39,7 +39,6 @@ class Sitter:
     tz: str
     remind: str
     public: bool
-    away_until: datetime | None
     digest: bool
     unreachable_since: datetime | None
     plan: str | None = field(repr=False)

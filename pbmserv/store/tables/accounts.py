@@ -74,7 +74,6 @@ players = Table(
     Column("public", Boolean, nullable=False, server_default=true()),
     Column("digest_minute", SmallInteger, nullable=True),
     Column("digest_due", Instant, nullable=True),
-    Column("away_until", Instant, nullable=True),
     Column("unreachable_since", Instant, nullable=True),
 )
 """Players. `address` is where their letters go; raising `reply_epoch` revokes every reply
@@ -132,7 +131,7 @@ absences = Table(
     Column("begins", Instant, nullable=False),
     Column("ends", Instant, nullable=False),
 )
-"""When players were or will be away; `back` shortens the last one."""
+"""When players were, are or will be away; `back` ends one, or takes back one that was planned."""
 
 notices = Table(
     "notices",
