@@ -63,6 +63,7 @@ _SAID: Mapping[str, str] = {
         "|one more game|play another|play another one|play another game|play one more"
         "|play once more|once more|go again|revanche|revancha|nochmal|noch mal|otra vez",
         "solo": "play alone|alone|play solo|solo game|by myself|play by myself|single player",
+        "solo -practice": "practice|practise|practice game|play practice|training",
         "challenge house": "play house",
         "challenge house-beginner": "play computer|play against computer"
         "|play with computer|play against machine|play against bot|play bot|play against server"
@@ -77,7 +78,7 @@ _SAID: Mapping[str, str] = {
         "|ferien|vacation|holiday|on vacation|on holiday",
         "unsubscribe": "stop|stop stop|stop it|enough|no more",
         "games": "game list|list games|show games|which games|turn|whose turn|status|what games",
-        "ratings": "rating|what rating|whats rating|show rating",
+        "ratings": "rating|what rating|whats rating|show rating|stats|statistics|show stats",
         "standings": "ranking|rankings|leaderboard|who best",
         "signoff": "stop mail|stop mails|stop email|stop emails|stop letters|stop mailing"
         "|stop emailing|stop writing|stop sending mail|stop sending mails|stop sending email"
@@ -85,7 +86,13 @@ _SAID: Mapping[str, str] = {
         "|no more emails|no more letters|opt out|remove from list|take off list|leave alone"
         "|unsubscribe all|abmelden|abbestellen|keine mails mehr",
         "delete": "delete account|close account|remove account|delete data|forget|erase account",
-        "prefs format=text": "plain text|text only|plain text only|no html",
+        "help change address": "change email|change mail|change email address|new email"
+        "|change mail address|new email address|new mail address",
+        "prefs digest=daily": "one mail day|one email day|one letter day|only one mail day"
+        "|one mail per day|one email per day|daily digest|daily mail|daily email|daily summary",
+        "prefs digest=off": "no digest|stop digest|every letter at once|no daily digest",
+        "prefs format=text": "plain text|text only|plain text only|no html|turn off html|html off"
+        "|turn html off|stop html|disable html",
         "prefs format=spoken": "screen reader|spoken letters",
     }.items()
     for said in ways.split("|")
@@ -193,7 +200,8 @@ def meant(text: str) -> str:
     said = " ".join(words)
     if said in IN_REPLY and said not in _ANSWERS:  # "can I undo?"
         return said
-    return _SAID.get(said, "") or _preference(words)
+    page = _SAID.get(" ".join(word for word in words if "@" not in word), "")
+    return _SAID.get(said, "") or _preference(words) or (page if page[:5] == "help " else "")
 
 
 def says_yes(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from dataclasses import replace
 
 from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch, Seek
@@ -10,7 +11,7 @@ from pbmserv.engine.clocks import USUAL
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.errors import Refused
+from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards import friends
 from pbmserv.service.boards.plies import decline, join, must_run
 from pbmserv.service.boards.proposals import Proposal, invite, make_board, read_options, sender_of
@@ -37,6 +38,7 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     added = len(command.userids) - len(written.userids)
     terms = clocks.read_times(command.times)
     game = known_game(context, command.game)
+    _must_not_be_options(context, game, command)
     for place, userid in enumerate(command.userids, 1 - added):
         _must_play(context, userid, place)
     part = " ".join(command.userids)
@@ -151,6 +153,45 @@ def reject(context: CommandContext, command: Reject) -> Answer:
     return decline(context, board, sitter)
 
 
+def _must_not_be_options(context: CommandContext, game: AnyGame, command: Challenge) -> None:
+    """Refuse options without their "-" among the names: "challenge bob race", "… size 8x8"."""
+    forms = dict(form.removeprefix("-").partition("=")[::2] for form, _ in game.info.options)
+    names: list[str] = []
+    said: list[str] = []
+    for word in command.userids:
+        if word in BOT_USERIDS or players.by_userid(context.connection, word) is not None:
+            names.append(word)
+        elif said and said[-1].endswith("=") and _is_option(game, said[-1] + word):
+            said[-1] += word
+        elif word in forms:
+            said.append(f"-{word}=" if forms[word] else f"-{word}")
+        else:  # perhaps a password
+            return
+    if command.alone:
+        names = names or [player.userid for player in context.known()]
+    if not said or not (command.alone or len(names) > 1):  # the writer may not be known
+        return
+    line = " ".join((game.info.key, "solo" if command.alone else "challenge", *names))
+    words = (*command.options, *said)
+    read_options(game, words, len(names) or 1, line, line, command.times)
+    words = tuple(word for word in words if word != "-race" or not command.alone)
+    example = " ".join((line, *words, *command.times))
+    raise Refused("option-sign", part=said[0].strip("-="), example=example)
+
+
+def _is_option(game: AnyGame, word: str) -> bool:
+    with suppress(OptionError):
+        game.options(("-race", word), 1)
+        return True
+    return False
+
+
+_HOUSE = dict.fromkeys(("computer", "bot", "robot", "machine", "ai", "cpu"), "house-beginner") | {
+    userid.removeprefix("house-"): userid for userid in BOT_USERIDS
+}
+"""What the house is called by those who do not know its names."""
+
+
 def _must_play(context: CommandContext, userid: str, place: int) -> None:
     """Refuse a challenge to nobody. Such a name is repeated only if it nearly is somebody's:
     it may be a password that nobody has asked for.
@@ -158,6 +199,8 @@ def _must_play(context: CommandContext, userid: str, place: int) -> None:
     if userid in BOT_USERIDS or players.by_userid(context.connection, userid) is not None:
         return
     unknown = unknown_player(context, userid)
+    if userid in _HOUSE:
+        raise Refused("no-such-player", part=userid, suggestion=_HOUSE[userid])
     if unknown.refusal.values["suggestion"]:
         raise unknown
     context.echo_hidden = True
