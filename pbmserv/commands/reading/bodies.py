@@ -378,7 +378,10 @@ def in_full(line: str, games: Collection[str]) -> str | None:
     if head is None or head.row is None:
         return None
     rest = words[head.rest :]
-    if Kind.NEW_PASSWORD in {parameter.kind for parameter in head.row.parameters}:
+    kinds = {parameter.kind for parameter in head.row.parameters}
+    if Kind.BOARD in kinds and len(words) == 2 and is_number(words[1].text):  # "accept 12"
+        return f"{head.row.name} {words[1].text}"
+    if Kind.NEW_PASSWORD in kinds:
         is_one = len(rest) >= head.row.least
     elif head.row.secrets:
         is_one = has_credentials(head.row, rest, named=bool(head.front))

@@ -72,6 +72,8 @@ def read(
     """
     if reply:
         lines = text_lines(body)
+        if tray and len([line for line in lines if _BEHIND.fullmatch(line)]) > 1:
+            lines = [_BEHIND.sub(r"\2: \1", line) for line in lines]
         top = top_lines(lines)
         # Behind a digest "412 5" has a board in front, and a greeting may stand above the first
         # such line. Else only "412: 5" or "#412 5" does, in the first line.
@@ -168,6 +170,12 @@ def _nothing(body: str, games: Collection[str]) -> Reading:
 
 _SURE = re.compile(r"#?(\d{1,9})\s*:(?!\d|-?[()]+[\s.!]*$)\s*(\S.*)|#(\d{1,9})\s+(\S.*)", re.ASCII)
 """A board in front of what is for it, as in "412: g"; "12 :)" is port 12, and a smile."""
+
+_BEHIND = re.compile(
+    r"\A\s*(accept|reject|decline|resign|solve|show)\s+(?:board\s+)?#?(\d{1,9})[\s.!]*\Z",
+    re.ASCII | re.IGNORECASE,
+)
+"""A board behind what is for it; several such lines are one for each board: "accept 412"."""
 
 _LIKELY = re.compile(
     r"(?:board\s+)?#?(\d{1,9})(?:\s*[:.)]|\s+[-\u2013]\s+(?=\d)|\s)\s*(\S.*)()()",

@@ -240,8 +240,10 @@ def _with_what_follows(
 
 
 def may_act(text: str) -> bool:
-    """Whether a line has the form of a move, or is a command of one word."""
-    return _MOVES.fullmatch(text) is not None or text.lower().rstrip(".!") in IN_REPLY
+    """Whether a line has the form of a move, or is a command of one word, perhaps for a board."""
+    name, _, number = text.lower().rstrip(".!").partition(" ")
+    named = name in IN_REPLY and (not number or is_number(number))
+    return named or _MOVES.fullmatch(text) is not None
 
 
 @value(frozen=True, slots=True)

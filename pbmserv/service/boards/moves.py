@@ -126,9 +126,9 @@ def saying_how(answer: Answer, text: str, move: Move) -> Answer:
     return answer.saying(read_as=move.text)
 
 
-def holds_move(context: CommandContext, command: ReplyMove) -> bool:
-    """Whether a line of a reply is meant as a move, legal or not."""
-    board, sitter = context.seat_at(None, None, None)
+def holds_move(context: CommandContext, command: ReplyMove, number: int | None = None) -> bool:
+    """Whether a line of a reply is meant as a move, legal or not; *number*: the board's."""
+    board, sitter = context.seat_at(number, None, None)
     position = context.position(board)
     view = position.game.view(position.state, sitter.seat)
     return any(_is_move(position, view, line) for line in _numbered(command.lines)[0])
@@ -293,13 +293,16 @@ def _drop_out(context: CommandContext, command: Reject) -> Answer:
 
 def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
     """The answer to the first move below "accept", which says yes as well; ``None`` without one."""
-    if command.below is None:
+    below, number = command.below, command.board
+    if below is None:
         return None
-    board, sitter = context.seat_at(None, None, None)
+    board, sitter = context.seat_at(number, command.game, command.who)
     waits = board.status == "proposed" and sitter.accepted_at is None
-    return (
-        reply_move(context, command.below) if waits and holds_move(context, command.below) else None
-    )
+    if not (waits and holds_move(context, below, number)):
+        return None
+    if number not in {None, getattr(context.reply_address, "about", None)}:
+        raise Refused("first-move", part=str(number), example=f"{number}: MOVE")
+    return reply_move(context, below)
 
 
 def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> Answer | None:
