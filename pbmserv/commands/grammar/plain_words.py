@@ -59,6 +59,7 @@ _SAID: Mapping[str, str] = {
         "|abort game|cancel game|give up game|gebe auf|ich gebe auf|aufgeben|rindo|abandonne",
         "undo": "take back|undo move|undo last move|take back move|take back last move"
         "|take move back|take last move back",
+        "hint": "give hint|need hint|another hint|one hint|one more hint|tip|give tip|need tip",
         "rematch": "again|play again|another|another one|another game|another round|one more"
         "|one more game|play another|play another one|play another game|play one more"
         "|play once more|once more|go again|revanche|revancha|nochmal|noch mal|otra vez",

@@ -163,6 +163,7 @@ _PAGES: Mapping[str, str] = {
     "tutorial": "tutorial",
     "start": "tutorial",
     "beginner": "tutorial",
+    "me": "tutorial",
     "first game": "tutorial",
     "moves": "moves",
     "#n": "moves",
