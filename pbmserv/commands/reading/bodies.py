@@ -44,7 +44,10 @@ _FOR_OTHERS = frozenset({playing.SECTION, starting.SECTION})
 _HELLO = frozenset(
     {"hi", "hello", "hey", "dear", "hallo", "hola", "salut", "bonjour", "ciao", "moin"}
 )
+_SAYS = _HELLO | {"i", "we", "would", "shall", "let's", "lets", "how", "do", "want", "care"}
 _MOST_GREETING = 4
+_LEAST_SAID = 3
+"""Words of a line right below a challenge that are for whom it asks; fewer may be a name."""
 
 MOST_LOOKED_AT = 500
 """Lines below the end of the reading in which commands are looked for."""
@@ -113,7 +116,7 @@ class _Body:
         self._games = games
         self._announced = announced
         self._commands = self._prose = self._at = self._begin = self._words_at = 0
-        self._speaks = self._carries = False
+        self._speaks = self._asks = self._carries = False
         self.lines: list[Line] = []
         self.words = ""
         self.stopped_by = ""
@@ -173,7 +176,8 @@ class _Body:
             # A word alone below a command may be its password, which a mail program has wrapped.
             alone = len(words) == 1 and self._commands > 1
             self.lines.append(without_its_word(read) if alone else read)
-            self._speaks = _speaks(head, read)
+            self._asks = head.row is not None and head.row.name == "challenge"
+            self._speaks = self._asks or _speaks(head, read)
             self._carries |= head.row is not None and head.row.section in _FOR_OTHERS
         elif self._announced and not _greets(words):
             self.lines.append(_numbered(not_a_command(words, self._games), words, self._begin))
@@ -188,7 +192,12 @@ class _Body:
         if not self._speaks:
             return False
         words = words_of(fold(self._text[self._at])) if self._at < len(self._text) else []
-        return bool(words) and not is_stop(words) and find_head(words, self._games) is None
+        if not words or is_stop(words):
+            return False
+        if self._asks and (self._announced or len(words) < _LEAST_SAID):
+            return False
+        head = find_head(words, self._games)
+        return head is None or (head.row is None and words[0].plain.strip(",.!") in _SAYS)
 
     def _list_the_rest(self, why: str) -> None:
         """Name the commands that stand below the line at which the reading stopped; where all
