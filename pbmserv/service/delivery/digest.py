@@ -23,6 +23,7 @@ from pbmserv.engine.clocks import daytime, zone
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
+from pbmserv.service.boards import moves
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Notification, Part
 from pbmserv.service.delivery.waiting_boards import (
@@ -312,7 +313,7 @@ def without_number(context: CommandContext, asked: model.ReplyMove) -> PlayerErr
     """Why a line that may be a move is none in answer to a letter that is about no one board."""
     text = asked.lines[0]
     running = sorted(_mailed(context))
-    if not running or not may_act(text):
+    if not running or not (may_act(text) or _is_newest_move(context, running[-1], asked)):
         return _no_command(context, text)
     return Refused("tray-which", part=text, example=f"{running[-1]}: {text}")
 
@@ -356,6 +357,17 @@ def _is_move(context: CommandContext, number: int, text: str) -> bool:
     except MoveError:
         return False
     return True
+
+
+def _is_newest_move(context: CommandContext, number: int, asked: model.ReplyMove) -> bool:
+    """Whether it is one on a board that nobody has named, and so is not to be shown for it."""
+    focus = context.focus
+    try:
+        return moves.holds_move(context, asked, number)
+    except Refused:
+        return False
+    finally:
+        context.focus = focus
 
 
 def _mailed(context: CommandContext) -> dict[int, int | None]:
