@@ -135,11 +135,14 @@ def holds_move(context: CommandContext, command: ReplyMove, number: int | None =
 
 
 def resign(context: CommandContext, command: Resign) -> Answer:
-    """Give up; before one's own first move it declines, and the board counts for nothing."""
+    """Give up; before one's own first move it declines, and the board counts for nothing. So it
+    does as long as nobody else has accepted."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
     position = context.position(board)
-    if position.apart and board.seats > 1:  # the others go on
+    others = [one for one in board.sitters if one is not sitter]
+    is_taken_up = board.status == BoardStatus.ACTIVE or any(one.accepted_at for one in others)
+    if position.apart and others and is_taken_up:  # they go on
         return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)
     unplayed = all(p.ply is None or p.ply.seat != sitter.seat for p in position.backwards())
     # Nobody loses what not everybody has agreed to.
@@ -163,20 +166,13 @@ def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
         s for s in board.sitters if s.player_id != sitter.player_id and not bot_moves.is_bot(s)
     ]
     said = {"by": sitter.userid, "said": words}
+    sent = {
+        "to": [s.userid for s in others],
+        "unreachable": [s.userid for s in others if s.unreachable_since],
+        "said": words,
+    }
     return Answer(
-        (
-            Part(
-                "chat-sent",
-                {
-                    "to": [s.userid for s in others],
-                    "unreachable": [s.userid for s in others if s.unreachable_since],
-                    "said": words,
-                },
-                board.id,
-                board.plies,
-                sitter.seat,
-            ),
-        ),
+        (Part("chat-sent", sent, board.id, board.plies, sitter.seat),),
         tuple(
             Notification.sitter(s, Part("chat", said, board.id, board.plies, s.seat))
             for s in others
