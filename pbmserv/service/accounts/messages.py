@@ -22,7 +22,13 @@ LONGEST_KEPT = 500
 
 def message(context: CommandContext, command: Message) -> Answer:
     """Words to other players, without a board and without showing anybody's address."""
-    sender = context.speaker(command.who)
+    try:
+        sender = context.speaker(command.who)
+    except Refused as error:
+        here = [player.userid for player in context.known()]
+        if command.who is None or not here or command.who.userid in here:
+            raise
+        raise Refused("message-behind") from error  # "message bob see you"
     if not context.words:
         raise Refused("no-words", part="message")
     to: list[Player] = []
