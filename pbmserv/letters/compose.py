@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from jinja2 import TemplateError
 from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
 
 from pbmserv.commands.table.catalogue import HelpTopic, topic
 from pbmserv.engine.registry import Registry
@@ -26,7 +27,7 @@ from pbmserv.letters.links import (
     reply_of,
     ways_out,
 )
-from pbmserv.letters.looking import Looking, Seen, attachments
+from pbmserv.letters.looking import Looking, Seen, attachments, unless_broken
 from pbmserv.letters.mime import Headers, build
 from pbmserv.letters.scene import (
     Composed,
@@ -132,7 +133,9 @@ class Composer:
             player, seen, reply_to = self._about(looking, row)
             values = self._values(looking, row, seen, player, reply_to)
             composed = compose(row.letter, values)
-        except (ServerFault, TemplateError, LookupError, TypeError, ValueError):
+        except SQLAlchemyError:
+            raise
+        except Exception:  # also whatever a game's rules may raise
             log.exception("a letter cannot be made once more", extra={"letter": row.id})
             return ()
         return (composed.text, composed.html) if values["form"] == "html" else (composed.text,)
@@ -212,15 +215,34 @@ class Composer:
         *,
         brief: bool = False,
     ) -> Composed:
+        """A part of a letter; where a game breaks down over its board it says no more than that."""
+        share = reader.share()
+        show = partial(self._drawn, looking, part, reader, share, brief=brief)
+        board = part["board"]
+        if board is None:
+            made = show()
+        else:
+            found = unless_broken(board, looking.board(board).game, show)
+            made = found or excerpt("unshown", {"words": {"board": board}}, *share)
+        reader.room -= len(made.html)
+        reader.text_room -= len(made.text.encode())
+        return made
+
+    def _drawn(
+        self,
+        looking: Looking,
+        part: Mapping[str, Any],
+        reader: Reader,
+        share: tuple[int, int, int],
+        *,
+        brief: bool,
+    ) -> Composed:
         seen = looking.seen(part["board"], part["ply"], part["seat"], reader.player)
         values = self._part_values(part["letter"], part["words"], seen, reader)
         if kind_of(part["letter"]).waits_for_coach:
             about = part["board"], part["ply"], part["seat"]
             values |= _found(looking, part["words"], *about)
-        made = excerpt(part["letter"], {**values, "brief": brief}, *reader.share())
-        reader.room -= len(made.html)
-        reader.text_room -= len(made.text.encode())
-        return made
+        return excerpt(part["letter"], {**values, "brief": brief}, *share)
 
     def _part_values(
         self, letter: str, words: Mapping[str, Any], seen: Seen | None, reader: Reader
@@ -322,8 +344,9 @@ class Composer:
         parts = [p for line in row.words.get("lines", ()) for p in line["parts"] if p["board"]]
         if len({part["board"] for part in parts}) != 1:
             return None
-        last = parts[-1]
-        return looking.seen(last["board"], last["ply"], last["seat"], player)
+        board, ply, seat = (parts[-1][name] for name in ("board", "ply", "seat"))
+        show = partial(looking.seen, board, ply, seat, player)
+        return unless_broken(board, looking.board(board).game, show)
 
 
 def _found(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
 
 from pbmserv.engine.position import Position
 from pbmserv.engine.registry import shown_options
 from pbmserv.engine.types import Seat, value
-from pbmserv.errors import ServerFault
+from pbmserv.errors import Misread, MoveError, PlayerError, ServerFault, StoreAway
 from pbmserv.letters.mime import Attachment
 from pbmserv.letters.scene import BoardScene, board_scene
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
@@ -23,6 +25,14 @@ from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery.outbox import QueuedLetter
+
+T = TypeVar("T")
+
+log = logging.getLogger("pbmserv.games")
+
+_logged: set[tuple[int, str]] = set()
+_MOST_LOGGED = 1_000
+"""Broken boards, with their faults, that are remembered."""
 
 _FIRST_TURNS = 3
 """So many turns of a player's first board of a game have letters that say how to play."""
@@ -42,7 +52,20 @@ class Looking:
 
     connection: Connection
     positions: Positions
-    _boards: dict[int, tuple[BoardRow, Position]] = field(default_factory=dict)
+    _rows: dict[int, BoardRow] = field(default_factory=dict)
+    _positions: dict[int, Position] = field(default_factory=dict)
+
+    def board(self, board_id: int) -> BoardRow:
+        """A board's row.
+
+        Raises:
+            ServerFault: there is no such board.
+        """
+        known = self._rows.get(board_id) or boards.load(self.connection, board_id)
+        if known is None:
+            raise ServerFault(f"a letter speaks of board {board_id}, which is not there")
+        self._rows[board_id] = known
+        return known
 
     def seen(
         self, board_id: int | None, ply: int | None, seat: int | None, player: Player | None
@@ -54,14 +77,10 @@ class Looking:
         """
         if board_id is None:
             return None
-        if board_id not in self._boards:
-            known = boards.load(self.connection, board_id)
-            if known is None:
-                raise ServerFault(f"a letter speaks of board {board_id}, which is not there")
-            newest = self.positions.newest(self.connection, known)
+        board, newest = self.board(board_id), self._positions.get(board_id)
+        if newest is None:
+            newest = self._positions[board_id] = self.positions.newest(self.connection, board)
             self.positions.remember(board_id, newest)
-            self._boards[board_id] = known, newest
-        board, newest = self._boards[board_id]
         position = newest if ply is None else newest.at(ply)
         daily = solo.daily_of_board(self.connection, board_id) if board.seats == 1 else None
         mine, reply, new = None, None, False  # who has lost the seat sees what all may see
@@ -72,6 +91,28 @@ class Looking:
             early = turn <= _FIRST_TURNS * (1 if position.apart else board.seats)
             new = early and boards.is_first(self.connection, board, player.id)
         return Seen(board, position, mine, daily.number if daily else 0, reply, new)
+
+
+def unless_broken(board: int, game: str, show: Callable[[], T]) -> T | None:
+    """What *show* makes of one board of several; ``None``: its game breaks down over it. That is
+    logged (once, however often somebody looks), and keeps nobody from the others.
+
+    What the store says, or the service to the player, is not the game's, and goes on its way.
+    """
+    try:
+        return show()
+    except (SQLAlchemyError, StoreAway):
+        raise
+    except Exception as error:
+        if isinstance(error, PlayerError) and not isinstance(error, MoveError | Misread):
+            raise
+        fault = board, type(error).__name__
+        if fault not in _logged:
+            if len(_logged) >= _MOST_LOGGED:
+                _logged.clear()
+            _logged.add(fault)
+            log.exception("a board cannot be shown", extra={"board": board, "game": game})
+        return None
 
 
 @value(frozen=True, slots=True)

@@ -202,6 +202,7 @@ KINDS: Mapping[str, LetterKind] = {
     "refusal": _PLAIN,
     "summary": _PLAIN,
     "too-many": _PLAIN,
+    "unshown": _PLAIN,
     "tray": LetterKind(subscription="digest", question=Question(Purpose.TRAY), asks_of_itself=True),
     "tray-board": _PLAIN,
     "tray-message": _PLAIN,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, Protocol
 
 from jinja2 import Environment
@@ -273,12 +274,7 @@ class _Site:
             return self._failure(404, "no-board")
         boards, asked = self._service.boards, request.query_params
         if request.method != "POST":
-            look = Look(
-                asked.get("move", ""),
-                asked.get("tap", ""),
-                asked.get("check", ""),
-                asked.get("words", ""),
-            )
+            look = Look(*(asked.get(name, "") for name in ("move", "tap", "check", "words")))
             found = await boards.page(token, look)
             if found is None:
                 return self._failure(404, "no-board")
@@ -393,7 +389,9 @@ class _Personal:
         return Response(status_code=303, headers={**PRIVATE, "Location": way})
 
     def _shown(self, page: PersonalPage, done: str = "", status: int = 200) -> Response:
-        said = {"done": done if done in DONE else "", "drawn": MOST_DRAWN, "bots": BOT_USERIDS}
+        draw = partial(self._printer.board, "mine-board", bots=BOT_USERIDS)
+        made = [draw(one.scene, board=one) for one in page.waiting[:MOST_DRAWN]]
+        said = {"made": made, "done": done if done in DONE else ""}
         return html(self._printer.text("mine", page=page, **said), status, PRIVATE)
 
     def _gone(self) -> Response:

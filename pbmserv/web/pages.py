@@ -8,16 +8,20 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from math import ceil
 from typing import Any
 from urllib.parse import parse_qsl
 
 from jinja2 import Environment
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
 from pbmserv.engine.types import GameInfo
 from pbmserv.letters.environment import LetterEnvironment
+from pbmserv.letters.looking import unless_broken
+from pbmserv.letters.scene import BoardScene
 from pbmserv.letters.skeletons import SKELETONS
 
 SHARED = {"Cache-Control": "public, max-age=300"}
@@ -82,6 +86,11 @@ class Printer:
     def text(self, name: str, **values: Any) -> str:
         """A page: ``web/NAME.html.j2``."""
         return self.templates.get_template(f"web/{name}.html.j2").render(self.shared | values)
+
+    def board(self, name: str, scene: BoardScene, **values: Any) -> Markup | None:
+        """As `text`, of one board of several; ``None``: its game breaks down over it."""
+        made = unless_broken(scene.number, scene.key, partial(self.text, name, **values))
+        return None if made is None else Markup(made)  # noqa: S704 - of a template that escapes
 
     def again(self, name: str, **values: Any) -> bytes:
         """The same as octets; those made last are good while all values are equal to those then."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import http.client
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from email import message_from_bytes
 from functools import cache
 from pathlib import Path
 
 import pytest
+from heaps import HEAPS, Heaps, show_heaps
+from pressing import Tab
 from processes import Process, Sink, wait_until
 from running import start
 from seating import HIDINGS, Table, seat_pairs
@@ -19,6 +22,8 @@ from wild import WILD, announce
 from wire import Wire, mail
 
 from pbmserv.engine.registry import Registry
+from pbmserv.letters.looking import _logged
+from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.boards import plies
 from pbmserv.store.tables.mail import inbox, outbox
@@ -225,3 +230,63 @@ def test_rules_that_fail(house: House) -> None:
         wait_until(lambda: house.played() == promised, "its board goes on")
     assert "has died" not in house.process.errors
     assert house.process.stop() == 0
+
+
+def breaks_down(*_: object) -> None:
+    raise ZeroDivisionError("these rules are bad")
+
+
+@pytest.mark.sqlite_alone
+@pytest.mark.parametrize(
+    ("broken", "rule"),
+    [("view", breaks_down), ("apply", breaks_down), ("view", lambda *_: None)],  # a template's turn
+)
+def test_a_board_that_cannot_be_shown(
+    database: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    broken: str,
+    rule: Callable[..., None],
+) -> None:
+    games = [*Registry.installed(), HEAPS]
+    show_heaps()
+    _logged.clear()
+    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
+    monkeypatch.setattr(Positions, "remember", lambda *_: None)  # whoever looks replays the record
+    told, good = "Board 1 cannot be shown now", "Blackbox 2"
+    with start(database.url, tmp_path) as server:
+        anna, bela = server.sign_up("anna"), server.sign_up("bela")
+        for board, game in enumerate(("heaps", "blackbox"), 1):
+            server.send(bela, f"{game} challenge bela anna")
+            server.send(anna, f"{game} accept {board} anna secret")
+        server.send(bela, "heaps move 1 bela secret 3")
+        server.send(anna, "prefs anna secret digest=daily@07:30")
+        server.letters()
+        monkeypatch.setattr(Heaps, broken, rule)
+
+        server.send(anna, "multiple", "heaps showas anna secret 1\nblackbox showas anna secret 2")
+        both = server.letter(anna)
+        assert told in both.text
+        assert told in both.html
+        assert "2. done: blackbox showas anna" in both.text
+        server.reply(both, "2: chat Hello!\n\n> your move")
+        assert "Hello!" in server.letters(bela)[-1].text
+        server.letters(anna)
+        server.reply(both, "games")
+        listed = " ".join(server.letter(anna).text.split())
+        assert ("cannot be shown now" in listed) == (broken == "apply")
+        assert "2 Blackbox bela - anna" in listed
+        server.live(days=1)
+        digest = server.letter(anna)
+        assert told in digest.text
+        assert good in digest.text
+        page = re.search(r"http://games\.example(/mine/[a-z2-7]+)", digest.text)
+        assert page is not None
+        tab = Tab(server.web_port, page[1]).load()
+        assert tab.status == 200
+        assert told in tab.text
+        assert "Blackbox 2" in tab.text or "board 2" in tab.text
+    logged = [one for one in caplog.records if one.message == "a board cannot be shown"]
+    assert {(one.board, one.game) for one in logged} == {(1, "heaps")}
+    assert len(logged) == len({one.exc_info[0] for one in logged if one.exc_info})  # once each

@@ -49,6 +49,10 @@ def letters(tmp_path_factory: pytest.TempPathFactory, ways: BothWays) -> list[Po
 def _a_fault_of_our_own(folder: Path) -> Iterator[Posted]:
     with indoors(folder) as server, pytest.MonkeyPatch.context() as patch:
         server.sign_up("bob")
+        yield from server.send(BOB, f"blackbox challenge bob {PASSWORD} house")
+        with patch.context() as here:
+            here.setattr(queries, "spoils", lambda *_: 1 / 0)
+            yield from server.send(BOB, "blackbox show 1")
         patch.setattr(queries, "STATUSES", {})
         yield from server.send(BOB, "blackbox show bob")
 

@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
@@ -20,6 +21,7 @@ from pbmserv.commands.grammar.words import quoted
 from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refusal
 from pbmserv.letters.links import opens_page
+from pbmserv.letters.looking import unless_broken
 from pbmserv.letters.scene import why
 from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
@@ -58,6 +60,7 @@ class PersonalPage:
     Attributes:
         key: a random word of the page: the same one again is the same press again.
         waiting: boards on which the reader is to do something; others have the rest.
+        unshown: numbers of boards over which their game has broken down.
         prefs: words of the letter ``prefs``.
         today: by the reader's calendar.
         expires: the day after which the link is no longer good.
@@ -69,6 +72,7 @@ class PersonalPage:
     key: str
     waiting: tuple[BoardPage, ...]
     others: tuple[BoardPage, ...]
+    unshown: tuple[int, ...]
     prefs: Mapping[str, Any]
     addresses: tuple[str, ...]
     today: date
@@ -155,7 +159,7 @@ class PersonalPages:
         self, connection: Connection, token: str, player: Player, told: ReplyAddress
     ) -> PersonalPage:
         now, local = self._clock.now(), zone(player.tz)
-        shown = self._boards_of(connection, player)
+        shown, unshown = self._boards_of(connection, player)
         waiting = [one for one in shown if one.scene.your_turn or player.userid in one.undecided]
         others = [one for one in shown if one not in waiting]
         context = clock_context(self._services, connection, now)
@@ -165,22 +169,31 @@ class PersonalPages:
             secrets.token_hex(8),
             tuple(waiting),
             tuple(others),
+            tuple(unshown),
             preferences.as_words(context, player, set_now=False),
             tuple(players.addresses_of(connection, player.id)),
             local_date(now, local),
             last_day(told),
         )
 
-    def _boards_of(self, connection: Connection, player: Player) -> list[BoardPage]:
-        """The running boards, each with the link that its letters have."""
+    def _boards_of(
+        self, connection: Connection, player: Player
+    ) -> tuple[list[BoardPage], list[int]]:
+        """The running boards, each with the link that its letters have; and those that cannot be
+        shown."""
         ring = self._services.mail_domain.ring
-        found = []
+        found, unshown = list[BoardPage](), list[int]()
         for number in boards.of_player(connection, player.id, RUNNING, None, MOST_BOARDS):
+            board = boards.load(connection, number)
+            assert board is not None
             told = ReplyAddress(Purpose.BOARD, player.id, number, 0, player.reply_epoch)
-            page = self._boards.seen(connection, ring.token(told))
-            if page is not None:
+            show = partial(self._boards.seen, connection, ring.token(told))
+            page = unless_broken(number, board.game, show)
+            if page is None:
+                unshown.append(number)
+            else:
                 found.append(page)
-        return found
+        return found, unshown
 
     # -- presses ---------------------------------------------------------------------------
 

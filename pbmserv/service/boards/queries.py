@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pbmserv.commands.table.looking import Games, Help, History, ListGames, Show, ShowAs
 from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
+from pbmserv.letters.looking import unless_broken
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext, Focus
@@ -66,13 +68,13 @@ def show(context: CommandContext, command: Show) -> Answer:
     """What any spectator may see."""
     if not (command.boards or command.userids):  # who is known need not say whose
         return show_as(context, ShowAs(command.game, None))
-    parts = [
-        watched(context, board_of(context, ref.board, command.game), ref.number)
-        for ref in command.boards
-    ]
+    parts = []
+    for ref in command.boards:
+        board = board_of(context, ref.board, command.game)
+        parts.append(_shown(board, partial(watched, context, board, ref.number)))
     for player in players_of(context, command.userids):
         found = _boards_of(context, player, command.which, command.game, SHOWN)
-        parts += [watched(context, board, None) for board in found.boards]
+        parts += [_shown(board, partial(watched, context, board, None)) for board in found.boards]
         parts += _more(found, player, command.which)
     if not parts:
         raise Refused(
@@ -88,7 +90,7 @@ def show_as(context: CommandContext, command: ShowAs) -> Answer:
     """What the speaker may see of their own boards."""
     if command.who is None and not (command.boards or command.which) and _by_board_letter(context):
         board, sitter = context.seat_at(None, command.game, None)
-        return Answer((_own(context, board, sitter.seat),))
+        return Answer((_shown(board, partial(_own, context, board, sitter.seat)),))
     player = context.speaker(command.who)
     if command.boards:
         parts = [_seated(context, player, ref, command.game) for ref in command.boards]
@@ -102,7 +104,9 @@ def show_as(context: CommandContext, command: ShowAs) -> Answer:
             which=which,
             example=f"games {player.userid} all",
         )
-    parts = [_as_player(context, board, player, None) for board in found.boards]
+    parts = [
+        _shown(board, partial(_as_player, context, board, player, None)) for board in found.boards
+    ]
     return Answer((*parts, *_more(found, player, which)))
 
 
@@ -121,7 +125,8 @@ def games(context: CommandContext, command: Games) -> Answer:
     for player in wanted:
         found = _boards_of(context, player, command.which, command.game, LISTED)
         total += found.total
-        rows |= {board.id: _row(context, board) for board in found.boards if board.id not in rows}
+        new = [board for board in found.boards if board.id not in rows]
+        rows |= {board.id: _row(context, board) for board in new}
     words = {
         "userids": [p.userid for p in wanted],
         "you": [p.userid for p in own],
@@ -172,7 +177,27 @@ def _seeks(context: CommandContext, player: Player, command: Games) -> list[dict
     ]
 
 
+def _shown(board: BoardRow, show: Callable[[], Part]) -> Part:
+    """What *show* says of a board, or that it cannot be shown now."""
+    found = unless_broken(board.id, board.game, show)
+    return found or Part("unshown", {"board": board.id})
+
+
 def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
+    found = unless_broken(board.id, board.game, partial(_now, context, board))
+    places = (board.outcome or {}).get("places", [])
+    return {
+        "board": board.id,
+        "game": board.game,
+        "players": list(board.names),
+        "status": board.status,
+        "winners": winners(board.names, places) if places else [],
+        **(found or {"unshown": True}),
+    }
+
+
+def _now(context: CommandContext, board: BoardRow) -> dict[str, Any]:
+    """For whom a board waits, and for which turn."""
     waiting: list[str] = list(board.undecided)
     movers: list[str] = []
     turns: list[int] = []
@@ -184,17 +209,7 @@ def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
         waiting = movers
         if not position.apart:  # how far others are in a race is not told
             turns = [position.game.turn(position.state, seat) for seat in to_act]
-    places = (board.outcome or {}).get("places", [])
-    return {
-        "board": board.id,
-        "game": board.game,
-        "players": list(board.names),
-        "status": board.status,
-        "waiting": waiting,
-        "movers": movers,
-        "turns": turns,
-        "winners": winners(board.names, places) if places else [],
-    }
+    return {"waiting": waiting, "movers": movers, "turns": turns}
 
 
 def watched(context: CommandContext, board: BoardRow, number: int | None) -> Part:
@@ -251,7 +266,8 @@ def _ply(context: CommandContext, board: BoardRow, number: int | None) -> int:
 
 
 def _seated(context: CommandContext, player: Player, ref: BoardRef, game: str | None) -> Part:
-    return _as_player(context, board_of(context, ref.board, game), player, ref.number)
+    board = board_of(context, ref.board, game)
+    return _shown(board, partial(_as_player, context, board, player, ref.number))
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +288,11 @@ def _boards_of(
     for board_id in boards.of_player(context.connection, player.id, statuses, game, looking):
         context.budget.spend(Work.BOARD)
         board = boards.load(context.connection, board_id)
-        if board is None or (which == "next" and not _is_next(context, board, player)):
+        if board is None:
+            continue
+        is_next = partial(_is_next, context, board, player)
+        # One of which nobody can tell is listed, too.
+        if which == "next" and unless_broken(board.id, board.game, is_next) is False:
             continue
         total += 1
         if len(found) < most:

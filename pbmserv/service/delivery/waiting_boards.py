@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
+from pbmserv.letters.looking import unless_broken
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Part
 from pbmserv.store.boards import boards
@@ -69,9 +71,9 @@ def waiting_for(context: CommandContext, player_id: int) -> list[Waiting]:
 def entry(
     context: CommandContext, one: Waiting, news: Sequence[QueuedLetter], due: Due | None
 ) -> dict[str, Any]:
-    """A waiting board: what is drawn, and the turn that a reply to it is meant for."""
+    """A waiting board: what is drawn, and the turn that a reply to it is meant for (``None`` where
+    its game cannot tell)."""
     board, sitter = one.board, one.sitter
-    position = context.position(board)
     asked = sitter.accepted_at is None
     by = [s.userid for s in board.sitters if s.accepted_at is not None]
     return {
@@ -91,8 +93,13 @@ def entry(
         "board": board.id,
         "ply": board.plies,
         "seat": sitter.seat,
-        "turn": position.game.turn(position.state, sitter.seat),
+        "turn": unless_broken(board.id, board.game, partial(_turn, context, one)),
     }
+
+
+def _turn(context: CommandContext, one: Waiting) -> int:
+    position = context.position(one.board)
+    return position.game.turn(position.state, one.sitter.seat)
 
 
 def reminders(context: CommandContext, due: Sequence[Due]) -> Part:
