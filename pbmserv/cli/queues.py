@@ -143,11 +143,12 @@ def list_letters(
         say("No letters wait: all are sent." if not state else "There are no such letters.")
         return
     table(
-        ("id", "letter", "to", "state", "tried", "next (UTC)", "last fault"),
+        ("id", "letter", "board", "to", "state", "tried", "next (UTC)", "last fault"),
         [
             (
                 str(row.id),
                 row.letter,
+                row.about,
                 row.recipient,
                 row.state,
                 str(row.attempts),
@@ -167,7 +168,8 @@ def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
     from pbmserv.service.operators import queues
 
     row, text = operators(config).look(partial(queues.shown, number=letter))
-    say(f"Letter {row.id} ({row.letter}) to {row.recipient or '(nobody)'}: {row.state}")
+    about = f" about board {row.about}" if row.about else ""
+    say(f"Letter {row.id} ({row.letter}){about} to {row.recipient or '(nobody)'}: {row.state}")
     if row.error:
         say(f"Last fault: {harmless(row.error)}")
     say("")

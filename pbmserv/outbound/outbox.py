@@ -353,6 +353,13 @@ class Outbox:
 
         return kept
 
+    def game_of(self, row: QueuedLetter) -> str:
+        """The key of the game of a letter's board; "" where it is about none."""
+        if row.board_id is None:
+            return ""
+        with self._database.one_state() as connection:
+            return Looking(connection, self._composer.positions).board(row.board_id).game
+
     def renew(self, ids: Sequence[int]) -> None:
         """Begin the lease of letters anew; those that are settled stay as they are."""
         self._rows.renew(ids, self._clock.now() + LEASE)

@@ -310,7 +310,10 @@ class Sender:
             _log.warning(told, extra={"letters": len(rows)})
             return [one for row in rows for one in self._prepared([row], results)()]
         else:
-            _log.error("a letter could not be made", exc_info=error, extra={"letter": row.id})
+            if not row.attempts or isinstance(error, ServerFault):  # in between it is the same one
+                known = {"letter": row.id, "kind": row.letter, "board": row.board_id}
+                facts = known | {"game": self._outbox.game_of(row)}
+                _log.error("a letter could not be made", exc_info=error, extra=facts)
             if isinstance(error, ServerFault):
                 note_letter(row, "", "refused", "our fault")
                 results.append(Failed(row.id, f"our fault: {error}"))

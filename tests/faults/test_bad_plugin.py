@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from heaps import HEAPS, Heaps, show_heaps
+from indoors import PASSWORD, address_of, indoors
 from pressing import Tab
 from processes import Process, Sink, wait_until
 from running import start
@@ -25,6 +26,7 @@ from pbmserv.engine.registry import Registry
 from pbmserv.letters.looking import _logged
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.database import Database
+from pbmserv.store.operators.operating import letters_listed
 from pbmserv.store.tables.boards import plies
 from pbmserv.store.tables.mail import inbox, outbox
 
@@ -290,3 +292,40 @@ def test_a_board_that_cannot_be_shown(
     logged = [one for one in caplog.records if one.message == "a board cannot be shown"]
     assert {(one.board, one.game) for one in logged} == {(1, "heaps")}
     assert len(logged) == len({one.exc_info[0] for one in logged if one.exc_info})  # once each
+
+
+def test_a_letter_that_can_never_be_made(
+    database_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    games = [*Registry.installed(), HEAPS]
+    show_heaps()
+    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
+    with indoors(tmp_path, database_url) as house:
+        house.sign_up("anna", "bela")
+        anna, bela = map(address_of, ("anna", "bela"))
+        house.send(bela, f"heaps challenge bela {PASSWORD} anna")
+        house.send(anna, f"heaps accept 1 anna {PASSWORD}")
+        house.send_unread(bela, f"heaps move 1 bela {PASSWORD} 3")
+        monkeypatch.setattr(Heaps, "view", breaks_down)
+        for hours in (0, 3):
+            house.move_clock(hours=hours)
+            house.server.sender.run_once()
+        with house.server.database.reading.connect() as connection:
+            waiting = letters_listed(connection, ("queued",), "", 9)
+        assert [(row.about, row.attempts) for row in waiting] == [("1 (heaps)", 2)] * 2
+        house.move_clock(days=6)
+        house.server.sender.run_once()
+        told = house.letters()
+    assert {letter.recipient for letter in told} == {anna, bela}
+    for letter in told:
+        assert letter.subject == "Board 1 cannot be shown now"
+        text = " ".join(letter.text.split())
+        assert "All moves on it are kept, and a person will look at it." in text
+    logged = [one for one in caplog.records if one.message == "a letter could not be made"]
+    assert sorted((one.letter, one.board, one.game) for one in logged) == [
+        (row.id, 1, "heaps") for row in reversed(waiting)
+    ]
+    assert all(one.exc_info for one in logged)

@@ -111,6 +111,9 @@ class MemoryOutbox:
 
         return kept
 
+    def game_of(self, row: QueuedLetter) -> str:
+        return ""
+
     def settle(self, results: Sequence[Result]) -> None:
         with self.changed:
             self._maybe_break("settle")

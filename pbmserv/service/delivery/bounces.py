@@ -43,7 +43,7 @@ from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
-from pbmserv.store.delivery import bounces, inbox, outbox
+from pbmserv.store.delivery import bounces, inbox, kept_letters, outbox
 from pbmserv.store.delivery.bounces import Posted, Standing
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 from pbmserv.store.tables.mail import LetterState
@@ -99,14 +99,27 @@ def _received(context: CommandContext, letter: Posted) -> list[Notification]:
 def refused(
     services: Services, connection: Connection, letter_id: int, error: str, now: datetime
 ) -> None:
-    """A relay would not take a letter for its recipient: the same as a report about it."""
+    """A relay would not take a letter for its recipient: the same as a report about it. Of one that
+    could not be made its reader is told."""
     letter = bounces.letter(connection, letter_id)
-    failure = of_refusal(error, letter.recipient) if letter is not None else None
-    if letter is None or failure is None:
+    if letter is None:
         return
     context = clock_context(services, connection, now)
-    letters = [told_letter(context, told) for told in _take(context, letter, failure)]
-    outbox.add(connection, letters, now)
+    failure = of_refusal(error, letter.recipient)
+    told = _unmade(connection, letter) if failure is None else _take(context, letter, failure)
+    outbox.add(connection, [told_letter(context, one) for one in told], now)
+
+
+def _unmade(connection: Connection, letter: Posted) -> list[Notification]:
+    """What the reader of a letter about a board hears in its place, if it was never made."""
+    row = outbox.letter(connection, letter.id)
+    if row is None or row.board_id is None or row.player_id is None or not row.message_id:
+        return []  # without a Message-ID it is one of long ago, which an operator wanted sent again
+    player = players.by_id(connection, row.player_id)
+    is_made = kept_letters.bytes_of(connection, row.id) is not None
+    if is_made or player is None or not player.active or player.unreachable_since is not None:
+        return []
+    return [Notification(player.address, player.id, Part("unshown", {"board": row.board_id}))]
 
 
 def _reported(

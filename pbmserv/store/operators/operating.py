@@ -251,7 +251,8 @@ DROPPED = "dropped: "
 
 @dataclass(frozen=True, slots=True)
 class PostRow:
-    """A letter in the outbox; `made`: its mail is kept as it was sent, or is going to be."""
+    """A letter in the outbox; `made`: its mail is kept as it was sent, or is going to be; `game`:
+    that of its board."""
 
     id: int
     letter: str
@@ -265,10 +266,22 @@ class PostRow:
     created_at: datetime
     sent_at: datetime | None
     made: bool
+    game: str | None
+
+    @property
+    def about(self) -> str:
+        """Its board and game, if it is about one."""
+        return "" if self.board_id is None else f"{self.board_id} ({self.game})"
 
 
+_GAME = select(boards.c.game).where(boards.c.id == outbox.c.board_id)
 _ROW = select(
-    *columns_of(PostRow, outbox, made=exists().where(letter_bytes.c.letter_id == outbox.c.id))
+    *columns_of(
+        PostRow,
+        outbox,
+        made=exists().where(letter_bytes.c.letter_id == outbox.c.id),
+        game=_GAME.scalar_subquery(),
+    )
 )
 
 
