@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from pbmserv.engine.protocol import Game, races
+from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import ServerFault
 
 GROUP = "pbmserv.games"
@@ -70,6 +71,7 @@ class Registry:
                 self._newest[key] = game
         self._in_order = tuple(self._newest[key] for key in sorted(self._newest))
         self.titles = {game.info.key: game.info.title for game in self._in_order}
+        self.bots = {game.info.key: bots_of(game) for game in self._in_order}
 
     @classmethod
     def installed(cls) -> Registry:
@@ -126,6 +128,11 @@ def template_folders() -> list[Path]:
     found = [find_spec(package) for package in packages if package != "pbmserv"]
     places = [place for spec in found if spec for place in spec.submodule_search_locations or ()]
     return [folder for place in places if (folder := Path(place, "templates")).is_dir()]
+
+
+def bots_of(game: AnyGame) -> tuple[str, ...]:
+    """Userids of a game's bots, the weakest first."""
+    return tuple([userid for userid in BOT_USERIDS if userid in game.bots])
 
 
 @lru_cache(maxsize=1_000)  # every letter about a board names them

@@ -265,6 +265,7 @@ class Composer:
             "people": [s.userid for s in sitters if s.userid != userid and s.state != _BOT],
             "here": [s.userid for s in sitters if s.state in _HERE],
             "titles": self.registry.titles,
+            "bots": self.registry.bots,
             "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
         }

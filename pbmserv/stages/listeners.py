@@ -287,6 +287,7 @@ class WebPorts:
                 base=url.path.rstrip("/"),
                 origin=f"{url.scheme}://{url.netloc}",
                 contact=settings.security_contact,
+                bots=base.registry.bots,
             )
             site = build(pages, stage.web_requests, environment(), health)
             self._servers.append(WebServer(site, bound.web, limits))

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from math import ceil
@@ -48,6 +48,7 @@ class Pages:
             its end; ``""`` = at the root.
         origin: scheme and host of these pages as players reach them, for links that must be whole.
         contact: whom to tell of a hole in this server, as a URI; ``""`` = nobody.
+        bots: userids of games' bots, by the game's key.
     """
 
     address: str
@@ -56,6 +57,7 @@ class Pages:
     base: str
     origin: str = ""
     contact: str = ""
+    bots: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 class Printer:

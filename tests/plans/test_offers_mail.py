@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,6 +75,21 @@ def test_heaps_by_mail(heaps: Running) -> None:
     dropped = heaps.letter(bela)
     assert 'Your queued move "accept" could not be played' in flat(dropped)
     assert '"accept" cannot be played now.' in flat(dropped)
+
+
+def test_only_bots_that_a_game_has_are_offered(
+    heaps: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anna = heaps.sign_up("anna")
+    heaps.send(anna, "list heaps")
+    listed = heaps.letter(anna)
+    assert re.search(r"heaps challenge YOU house +play a bot\n", listed.text)
+    assert "house-" not in listed.text + listed.html
+    monkeypatch.setitem(heaps.server.registry.bots, "heaps", ())
+    heaps.send(anna, "list heaps")
+    listed = heaps.letter(anna)
+    assert "heaps challenge YOU FRIEND" in listed.text
+    assert "house" not in listed.text + listed.html
 
 
 def test_a_draw_is_accepted_by_reply(heaps: Running) -> None:

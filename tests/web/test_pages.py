@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 
 from pbmserv.clock import SystemClock
 from pbmserv.config.values import Listen
-from pbmserv.engine.registry import Registry
+from pbmserv.engine.registry import Registry, bots_of
 from pbmserv.engine.types import GameInfo
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.games.blackbox.game import Blackbox
@@ -183,6 +183,7 @@ def pages(**other) -> Pages:
         "games": (BLACKBOX, MERELS),
         "signup": "confirm",
         "base": "",
+        "bots": {"blackbox": ("house-easy", "house")},
     }
     return Pages(**{**facts, **other})
 
@@ -237,10 +238,11 @@ def test_the_front_page_tells_how_to_begin(site) -> None:
 
 def test_all_ways_into_a_game_are_named() -> None:
     ways = environment().get_template("letters/pieces/ways.j2").module.ways
-    told = ways(Blackbox.info, "yourname ", "yourname password", "theirname")
+    told = ways(Blackbox.info, "yourname ", "yourname password", "theirname", bots_of(Blackbox()))
     for way in ("challenge yourname house", "solo yourname", "daily yourname password"):
         assert f"blackbox {way}|" in told
     assert "blackbox challenge yourname theirname -race|" in told
+    assert "house-beginner, house-easy, house, house-hard or house-best\n" in told
 
 
 def test_letters_are_a_link_away(site) -> None:
