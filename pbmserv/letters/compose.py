@@ -182,6 +182,8 @@ class Composer:
             for name in ("waiting", "news"):
                 parts = row.words[name]
                 values[name] = [self._excerpt(looking, one, reader) for one in parts]
+            waiting = [one["board"] for one in row.words["waiting"]]
+            values["keys"] = sorted({looking.board(number).game for number in waiting})
         return values
 
     def _lines(

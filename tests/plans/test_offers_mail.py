@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from heaps import HEAPS, show_heaps
+from heaps import HEAPS, Heap, Heaps, HeapView, show_heaps
 from playing import begin, flat
 from running import Correspondence, Running, start
 
 from pbmserv.engine.registry import Registry
+from pbmserv.engine.types import Seat, Step
+from pbmserv.errors import Illegal
 
 
 @pytest.fixture
@@ -90,6 +92,46 @@ def test_only_bots_that_a_game_has_are_offered(
     listed = heaps.letter(anna)
     assert "heaps challenge YOU FRIEND" in listed.text
     assert "house" not in listed.text + listed.html
+
+
+class Coached(Heaps):
+    """Heaps whose coach counts turns."""
+
+    def reported(self, state: Heap, reader: Seat | None) -> tuple[Seat, ...]:
+        return (Seat(0),)
+
+    def report(self, steps: Sequence[Step[Heap]], seat: Seat) -> Mapping[str, int]:
+        return {"seat": seat, "turns": len(steps)}
+
+    def hinted(self, state: Heap, seat: Seat) -> Step[Heap]:
+        raise Illegal("heaps.not-now", part="hint")
+
+    def hint(self, view: HeapView) -> Mapping[str, int]:
+        return {}
+
+
+def test_a_coach_has_words_of_its_own(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show_heaps()
+    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls([Coached()])))
+    with start(database_url, tmp_path) as server:
+        anna, bela = server.sign_up("anna"), server.sign_up("bela")
+        server.send(anna, "heaps challenge anna bela")
+        server.send(bela, "prefs bela secret digest=daily@07:30")
+        server.live(days=1)
+        digest = server.letters(bela)[-1]
+        assert "Heaps 1 with anna" in digest.text
+        server.send(bela, "heaps accept 1 bela secret")
+        for player, userid in ((anna, "anna"), (bela, "bela")):
+            server.send(player, f"heaps move 1 {userid} secret 3")
+        server.send(anna, "heaps resign 1 anna secret")
+        server.reply(server.letters(bela)[-1], "report")
+        report = server.letter(bela)
+        assert report.text.startswith("anna made 4 turns")
+        assert "anna could have taken more." in report.text
+        for letter in (digest, report):
+            assert not re.search(r"\b(ray|port|layouts)\b", letter.text + letter.html)
 
 
 def test_a_draw_is_accepted_by_reply(heaps: Running) -> None:
