@@ -310,6 +310,10 @@ def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: Runnin
     assert public.html.count("<circle") == 8
     assert len(re.findall(r'<polyline [^>]*stroke="var\(--(hit|turned|passed)', public.html)) == 4
     assert "atoms at A1, G2, C4 and E5" in public.html
+    # What is no game's own says nothing that would be wrong of another.
+    sides = re.findall(r"<figcaption>(\w+).s side</figcaption>", public.html)
+    assert sides == ["alice", "bob"]
+    assert "<summary>The same without pictures</summary>" in public.html
     for path in ("/games.atom", "/players/bob/games.atom", "/players/BOB/games.atom"):
         (entry,) = feed(server, path)
         assert entry["title"] == "Blackbox 1: alice - bob"
