@@ -135,7 +135,7 @@ class Composer:
             composed = compose(row.letter, values)
         except SQLAlchemyError:
             raise
-        except Exception:  # also whatever a game's rules may raise
+        except (Exception, SystemExit):  # whatever a game's rules may raise
             log.exception("a letter cannot be made once more", extra={"letter": row.id})
             return ()
         return (composed.text, composed.html) if values["form"] == "html" else (composed.text,)

@@ -103,7 +103,7 @@ def unless_broken(board: int, game: str, show: Callable[[], T]) -> T | None:
         return show()
     except (SQLAlchemyError, StoreAway):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if isinstance(error, PlayerError) and not isinstance(error, MoveError | Misread):
             raise
         fault = board, type(error).__name__

@@ -286,7 +286,7 @@ class Sender:
             return list
         try:
             wait = self._outbox.prepare(rows)
-        except Exception as error:  # noqa: BLE001 - one letter must not stop the others
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one letter must not stop the others
             return partial(self._unmade, rows, error, results)
 
         def kept() -> list[_Ready]:
@@ -298,7 +298,7 @@ class Sender:
         return kept
 
     def _unmade(
-        self, rows: Sequence[QueuedLetter], error: Exception, results: list[Result]
+        self, rows: Sequence[QueuedLetter], error: BaseException, results: list[Result]
     ) -> list[_Ready]:
         """Note why a letter was not made; of several, try each alone."""
         row = rows[0]

@@ -349,7 +349,7 @@ class _Api:
         log.warning("the API could not answer", exc_info=error)
         return self._refused(ApiProblem(503, "away", {"Retry-After": str(AGAIN_S)}))
 
-    def fault(self, error: Exception) -> Response:
+    def fault(self, error: BaseException) -> Response:
         """500: the log names the fault, the answer does not."""
         log.error("the API failed", exc_info=error)
         return self._refused(ApiProblem(500, "fault"))

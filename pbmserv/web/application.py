@@ -329,7 +329,7 @@ class _Site:
         again = seconds_until(error.over.again) if isinstance(error, TooMany) else 0
         return self._failure(429, "too-many", {"Retry-After": str(again)})
 
-    def fault(self, error: Exception) -> Response:
+    def fault(self, error: BaseException) -> Response:
         """500, or 503: the log names the fault, the page does not."""
         log.error("a page failed", exc_info=error)
         return self._failure(*fault_of(error))

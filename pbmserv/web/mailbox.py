@@ -277,7 +277,7 @@ class _Mailbox:
         status = error.status_code if isinstance(error, HTTPException) else 500
         return Response("There is nothing here.\n", status, PRIVATE, "text/plain")
 
-    def fault(self, error: Exception) -> Response:
+    def fault(self, error: BaseException) -> Response:
         """500: the log names the fault, the page does not."""
         log.error("a page of the mailbox failed", exc_info=error)
         return Response("A fault; the log says more.\n", 500, PRIVATE, "text/plain")

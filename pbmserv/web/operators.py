@@ -344,7 +344,7 @@ class _Site:
         session = self._sessions.read(request.cookies.get(self._cookie, ""))
         return self._told(status, "missing", session=session)
 
-    def fault(self, error: Exception) -> Response:
+    def fault(self, error: BaseException) -> Response:
         """500, or 503 where the token's file is of no use: the log says why, the page does not."""
         if isinstance(error, ConfigError):
             log.error("operators' pages let nobody in", extra={"why": str(error)})

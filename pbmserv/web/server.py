@@ -148,7 +148,7 @@ AGAIN_S = 10
 """Seconds after which to ask again, where nobody can know."""
 
 
-def fault_of(error: Exception) -> tuple[int, str, dict[str, str] | None]:
+def fault_of(error: BaseException) -> tuple[int, str, dict[str, str] | None]:
     """The status of a page that could not be made, its name, and headers."""
     if isinstance(error, AWAY):
         return 503, "fault", {"Retry-After": str(AGAIN_S)}
@@ -167,7 +167,7 @@ class SafeResponses:
     def __init__(
         self,
         app: ASGIApp,
-        fault: Callable[[Exception], Response],
+        fault: Callable[[BaseException], Response],
         headers: Mapping[str, str] = HEADERS,
     ) -> None:
         self._app = app
@@ -192,7 +192,7 @@ class SafeResponses:
             await self._app(scope, receive, send_safely)
         except ClientDisconnect:  # whoever asked has hung up, or said what cannot be read
             return
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a game's rules may say `sys.exit()`
             page = self._fault(error)
             if started:  # half an answer is out: the connection has to end
                 raise
@@ -280,7 +280,7 @@ def build_probes(health: Health, metrics: Callable[[], Awaitable[bytes]]) -> Sta
     async def numbers(_request: Request) -> Response:
         return Response(await metrics(), 200, _NOW, CONTENT_TYPE_PLAIN_0_0_4)
 
-    def fault(error: Exception) -> Response:
+    def fault(error: BaseException) -> Response:
         log.error("the numbers could not be told", exc_info=error)
         return PlainTextResponse("a fault; the log says more\n", 500, _NOW)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 from heaps import HEAPS, Heaps, show_heaps
 from indoors import PASSWORD, address_of, indoors
-from pressing import Tab
+from pressing import Tab, page_of
 from processes import Process, Sink, wait_until
 from running import start
 from seating import HIDINGS, Table, seat_pairs
@@ -238,10 +239,19 @@ def breaks_down(*_: object) -> None:
     raise ZeroDivisionError("these rules are bad")
 
 
+def leaves(*_: object) -> None:
+    sys.exit(3)
+
+
 @pytest.mark.sqlite_alone
 @pytest.mark.parametrize(
     ("broken", "rule"),
-    [("view", breaks_down), ("apply", breaks_down), ("view", lambda *_: None)],  # a template's turn
+    [
+        ("view", breaks_down),
+        ("apply", breaks_down),
+        ("view", lambda *_: None),  # a template breaks down
+        ("view", leaves),
+    ],
 )
 def test_a_board_that_cannot_be_shown(
     database: Database,
@@ -264,7 +274,7 @@ def test_a_board_that_cannot_be_shown(
             server.send(anna, f"{game} accept {board} anna secret")
         server.send(bela, "heaps move 1 bela secret 3")
         server.send(anna, "prefs anna secret digest=daily@07:30")
-        server.letters()
+        first = next(one for one in server.letters(anna) if one.subject.endswith("Heaps 1"))
         monkeypatch.setattr(Heaps, broken, rule)
 
         server.send(anna, "multiple", "heaps showas anna secret 1\nblackbox showas anna secret 2")
@@ -289,16 +299,21 @@ def test_a_board_that_cannot_be_shown(
         assert tab.status == 200
         assert told in tab.text
         assert "Blackbox 2" in tab.text or "board 2" in tab.text
+        with pytest.raises(AssertionError, match="A fault of ours"):
+            Tab(server.web_port, page_of(first)).load()
+        assert tab.load().status == 200  # web goes on
     logged = [one for one in caplog.records if one.message == "a board cannot be shown"]
     assert {(one.board, one.game) for one in logged} == {(1, "heaps")}
     assert len(logged) == len({one.exc_info[0] for one in logged if one.exc_info})  # once each
 
 
+@pytest.mark.parametrize("rule", [breaks_down, leaves])
 def test_a_letter_that_can_never_be_made(
     database_url: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
+    rule: Callable[..., None],
 ) -> None:
     games = [*Registry.installed(), HEAPS]
     show_heaps()
@@ -309,7 +324,7 @@ def test_a_letter_that_can_never_be_made(
         house.send(bela, f"heaps challenge bela {PASSWORD} anna")
         house.send(anna, f"heaps accept 1 anna {PASSWORD}")
         house.send_unread(bela, f"heaps move 1 bela {PASSWORD} 3")
-        monkeypatch.setattr(Heaps, "view", breaks_down)
+        monkeypatch.setattr(Heaps, "view", rule)
         for hours in (0, 3):
             house.move_clock(hours=hours)
             house.server.sender.run_once()

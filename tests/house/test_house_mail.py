@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -222,12 +223,16 @@ def test_a_digest_player_gets_the_answer_at_once(server: Indoors) -> None:
 
 
 @pytest.mark.both_databases
+@pytest.mark.parametrize("choose", [lambda *_: "no move at all", lambda *_: sys.exit(3)])
 def test_a_letter_does_not_wait_for_a_house_that_cannot_move(
-    server: Indoors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    server: Indoors,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    choose: Callable[..., str],
 ) -> None:
     letter = begun(server)
     with monkeypatch.context() as broken:
-        broken.setattr(Level, "choose", lambda *_: "no move at all")
+        broken.setattr(Level, "choose", choose)
         own = one(server.reply(letter, "5"))
     assert "house fired" not in own.text
     assert "house to move" in own.text
@@ -335,11 +340,15 @@ def test_leaving_ends_games_with_the_house(server: Indoors) -> None:
 
 
 @pytest.mark.both_databases
+@pytest.mark.parametrize("fault", [ValueError, SystemExit])
 def test_a_report_that_cannot_be_worked_out_keeps_no_letter_waiting_and_can_be_asked_for_again(
-    server: Indoors, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    server: Indoors,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    fault: type[BaseException],
 ) -> None:
     def fail(*_: object) -> None:
-        raise ValueError("atoms at B2")
+        raise fault("atoms at B2")
 
     server.begin(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
     ended = one(server.send(ALICE, f"blackbox solve 1 alice {PASSWORD}"))

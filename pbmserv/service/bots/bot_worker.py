@@ -185,7 +185,7 @@ class BotWorker:
                     words = self._coach(asked)
         except (ServerFault, *UNAVAILABLE):
             raise
-        except Exception as error:  # noqa: BLE001 - one board must not stop the others
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one board must not stop the others
             _log_fault("the coach cannot work a report out", asked.board_id, error)
         self._moves.keep_report(asked, words)
 
@@ -232,7 +232,7 @@ class BotWorker:
             yield
         except (ServerFault, *UNAVAILABLE):
             raise  # that ails no single board
-        except Exception as error:  # noqa: BLE001 - one board must not stop the others
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one board must not stop the others
             _log_fault("the house cannot move; it is put off", board_id, error)
             self._moves.put_off(board_id)
 
@@ -262,7 +262,7 @@ def _hardly_in_the_way() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def _log_fault(what: str, board_id: int, error: Exception) -> None:
+def _log_fault(what: str, board_id: int, error: BaseException) -> None:
     """Without the fault's own words: they may tell what is hidden."""
     where = "".join(traceback.format_tb(error.__traceback__))
     name = type(error).__name__
