@@ -53,7 +53,9 @@ class Registry:
     sequence of them when old rules versions stay loadable.
 
     Attributes:
-        titles: what people call the games, by key.
+        titles: what people call the games, by key; the first is the one that newcomers are offered.
+        bots: userids of their bots, by key.
+        racing: keys of those that can be raced, and played alone.
     """
 
     def __init__(self, games: Iterable[AnyGame]) -> None:
@@ -69,9 +71,14 @@ class Registry:
             known = self._newest.get(key)
             if known is None or known.info.rules_version < version:
                 self._newest[key] = game
-        self._in_order = tuple(self._newest[key] for key in sorted(self._newest))
-        self.titles = {game.info.key: game.info.title for game in self._in_order}
-        self.bots = {game.info.key: bots_of(game) for game in self._in_order}
+        self.bots = {key: bots_of(game) for key, game in self._newest.items()}
+        self.racing = frozenset(key for key, game in self._newest.items() if races(game))
+        # First those with which somebody alone can begin, by a bot or by a race with nobody.
+        keys = sorted(
+            self._newest, key=lambda key: (not self.bots[key], key not in self.racing, key)
+        )
+        self._in_order = tuple(self._newest[key] for key in keys)
+        self.titles = {key: self._newest[key].info.title for key in keys}
 
     @classmethod
     def installed(cls) -> Registry:
@@ -89,7 +96,7 @@ class Registry:
         return cls(found)
 
     def __iter__(self) -> Iterator[AnyGame]:
-        """The newest version of each game, by key."""
+        """The newest version of each game, in the order of `titles`."""
         return iter(self._in_order)
 
     def __contains__(self, key: str) -> bool:

@@ -268,6 +268,7 @@ class Composer:
             "here": [s.userid for s in sitters if s.state in _HERE],
             "titles": self.registry.titles,
             "bots": self.registry.bots,
+            "racing": self.registry.racing,
             "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
         }

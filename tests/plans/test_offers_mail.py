@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,31 @@ def test_only_bots_that_a_game_has_are_offered(
     listed = heaps.letter(anna)
     assert "heaps challenge YOU FRIEND" in listed.text
     assert "house" not in listed.text + listed.html
+
+
+def test_newcomers_are_offered_only_what_a_game_has(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show_heaps()
+    monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls([HEAPS])))
+    with start(database_url, tmp_path) as server:
+        server.send("anna@players.example", "signup anna secret")
+        server.reply(server.letter("anna@players.example"), "yes")
+        letters = [server.letter("anna@players.example")]  # "Welcome, anna!"
+        for word in ("games", "perhaps so"):
+            server.reply(letters[0], word)
+            letters.append(server.letter("anna@players.example"))
+    for letter in letters:
+        assert re.search(r"challenge house +play the house", letter.text)
+        assert "challenge house" in letter.html
+        assert not re.search(r"\b(daily|solo|house-\w+|box)\b", letter.text + letter.html)
+
+
+def test_newcomers_are_offered_the_game_that_one_can_begin_alone() -> None:
+    class Acorns(Heaps):
+        info = replace(Heaps.info, key="acorns", title="Acorns")
+
+    assert list(Registry([Acorns(), *Registry.installed()]).titles) == ["blackbox", "acorns"]
 
 
 class Coached(Heaps):
