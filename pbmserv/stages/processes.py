@@ -37,8 +37,8 @@ from pbmserv.store.bots import Asked
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.operators import health as rows
 
-NICE = {"play": 2, "post": 5, "bots": 10}
-"""How much each gives way to the door, where a client waits."""
+NICE = {"post": 2, "play": 7, "bots": 10}
+"""How much each gives way to the door, where a client waits; play to post, which is done last."""
 
 GIVE_BACK_S = 10.0
 """Seconds between two times that a process gives memory back."""
