@@ -40,7 +40,7 @@ def main() -> int:
         lines += sustained.measure(folder, *((4.0, 1_000) if quick else (60.0,)))
         lines += letters.measure(folder, 3 if quick else 9, 100 if quick else 150)
         lines += others.measure(folder, *((2, 300) if quick else (5, 900)))
-        lines += latency.measure(folder, 50 if quick else 300)
+        lines += latency.measure(folder, 50 if quick else 800)
         lines += floor.measure(folder, *((1, 150) if quick else (3, 300)))
         lines += growth.measure(folder, 800 if quick else 4_000)
         lines += starting.measure(folder, 2 if quick else 5)

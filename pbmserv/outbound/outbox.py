@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -354,11 +355,11 @@ class Outbox:
         return kept
 
     def game_of(self, row: QueuedLetter) -> str:
-        """The key of the game of a letter's board; "" where it is about none."""
-        if row.board_id is None:
-            return ""
-        with self._database.one_state() as connection:
-            return Looking(connection, self._composer.positions).board(row.board_id).game
+        """The key of the game of a letter's board; "" where it is about none, or nobody knows."""
+        if row.board_id is not None:
+            with suppress(ServerFault, *UNAVAILABLE), self._database.one_state() as connection:
+                return Looking(connection, self._composer.positions).board(row.board_id).game
+        return ""
 
     def renew(self, ids: Sequence[int]) -> None:
         """Begin the lease of letters anew; those that are settled stay as they are."""
