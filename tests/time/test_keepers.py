@@ -64,6 +64,15 @@ def all_at_once(servers: list[Server]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+    # A server that is started looks by itself, too, and may be at the last of them.
+    while _is_due(servers[0]):
+        servers[0].scheduler.run_once()
+
+
+def _is_due(server: Server) -> bool:
+    now = server.clock.now()
+    with server.database.reading.connect() as connection:
+        return bool(clocks.due(connection, now, 1) or clocks.due_digests(connection, now, 1))
 
 
 def test_two_keepers_over_one_postgresql_double_nothing(postgres_url: str, tmp_path: Path) -> None:
