@@ -157,6 +157,8 @@ class Cursor:
 
 
 UNTIL = frozenset({"until", "till", "til"})
+_IN_FRONT_OF_DATES = UNTIL | {"from"}
+"""Neither a userid, where days come last, nor a password: those are longer."""
 
 
 def board(at: Cursor) -> None:
@@ -175,7 +177,7 @@ def board(at: Cursor) -> None:
 def userid(at: Cursor) -> None:
     """Who speaks."""
     text = at.next("missing-userid").lower().rstrip(",;")
-    if text in UNTIL and at.row.parameters[-1].kind is Kind.DATE:
+    if text in _IN_FRONT_OF_DATES and at.row.parameters[-1].kind is Kind.DATE:
         raise at.refusal("missing-userid")
     if not USERID.fullmatch(text) or text.startswith("-"):
         if at.short:
@@ -207,7 +209,7 @@ def password(at: Cursor) -> None:
         if len(text) < SHORTEST_PASSWORD or (alone and looks_like_a_move(text)):
             raise at.refusal("no-password", board=at.taken.board or 0)
     elif (last.kind is Kind.SETTINGS and setting_name(text)) or (
-        last.kind is Kind.DATE and text.lower() in UNTIL
+        last.kind is Kind.DATE and text.lower() in _IN_FRONT_OF_DATES
     ):
         raise at.refusal("missing-password")
     at.taken.password = Secret(text)

@@ -167,9 +167,15 @@ def _must_not_be_options(context: CommandContext, game: AnyGame, command: Challe
             said.append(f"-{word}=" if forms[word] else f"-{word}")
         else:  # perhaps a password
             return
+    if not said:
+        return
+    sender = context.incoming.mail.sender
     if command.alone:
         names = names or [player.userid for player in context.known()]
-    if not said or not (command.alone or len(names) > 1):  # the writer may not be known
+    elif len(names) == 1:  # the answer goes there, and to nobody else
+        here = players.by_address(context.connection, sender)
+        names = [*[player.userid for player in here if player.active][:1], *names]
+    if not (command.alone or len(set(names)) > 1):
         return
     line = " ".join((game.info.key, "solo" if command.alone else "challenge", *names))
     words = (*command.options, *said)
