@@ -75,8 +75,8 @@ class WatchedRelay(Relay):
         self.delivered: set[int] = set()
         self.changed = threading.Condition()
 
-    def deliver(self, letter: OutgoingLetter) -> None:
-        self._relay.deliver(letter)
+    def steps(self, letter: OutgoingLetter) -> Iterator[None]:
+        yield from self._relay.steps(letter)
         with self.changed:
             self.delivered.add(letter.id)
             self.changed.notify_all()

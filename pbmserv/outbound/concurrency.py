@@ -102,7 +102,7 @@ class Domains:
         with self._lock:
             before = {domain for domain in self._crowded if self._promised(domain) >= self._most}
             self._in_hand.pop(threading.get_ident(), None)
-            return any(self._promised(domain) < self._most for domain in before)
+            return before != {domain for domain in before if self._promised(domain) >= self._most}
 
     def enter(self, domain: str, now: datetime) -> datetime | None:
         """Begin a letter; else when to try again. Whoever may begin must `leave`."""
@@ -116,9 +116,15 @@ class Domains:
             self._busy[domain] += 1
             return None
 
-    def leave(self, domain: str) -> bool:
-        """A letter is done; whether others had to wait for that."""
+    def leave(self, domain: str, *, took: bool) -> bool:
+        """A letter is done; whether others had to wait for that.
+
+        Args:
+            took: the domain has taken it, so that its next rest is short again.
+        """
         with self._lock:
+            if took:
+                self._rests.pop(domain, None)
             was_full = bool(self._most) and self._busy[domain] >= self._most
             self._busy[domain] -= 1
             if not self._busy[domain]:
@@ -132,8 +138,3 @@ class Domains:
             until = now + min(SHORTEST_REST * (1 << min(times, 10)), LONGEST_REST)
             self._rests[domain] = (until, times + 1)
             return until
-
-    def took(self, domain: str) -> None:
-        """The domain has taken a letter: the next rest is short again."""
-        with self._lock:
-            self._rests.pop(domain, None)

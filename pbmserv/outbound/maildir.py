@@ -13,7 +13,7 @@ import os
 import threading
 import time
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -39,10 +39,10 @@ class MaildirRelay(Relay):
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._made: set[Path] = set()
+        self._made: dict[str, Path] = {}
 
-    def deliver(self, letter: OutgoingLetter) -> None:
-        """Put one letter into its recipient's Maildir, durably.
+    def steps(self, letter: OutgoingLetter) -> Iterable[None]:
+        """Put one letter into its recipient's Maildir, durably, in a single step.
 
         Delivering it again changes nothing, also when it has been read since:
         a crash between sending and marking makes no second copy.
@@ -51,12 +51,17 @@ class MaildirRelay(Relay):
             RelayPermanent: the address cannot name a folder.
             RelayTemporary: the disk did not take it.
         """
-        box = folder_of(self._root, letter.recipient)
-        name = _file_name(letter)
+        # A letter has the same name each time, and no two have one name. Its number must not be in
+        # it, nor be found out by trying: who reads the Maildir could count other people's letters.
+        # The envelope sender stands for it, which nobody can make up.
+        told = f"{letter.envelope_sender} {letter.message_id}"
+        name = f"{sha256(told.encode('utf-8', 'replace')).hexdigest()[:32]}.pbmserv"
         try:
-            if box not in self._made:
+            box = self._made.get(letter.recipient)
+            if box is None:
+                box = folder_of(self._root, letter.recipient)
                 _make_maildir(box)
-                self._made.add(box)
+                self._made[letter.recipient] = box
             # Sixty-six questions: `os.access` answers no without an exception made and caught.
             places = [f"{box}/new/{name}", *[f"{box}/cur/{name}{end}" for end in _READ_ENDINGS]]
             if not any(map(_exists, places)):
@@ -64,8 +69,9 @@ class MaildirRelay(Relay):
                 return_path = f"Return-Path: <{letter.envelope_sender}>\n".encode()
                 _write(box, name, return_path + letter.raw.replace(b"\r\n", b"\n"))
         except OSError as error:
-            self._made.discard(box)
+            self._made.pop(letter.recipient, None)
             raise RelayTemporary(f"maildir: {error.strerror or type(error).__name__}") from error
+        return ()
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -192,16 +198,6 @@ def folder_of(root: Path, address: str) -> Path:
     ):
         raise RelayPermanent("maildir: this address cannot name a folder")
     return root / name
-
-
-def _file_name(letter: OutgoingLetter) -> str:
-    """The same for every delivery of the same letter, and never for two letters.
-
-    Its number must not be in it, nor be found out by trying: who reads the Maildir could count
-    other people's letters. The envelope sender stands for it, which nobody can make up.
-    """
-    told = f"{letter.envelope_sender} {letter.message_id}"
-    return f"{sha256(told.encode('utf-8', 'replace')).hexdigest()[:32]}.pbmserv"
 
 
 _exists = partial(os.access, mode=os.F_OK, follow_symlinks=False)

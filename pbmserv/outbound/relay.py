@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from time import monotonic
 from typing import Literal, Protocol
 from urllib.parse import unquote, urlsplit
 
@@ -53,37 +52,6 @@ class OutgoingLetter:
     raw: bytes = field(repr=False)
 
 
-class Delivery:
-    """A letter that is being handed over. What goes wrong on the way is raised by `end`.
-
-    Args:
-        steps: does the next one when asked, and pauses where it is the next hop's turn.
-
-    Attributes:
-        begun: when, in seconds of `monotonic`.
-    """
-
-    def __init__(self, steps: Iterator[None]) -> None:
-        self.begun = monotonic()
-        self._steps = steps
-        self._trouble: Exception | None = None
-        self.go_on()
-
-    def go_on(self) -> None:
-        """Take the next step."""
-        try:
-            next(self._steps, None)
-        except Exception as trouble:  # noqa: BLE001 - `end` raises it
-            self._trouble = trouble
-
-    def end(self) -> None:
-        """Take all steps that are left; raises what `Relay.deliver` does."""
-        if self._trouble is not None:
-            raise self._trouble
-        for _ in self._steps:
-            pass
-
-
 class Relay(Protocol):
     """Takes letters, also from several threads at once.
 
@@ -92,14 +60,11 @@ class Relay(Protocol):
 
     at_once: int = 1
 
-    def begin(self, letter: OutgoingLetter) -> Delivery:
-        """Begin to hand over a letter."""
-        return Delivery(map(self.deliver, (letter,)))
+    def steps(self, letter: OutgoingLetter) -> Iterable[None]:
+        """Hand over one letter: each step that is taken ends where it is the next hop's turn, and
+        after the last one the next hop answers for the letter.
 
-    def deliver(self, letter: OutgoingLetter) -> None:
-        """Hand over one letter; when this returns, the next hop answers for it.
-
-        Raises:
+        Raises, at any step:
             RelayDown: it speaks for all letters (no connection, no login …).
             RelayBusy: its domain wants fewer letters for a while (4xx).
             RelayTemporary: this letter may be taken later (4xx).
@@ -107,8 +72,13 @@ class Relay(Protocol):
         """
         ...
 
+    def deliver(self, letter: OutgoingLetter) -> None:
+        """Take all steps of a letter."""
+        for _ in self.steps(letter):
+            pass
+
     def close(self) -> None:
-        """Let go of connections. A later `deliver` opens them again."""
+        """Let go of connections. A later letter opens them again."""
         ...
 
 
@@ -268,14 +238,18 @@ class Breaker:
     Closed: letters flow. Open: none goes out before the pause is over. Then one
     letter at a time is let through as a trial; if it gets an answer the breaker
     closes, else the next pause is twice as long.
+
+    Attributes:
+        failures: attempts in a row in which the relay could not be reached.
+        next_trial: when the next trial may be, ``None`` while letters flow.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._failures = 0
         self._trials = 0
         self._refused_us = False
-        self._until: datetime | None = None
+        self.failures = 0
+        self.next_trial: datetime | None = None
 
     def allowance(self, now: datetime, most: int) -> int:
         """How many letters may be tried now: 0, 1 (a trial) or *most*.
@@ -284,38 +258,27 @@ class Breaker:
         never try together.
         """
         with self._lock:
-            if self._until is None:
+            if self.next_trial is None:
                 return most
-            if now < self._until:
+            if now < self.next_trial:
                 return 0
             self._trials += 1
-            self._until = now + self._pause()
+            self.next_trial = now + self._pause()
             return 1
-
-    def next_trial(self) -> datetime | None:
-        """When the next trial may be, ``None`` while letters flow."""
-        with self._lock:
-            return self._until
-
-    @property
-    def failures(self) -> int:
-        """Attempts in a row in which the relay could not be reached."""
-        with self._lock:
-            return self._failures
 
     def untried(self, now: datetime) -> None:
         """No letter was there for the trial: the next one may have it at once."""
         with self._lock:
-            if self._until is not None:
+            if self.next_trial is not None:
                 self._trials -= 1
-                self._until = now
+                self.next_trial = now
 
     def answered(self) -> bool:
         """The relay answered, if only to refuse a letter; whether that ended a pause."""
         with self._lock:
-            was_open = self._until is not None
-            self._failures = self._trials = 0
-            self._until = None
+            was_open = self.next_trial is not None
+            self.failures = self._trials = 0
+            self.next_trial = None
             self._refused_us = False
         if was_open:
             _log.info("the relay answers again")
@@ -339,9 +302,9 @@ class Breaker:
     def failed(self, now: datetime) -> bool:
         """The relay could not be reached; whether that began a pause."""
         with self._lock:
-            self._failures += 1
-            if self._until is None and self._failures >= FAILURES:
-                self._until = now + self._pause()
+            self.failures += 1
+            if self.next_trial is None and self.failures >= FAILURES:
+                self.next_trial = now + self._pause()
                 return True
             return False
 

@@ -20,7 +20,7 @@ from pbmserv.errors import (
     RelayTemporary,
 )
 from pbmserv.mail.reply_address import blank_tokens
-from pbmserv.outbound.relay import Delivery, OutgoingLetter, Relay, RelayAddress
+from pbmserv.outbound.relay import OutgoingLetter, Relay, RelayAddress
 
 _GOODBYE_S = 1.0
 _LONGEST_ERROR = 300
@@ -98,14 +98,6 @@ class SmtpRelay(Relay):
     def __repr__(self) -> str:
         return f"SmtpRelay({self._address!r})"
 
-    def deliver(self, letter: OutgoingLetter) -> None:
-        """See `Relay.deliver`."""
-        self.begin(letter).end()
-
-    def begin(self, letter: OutgoingLetter) -> Delivery:
-        """See `Relay.begin`; each letter under way has a connection of its own."""
-        return Delivery(self._steps(letter))
-
     def close(self) -> None:
         """Say goodbye on every idle connection, without waiting long.
 
@@ -119,8 +111,8 @@ class SmtpRelay(Relay):
                 connection.quit()
             connection.close()
 
-    def _steps(self, letter: OutgoingLetter) -> Iterator[None]:
-        """Hand a letter over.
+    def steps(self, letter: OutgoingLetter) -> Iterator[None]:
+        """See `Relay.steps`; each letter under way has a connection of its own.
 
         A kept connection may have died unseen. MAIL FROM finds that out at no
         cost, and nothing is lost by saying it again over a fresh connection;

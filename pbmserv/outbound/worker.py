@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from time import monotonic
 from typing import TypeAlias
 
@@ -38,7 +38,7 @@ from pbmserv.outbound.outbox import (
     note_letter,
     try_again,
 )
-from pbmserv.outbound.relay import Breaker, Delivery, OutgoingLetter, Relay
+from pbmserv.outbound.relay import Breaker, OutgoingLetter, Relay
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 #: Claiming pays in batches of 20 to 100.
@@ -137,7 +137,7 @@ class Sender:
     @property
     def failures(self) -> tuple[int, bool]:
         """Attempts in a row that did not reach the relay, and whether letters wait for it."""
-        return self._breaker.failures, self._breaker.next_trial() is not None
+        return self._breaker.failures, self._breaker.next_trial is not None
 
     def wake(self) -> None:
         """Look into the outbox now; cheap, from any thread."""
@@ -190,7 +190,7 @@ class Sender:
         closed = self._domains.closed(now)
         opening = self._domains.next_opening(now) if closed else None
         due = min(filter(None, (self._outbox.next_due(closed), opening)), default=None)
-        trial = self._breaker.next_trial()
+        trial = self._breaker.next_trial
         if due is not None and trial is not None:
             due = max(due, trial)
         pause = self._poll_s
@@ -242,7 +242,7 @@ class Sender:
         if len(claimed) == BATCH:
             self.wake()  # there may be more: another thread can begin on it
         results, slow = list[Result](), False
-        under_way: deque[tuple[QueuedLetter, str, Delivery]] = deque()
+        under_way = deque[tuple[float, Iterator[None]]]()
         # What is few shall be there soon, and nothing waits until a heavy letter is made; else the
         # next hop has time while others are begun.
         lag = 0 if len(claimed) <= FEW or self._is_heavy else self._at_once // 2
@@ -253,15 +253,20 @@ class Sender:
             if untried is not None:
                 results.append(untried)
                 continue
-            under_way.append((row, domain, self._relay.begin(letter)))
+            under_way.append((monotonic(), self._handed_over(row, domain, letter, results)))
+            next(under_way[-1][1], None)
             if len(under_way) > lag:
-                under_way[-1 - lag][2].go_on()
+                next(under_way[-1 - lag][1], None)
             while len(under_way) >= self._at_once:
-                results.append(self._ended(*under_way[0]))
-                slow |= monotonic() - under_way.popleft()[2].begun > SLOW_S
-        for _, _, delivery in islice(under_way, max(0, len(under_way) - lag), None):
-            delivery.go_on()
-        return [*results, *[self._ended(*one) for one in under_way]]
+                begun, steps = under_way.popleft()
+                for _ in steps:
+                    pass
+                slow |= monotonic() - begun > SLOW_S
+        for _, steps in islice(under_way, max(0, len(under_way) - lag), None):
+            next(steps, None)
+        for _ in chain.from_iterable([steps for _, steps in under_way]):
+            pass
+        return results
 
     def _made(self, claimed: Sequence[QueuedLetter], results: list[Result]) -> Iterator[_Ready]:
         """The letters of a batch; while some are being kept, the next are made. What became of
@@ -326,7 +331,7 @@ class Sender:
     ) -> Untried | None:
         """Why a letter cannot be begun now; else it is on its way to its domain."""
         now = self._clock.now()
-        trial_at = self._breaker.next_trial()
+        trial_at = self._breaker.next_trial
         if trial_at is not None and not is_trial:
             return Untried(row.id, max(now, trial_at))
         if self._stopping.is_set() or now >= begun + BATCH_TIME:
@@ -337,36 +342,42 @@ class Sender:
             return Untried(row.id, again_at, why)
         return None
 
-    def _ended(self, row: QueuedLetter, domain: str, delivery: Delivery) -> Result:
-        """Wait until a letter is handed over, or is not."""
+    def _handed_over(
+        self, row: QueuedLetter, domain: str, letter: OutgoingLetter, results: list[Result]
+    ) -> Iterator[None]:
+        """Hand a letter over in the relay's steps; what became of it goes to *results*."""
+        result: Result = Sent(row.id)
+        took = False
         try:
-            delivery.end()
+            yield from self._relay.steps(letter)
         except RelayDown as down:
             self._breaker.broke(down, self._clock.now())
-            return self._again(row, domain, str(down))
+            result = self._again(row, domain, str(down))
         except RelayBusy as refusal:
             self._breaker.answered()
             until = self._domains.rest(domain, self._clock.now())
             _log.info("a domain wants fewer letters", extra={"domain": domain, "until": until})
-            again = self._again(row, domain, str(refusal))
-            return replace(again, at=max(again.at, until)) if isinstance(again, Later) else again
+            result = self._again(row, domain, str(refusal))
+            if isinstance(result, Later):
+                result = replace(result, at=max(result.at, until))
         except RelayTemporary as refusal:
             self._breaker.answered()
-            return self._again(row, domain, str(refusal))
+            result = self._again(row, domain, str(refusal))
         except RelayPermanent as refusal:
             self._breaker.answered()
             note_letter(row, domain, "refused", str(refusal))
-            return Failed(row.id, str(refusal))
+            result = Failed(row.id, str(refusal))
         except Exception as error:  # noqa: BLE001 - one letter must not stop the others
             _log.exception("the relay broke down in an unknown way", extra={"letter": row.id})
-            return self._again(row, domain, type(error).__name__)
+            result = self._again(row, domain, type(error).__name__)
+        else:
+            took = True
+            self._breaker.answered()
+            note_letter(row, domain, "sent", "")
         finally:
-            if self._domains.leave(domain):
+            if self._domains.leave(domain, took=took):
                 self.wake()
-        self._breaker.answered()
-        self._domains.took(domain)
-        note_letter(row, domain, "sent", "")
-        return Sent(row.id)
+        results.append(result)
 
     def _settle(self, results: Sequence[Result]) -> None:
         """Write the results down, however long the database is away.

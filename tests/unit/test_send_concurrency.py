@@ -23,7 +23,8 @@ def threads() -> Iterator[tuple[Callable[..., object], ...]]:
     with ExitStack() as stack:
         pools = [stack.enter_context(ThreadPoolExecutor(1)) for _ in range(3)]
         yield tuple(
-            lambda do, *args, pool=pool: pool.submit(do, *args).result(PATIENCE_S) for pool in pools
+            lambda do, *args, pool=pool, **named: pool.submit(do, *args, **named).result(PATIENCE_S)
+            for pool in pools
         )
 
 
@@ -38,13 +39,13 @@ def test_what_cannot_be_sent_to_a_domain_is_not_claimed_once_more(threads) -> No
     assert two(domains.enter, "x.example", NOW) is None
     assert three(domains.enter, "x.example", NOW) == NOW  # it gives back what it has claimed
     assert three(domains.enter, "y.example", NOW) is None
-    assert not three(domains.leave, "y.example")
+    assert not three(domains.leave, "y.example", took=True)
     assert not three(domains.put_down)
     for _ in range(3):
-        assert not one(domains.leave, "x.example")
+        assert not one(domains.leave, "x.example", took=True)
         assert three(domains.closed, NOW) == {"x.example"}
         assert one(domains.enter, "x.example", NOW) is None
-    assert not one(domains.leave, "x.example")
+    assert not one(domains.leave, "x.example", took=True)
     assert one(domains.put_down), "whoever waits for it is woken"
     assert three(domains.closed, NOW) == set()
     three(domains.take, ["a@x.example"] * 100)
@@ -59,7 +60,7 @@ def test_a_domain_that_nobody_had_to_wait_for_is_claimed_ahead(threads) -> None:
     assert two(domains.closed, NOW) == set()
     one(domains.enter, "x.example", NOW)
     assert two(domains.closed, NOW) == {"x.example"}
-    assert one(domains.leave, "x.example")
+    assert one(domains.leave, "x.example", took=True)
     assert two(domains.closed, NOW) == set()
 
 
@@ -69,7 +70,7 @@ def test_a_relay_that_has_become_quick_again_is_believed(threads) -> None:
     one(domains.take, ["a@x.example"] * 2)
     one(domains.enter, "x.example", NOW)
     assert two(domains.enter, "x.example", NOW) == NOW
-    one(domains.leave, "x.example")
+    one(domains.leave, "x.example", took=True)
     assert three(domains.closed, NOW) == {"x.example"}
     assert three(domains.closed, NOW + CROWDED) == set()
 

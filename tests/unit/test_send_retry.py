@@ -62,7 +62,7 @@ def test_letters_flow_until_five_failures_in_a_row() -> None:
 def test_after_the_pause_one_letter_is_the_trial() -> None:
     breaker = open_breaker()
     later = NOON + SHORTEST_PAUSE
-    assert breaker.next_trial() == later
+    assert breaker.next_trial == later
     assert breaker.allowance(later, 50) == 1
     assert breaker.allowance(later, 50) == 0
     assert breaker.answered()
@@ -73,11 +73,11 @@ def test_after_the_pause_one_letter_is_the_trial() -> None:
 def test_each_trial_that_fails_doubles_the_pause_up_to_a_quarter_of_an_hour() -> None:
     breaker, pauses = open_breaker(), []
     for _ in range(8):
-        trial = breaker.next_trial()
+        trial = breaker.next_trial
         assert trial is not None
         assert breaker.allowance(trial, 50) == 1
         breaker.failed(trial)
-        after = breaker.next_trial()
+        after = breaker.next_trial
         assert after is not None
         pauses.append(after - trial)
     assert pauses[:4] == [SHORTEST_PAUSE * n for n in (2, 4, 8, 16)]

@@ -252,14 +252,11 @@ def test_several_letters_are_under_way_at_once(start: Start, open_to: Open, seve
     peer = start(takes_several=several)
     relay = open_to(peer)
     for _ in range(2):
-        first, second = (
-            relay.begin(LETTER),
-            relay.begin(replace(LETTER, id=2, recipient="b@x.example")),
-        )
-        first.go_on()
-        second.go_on()
-        second.end()
-        first.end()
+        first = relay.steps(LETTER)
+        second = relay.steps(replace(LETTER, id=2, recipient="b@x.example"))
+        for steps in (first, second) * 2:
+            next(steps)
+        assert [*second, *first] == []
         peer.drop_connections()
     taken = Counter(mail.rcpt_tos[0] for mail in peer.mails)
     assert taken == {"ada@player.example": 2, "b@x.example": 2}

@@ -25,7 +25,6 @@ from pbmserv.outbound.outbox import HEAVY, Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.relay import (
     FAILURES,
     SHORTEST_PAUSE,
-    Delivery,
     OutgoingLetter,
     Relay,
 )
@@ -185,12 +184,13 @@ class TestRelay(Relay):
         self.always: Exception | None = None
         self.before: Callable[[OutgoingLetter], object] = lambda _: None
 
-    def deliver(self, letter: OutgoingLetter) -> None:
+    def steps(self, letter: OutgoingLetter) -> Iterator[None]:
         self.before(letter)
         error = self.errors.get(letter.id, self.always)
         if error is not None:
             raise error
         self.taken.append(letter.id)
+        yield from ()
 
     def close(self) -> None:
         """Holds nothing."""
@@ -205,21 +205,18 @@ class SteppedRelay(TestRelay):
         super().__init__()
         self.under_way: set[int] = set()
         self.together: list[set[int]] = []
-        self.steps: list[str] = []
+        self.done: list[str] = []
 
-    def begin(self, letter: OutgoingLetter) -> Delivery:
-        return Delivery(self._steps(letter))
-
-    def _steps(self, letter: OutgoingLetter) -> Iterator[None]:
+    def steps(self, letter: OutgoingLetter) -> Iterator[None]:
         self.under_way.add(letter.id)
         self.together.append(set(self.under_way))
         try:
             yield
             if letter.id in self.errors:
                 raise self.errors[letter.id]
-            self.steps.append(f"text {letter.id}")
+            self.done.append(f"text {letter.id}")
             yield
-            self.steps.append(f"end {letter.id}")
+            self.done.append(f"end {letter.id}")
             self.taken.append(letter.id)
         finally:
             self.under_way.discard(letter.id)
@@ -336,7 +333,7 @@ def test_the_last_letters_of_a_batch_wait_for_the_next_hop_together(
     sender.start()
     outbox.wait_until_settled()
     assert sender.stop(PATIENCE_S)
-    assert relay.steps == [
+    assert relay.done == [
         "text 0", "text 1", "end 0", "text 2", "end 1", "text 3", "end 2", "text 4",
         "end 3", "end 4",
     ]  # fmt: skip
@@ -366,7 +363,7 @@ def test_letters_go_out_before_a_heavy_one_is_made(
     for heavy in (4, 5):
         outbox.rows[heavy].effort = effort
     relay = SteppedRelay()
-    relay.steps = outbox.steps
+    relay.done = outbox.steps
     sender = Sender(outbox, relay, clock, lambda: 0.5, threads=1, poll_s=30.0, held=Claims())
     sender.start()
     outbox.wait_until_settled()
