@@ -21,11 +21,6 @@ CROWDED = timedelta(seconds=30)
 threads than may send to it."""
 
 
-def domain_of(recipient: str) -> str:
-    """The domain of an address, in lower case."""
-    return recipient.rpartition("@")[2].lower()
-
-
 class Turn:
     """Who makes letters: a Python process has one processor."""
 
@@ -92,10 +87,16 @@ class Domains:
         with self._lock:
             return min((until for until, _ in self._rests.values() if until > now), default=None)
 
-    def take(self, recipients: Iterable[str]) -> None:
-        """The calling thread has claimed letters to these; `put_down` when its batch is over."""
+    def take(self, recipients: Iterable[str]) -> list[str]:
+        """The calling thread has claimed letters to these; `put_down` when its batch is over.
+
+        Returns:
+            The domain of each, in lower case.
+        """
+        domains = [recipient.rpartition("@")[2].lower() for recipient in recipients]
         with self._lock:
-            self._in_hand[threading.get_ident()] = Counter(map(domain_of, recipients))
+            self._in_hand[threading.get_ident()] = Counter(domains)
+        return domains
 
     def put_down(self) -> bool:
         """The calling thread has no letters in hand any more; whether others waited for that."""

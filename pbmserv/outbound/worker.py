@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ from pbmserv.errors import (
     StoreAway,
 )
 from pbmserv.monitoring.metrics import Pulse, Vital
-from pbmserv.outbound.concurrency import Domains, Turn, domain_of
+from pbmserv.outbound.concurrency import Domains, Turn
 from pbmserv.outbound.outbox import (
     HEAVY,
     Failed,
@@ -215,7 +215,7 @@ class Sender:
             is_trial = allowed < BATCH
             with self._claiming:  # one after the other: each knows what others have in hand
                 claimed = self._outbox.claim(allowed, self._domains.closed(now))
-                self._domains.take([row.recipient for row in claimed])
+                domains = self._domains.take([row.recipient for row in claimed])
             self._is_heavy = max([row.effort for row in claimed], default=0) > HEAVY
             if not claimed:
                 if is_trial:
@@ -226,7 +226,8 @@ class Sender:
             try:
                 if not waits:
                     turn.enter_context(self._turn.taken(self._stopping))
-                results = self._results(claimed, now, is_trial=is_trial)
+                domain_of = dict(zip(ids, domains, strict=True))
+                results = self._results(claimed, domain_of, now, is_trial=is_trial)
                 turn.close()
                 self._settle(results)
             finally:
@@ -236,7 +237,12 @@ class Sender:
         return len(claimed)
 
     def _results(
-        self, claimed: Sequence[QueuedLetter], now: datetime, *, is_trial: bool
+        self,
+        claimed: Sequence[QueuedLetter],
+        domain_of: Mapping[int, str],
+        now: datetime,
+        *,
+        is_trial: bool,
     ) -> list[Result]:
         """Try all letters of a batch; what became of each."""
         if len(claimed) == BATCH:
@@ -247,7 +253,7 @@ class Sender:
         # next hop has time while others are begun.
         lag = 0 if len(claimed) <= FEW or self._is_heavy else self._at_once // 2
         for row, letter in self._made(claimed, results):
-            domain = domain_of(letter.recipient)
+            domain = domain_of[row.id]
             # After a slow one others need not wait behind it.
             untried = Untried(row.id, now) if slow else self._not_now(row, domain, now, is_trial)
             if untried is not None:
@@ -272,35 +278,30 @@ class Sender:
         """The letters of a batch; while some are being kept, the next are made. What became of
         others goes to *results*."""
         is_few = len(claimed) <= FEW
-        ahead: deque[Callable[[], list[_Ready]]] = deque()
-        for rows in in_steps(claimed, 1 if is_few else TOGETHER):
+        ahead = deque[Iterator[_Ready]]()
+        for rows in [[row] for row in claimed] if is_few else in_steps(claimed, TOGETHER):
             while ahead and rows[0].effort > HEAVY:
-                yield from ahead.popleft()()
-            ahead.append(self._prepared(rows, results))
+                yield from ahead.popleft()
+            prepared = self._prepared(rows, results)
+            ahead.append(chain(next(prepared), chain.from_iterable(prepared)))
             if is_few or len(ahead) > 1:
-                yield from ahead.popleft()()
-        for kept in ahead:
-            yield from kept()
+                yield from ahead.popleft()
+        yield from chain.from_iterable(ahead)
 
     def _prepared(
         self, rows: Sequence[QueuedLetter], results: list[Result]
-    ) -> Callable[[], list[_Ready]]:
-        """Make letters; call what comes back for those that can be sent."""
+    ) -> Iterator[list[_Ready]]:
+        """Make letters; none come at first, and once they are kept those that can be sent."""
         if self._stopping.is_set():  # whoever starts next has them at once
             results += [Untried(row.id, self._clock.now()) for row in rows]
-            return list
+            yield []
+            return
         try:
-            wait = self._outbox.prepare(rows)
+            kept = self._outbox.prepare(rows)
+            yield []
+            yield list(zip(rows, kept(), strict=True))
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one letter must not stop the others
-            return partial(self._unmade, rows, error, results)
-
-        def kept() -> list[_Ready]:
-            try:
-                return list(zip(rows, wait(), strict=True))
-            except Exception as error:  # noqa: BLE001 - nor must a store that is away
-                return self._unmade(rows, error, results)
-
-        return kept
+            yield self._unmade(rows, error, results)
 
     def _unmade(
         self, rows: Sequence[QueuedLetter], error: BaseException, results: list[Result]
@@ -313,7 +314,8 @@ class Sender:
         elif len(rows) > 1:
             told = "a letter of several could not be made; trying each alone"
             _log.warning(told, extra={"letters": len(rows)})
-            return [one for row in rows for one in self._prepared([row], results)()]
+            alone = [self._prepared([row], results) for row in rows]
+            return [*chain.from_iterable(chain.from_iterable(alone))]
         else:
             if not row.attempts or isinstance(error, ServerFault):  # in between it is the same one
                 known = {"letter": row.id, "kind": row.letter, "board": row.board_id}
