@@ -171,27 +171,34 @@ def in_steps(claimed: Sequence[QueuedLetter], most: int) -> Iterator[list[Queued
 
 
 class OutboxRows(Protocol):
-    """What changes the outbox: the writer itself, or on SQLite play, who has it."""
+    """What changes the outbox: the writer itself, or on SQLite play, who has it.
 
-    def claim(
-        self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
-    ) -> list[QueuedLetter]:
-        """See `store.delivery.outbox.claim`."""
+    Every method may be called from several threads, and commits by itself.
+    """
+
+    def claim(self, most: int, avoiding: Collection[str] = ()) -> list[QueuedLetter]:
+        """Up to *most* of the letters that are due for the longest, leased to the caller, in the
+        order in which they shall be made.
+
+        None to the recipient domains in *avoiding* (lower case).
+        The lease must outlast several of `worker.RENEWAL_S`. What is neither renewed nor
+        settled by its end (the process died) becomes due again.
+        """
         ...
 
-    def keep(self, packed: Mapping[int, bytes], now: datetime) -> Callable[[], object]:
+    def keep(self, packed: Mapping[int, bytes]) -> Callable[[], object]:
         """Begin to keep letters as they were made, packed; call what comes back to wait for it."""
         ...
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
-        """Begin the lease of letters anew."""
+        """Let the lease of letters end then; those that are settled stay as they are."""
         ...
 
-    def settle(self, results: Sequence[Result], now: datetime) -> None:
-        """Write down what became of letters."""
+    def settle(self, results: Sequence[Result]) -> None:
+        """Write down what became of claimed letters; an unknown id is no error."""
         ...
 
-    def reclaim(self, now: datetime) -> None:
+    def reclaim(self) -> None:
         """At the start of a sender: what nobody holds that is there is due again."""
         ...
 
@@ -200,6 +207,7 @@ class WrittenRows:
     """Changes the outbox through the writer.
 
     Args:
+        clock: tells what is due.
         refused: takes note, in the transaction that settles it, of a letter that failed: its
             number, the fault, and the time.
 
@@ -208,31 +216,35 @@ class WrittenRows:
     """
 
     def __init__(
-        self, writer: Writer, refused: Callable[[Connection, int, str, datetime], None]
+        self,
+        writer: Writer,
+        clock: Clock,
+        refused: Callable[[Connection, int, str, datetime], None],
     ) -> None:
         self._writer = writer
+        self._clock = clock
         self._refused = refused
         self._claiming = Claiming(writer.submit_unsynced, outbox.let_go)
         self.held: Callable[[], Collection[int]] = tuple
 
-    def claim(
-        self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
-    ) -> list[QueuedLetter]:
-        job = partial(outbox.claim, now=now, until=until, most=most, avoiding=avoiding)
-        return self._claiming.claimed(job, until)
+    def claim(self, most: int, avoiding: Collection[str] = ()) -> list[QueuedLetter]:
+        now = self._clock.now()
+        until = now + LEASE
+        job = partial(outbox.claim, now=now, until=until, most=most, avoiding=sorted(avoiding))
+        return _others_first(self._claiming.claimed(job, until))
 
-    def keep(self, packed: Mapping[int, bytes], now: datetime) -> Callable[[], object]:
-        job = partial(kept_letters.keep_bytes, made=packed, now=now)
+    def keep(self, packed: Mapping[int, bytes]) -> Callable[[], object]:
+        job = partial(kept_letters.keep_bytes, made=packed, now=self._clock.now())
         return self._writer.submit_unsynced(job).result
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
         self._writer.submit_unsynced(partial(outbox.renew, ids=ids, until=until)).result()
 
-    def settle(self, results: Sequence[Result], now: datetime) -> None:
-        self._writer.submit_between(partial(self._settle, results, now)).result()
+    def settle(self, results: Sequence[Result]) -> None:
+        self._writer.submit_between(partial(self._settle, results, self._clock.now())).result()
 
-    def reclaim(self, now: datetime) -> None:
-        job = partial(outbox.reclaim, now=now, held=self.held())
+    def reclaim(self) -> None:
+        job = partial(outbox.reclaim, now=self._clock.now(), held=self.held())
         self._writer.submit(job).result()
 
     def _settle(self, results: Sequence[Result], now: datetime, connection: Connection) -> None:
@@ -272,6 +284,9 @@ class Outbox:
     """The queue, as the sender needs it: claims, renders and settles its rows.
 
     Every method may be called from several threads, and commits by itself.
+
+    Attributes:
+        claim, settle, reclaim: see `OutboxRows`.
     """
 
     def __init__(
@@ -285,30 +300,16 @@ class Outbox:
     ) -> None:
         self._database = database
         self._rows = rows
+        self.claim, self.settle, self.reclaim = rows.claim, rows.settle, rows.reclaim
         self._composer = composer
         self._signer = signer
         self._clock = clock
         self._watch = watch
 
-    def reclaim(self) -> None:
-        """At the start of a sender: what nobody holds that is there is due again."""
-        self._rows.reclaim(self._clock.now())
-
-    def claim(self, limit: int, avoiding: Collection[str] = ()) -> list[QueuedLetter]:
-        """Up to *limit* of the letters that are due for the longest, leased to the caller.
-
-        None to the recipient domains in *avoiding* (lower case).
-        The lease must outlast several of `worker.RENEWAL_S`. What is neither renewed nor
-        settled by its end (the process died) becomes due again.
-        """
-        now = self._clock.now()
-        return _others_first(self._rows.claim(now, now + LEASE, limit, sorted(avoiding)))
-
     def give_back(self, ids: Sequence[int]) -> None:
         """These are due again: a sender before this one has died with them."""
         if ids:
-            now = self._clock.now()
-            self._rows.renew(ids, now)
+            self._rows.renew(ids, self._clock.now())
 
     def prepare(self, rows: Sequence[QueuedLetter]) -> Callable[[], list[OutgoingLetter]]:
         """What to send of claimed letters: call what comes back, in the same thread. Those that no
@@ -333,7 +334,7 @@ class Outbox:
                         raw = self._composer.bytes_of(looking, row)
                         made[row.id] = self._signer.signed(raw) if self._signer.keys else raw
             packed = {number: pack(raw) for number, raw in made.items()}
-            wait = self._rows.keep(packed, self._clock.now()) if packed else tuple
+            wait = self._rows.keep(packed) if packed else tuple
         except UNAVAILABLE as error:
             raise StoreAway(type(error).__name__) from error
 
@@ -364,10 +365,6 @@ class Outbox:
     def renew(self, ids: Sequence[int]) -> None:
         """Begin the lease of letters anew; those that are settled stay as they are."""
         self._rows.renew(ids, self._clock.now() + LEASE)
-
-    def settle(self, results: Sequence[Result]) -> None:
-        """Write down what became of claimed letters; an unknown id is no error."""
-        self._rows.settle(results, self._clock.now())
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
         """When the next letter is due (or a lease ends), ``None`` for an empty queue."""

@@ -7,7 +7,7 @@ are in one process (tests), directly.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from random import random
@@ -192,7 +192,7 @@ class PlayStage:
             suspects=suspects,
             keeps_order=base.game.is_sqlite,
         )
-        self.rows = WrittenRows(self.writer, partial(bounces.refused, self.services))
+        self.rows = WrittenRows(self.writer, clock, partial(bounces.refused, self.services))
         self.bot_moves = BotMoves(self.services, self.writer, clock, ring_post)
         kept = Kept.of_days(
             mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
@@ -223,7 +223,7 @@ class PlayStage:
         rows = self.rows
         return {
             "claim": self._claim,
-            "keep": lambda packed, now: rows.keep(packed, now)(),
+            "keep": lambda packed: rows.keep(packed)(),
             "renew": rows.renew,
             "settle": rows.settle,
             "reclaim": rows.reclaim,
@@ -234,11 +234,9 @@ class PlayStage:
             "retry_kept": self.kept_mails.retry,
         }
 
-    def _claim(
-        self, now: datetime, until: datetime, most: int, avoiding: Sequence[str]
-    ) -> list[QueuedLetter]:
+    def _claim(self, most: int, avoiding: Collection[str]) -> list[QueuedLetter]:
         """As `OutboxRows.claim`; play learns how far post has come."""
-        found = self.rows.claim(now, until, most, avoiding)
+        found = self.rows.claim(most, avoiding)
         self.play.backlog.claimed(most, len(found))
         return found
 

@@ -225,7 +225,7 @@ async def _play(name: str, base: Base, given: Given) -> None:
     ring = Ring(given.folder / "play.ring", stage.play.ring)
     await asyncio.to_thread(stage.start)
     if base.game.is_sqlite:  # an answer to a claim may have died with a play before this one
-        await asyncio.to_thread(stage.rows.reclaim, base.clock.now())
+        await asyncio.to_thread(stage.rows.reclaim)
     ring.start()
     answering.start()
 
@@ -283,7 +283,7 @@ def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
     writer = open_writer(base.game)
     positions = Positions(base.registry)
     services = base.services(positions, Memo(), Lockout(base.clock), base.traffic())
-    return WrittenRows(writer, partial(bounces.refused, services)), writer.close
+    return WrittenRows(writer, base.clock, partial(bounces.refused, services)), writer.close
 
 
 async def _bots(name: str, base: Base, given: Given) -> None:

@@ -45,7 +45,7 @@ class Post:
         composer = Composer(house, registry, Positions(registry), "")
         self.queue = Outbox(
             self.database,
-            WrittenRows(self.writer, lambda *refused: None),
+            WrittenRows(self.writer, clock, lambda *refused: None),
             composer,
             Signer("games.example", ()),
             clock,
