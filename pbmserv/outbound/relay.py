@@ -240,7 +240,8 @@ class Breaker:
     closes, else the next pause is twice as long.
 
     Attributes:
-        failures: attempts in a row in which the relay could not be reached.
+        failures: attempts in a row in which the relay could not be reached; while there are none
+            an answer is no news.
         next_trial: when the next trial may be, ``None`` while letters flow.
     """
 
@@ -251,20 +252,20 @@ class Breaker:
         self.failures = 0
         self.next_trial: datetime | None = None
 
-    def allowance(self, now: datetime, most: int) -> int:
-        """How many letters may be tried now: 0, 1 (a trial) or *most*.
+    def grants_trial(self, now: datetime) -> bool:
+        """Whether a letter may be tried now, though the breaker is open.
 
         Granting a trial begins the next pause at once, so that two threads
         never try together.
         """
         with self._lock:
-            if self.next_trial is None:
-                return most
+            if self.next_trial is None:  # another's letter has got an answer meanwhile
+                return True
             if now < self.next_trial:
-                return 0
+                return False
             self._trials += 1
             self.next_trial = now + self._pause()
-            return 1
+            return True
 
     def untried(self, now: datetime) -> None:
         """No letter was there for the trial: the next one may have it at once."""

@@ -209,12 +209,12 @@ class Sender:
             if waits:  # else each thread would have one in hand, and others' letters wait for all
                 turn.enter_context(self._turn.taken(self._stopping))
             now = self._clock.now()
-            allowed = self._breaker.allowance(now, BATCH)
-            if not allowed:
+            is_trial = self._breaker.next_trial is not None
+            if is_trial and not self._breaker.grants_trial(now):
                 return 0
-            is_trial = allowed < BATCH
             with self._claiming:  # one after the other: each knows what others have in hand
-                claimed = self._outbox.claim(allowed, self._domains.closed(now))
+                most = 1 if is_trial else BATCH
+                claimed = self._outbox.claim(most, self._domains.closed(now))
                 domains = self._domains.take([row.recipient for row in claimed])
             self._is_heavy = max([row.effort for row in claimed], default=0) > HEAVY
             if not claimed:
@@ -374,7 +374,8 @@ class Sender:
             result = self._again(row, domain, type(error).__name__)
         else:
             took = True
-            self._breaker.answered()
+            if self._breaker.failures:
+                self._breaker.answered()
             note_letter(row, domain, "sent", "")
         finally:
             if self._domains.leave(domain, took=took):

@@ -53,21 +53,22 @@ def test_letters_flow_until_five_failures_in_a_row() -> None:
     breaker.answered()
     for _ in range(FAILURES - 1):
         assert not breaker.failed(NOON)
-    assert breaker.allowance(NOON, 50) == 50
+    assert breaker.next_trial is None
     assert breaker.failed(NOON)
     assert not breaker.failed(NOON)
-    assert breaker.allowance(NOON, 50) == 0
+    assert not breaker.grants_trial(NOON)
 
 
 def test_after_the_pause_one_letter_is_the_trial() -> None:
     breaker = open_breaker()
     later = NOON + SHORTEST_PAUSE
     assert breaker.next_trial == later
-    assert breaker.allowance(later, 50) == 1
-    assert breaker.allowance(later, 50) == 0
+    assert breaker.grants_trial(later)
+    assert not breaker.grants_trial(later)
     assert breaker.answered()
     assert not breaker.answered()
-    assert breaker.allowance(later, 50) == 50
+    assert breaker.next_trial is None
+    assert breaker.grants_trial(later)
 
 
 def test_each_trial_that_fails_doubles_the_pause_up_to_a_quarter_of_an_hour() -> None:
@@ -75,7 +76,7 @@ def test_each_trial_that_fails_doubles_the_pause_up_to_a_quarter_of_an_hour() ->
     for _ in range(8):
         trial = breaker.next_trial
         assert trial is not None
-        assert breaker.allowance(trial, 50) == 1
+        assert breaker.grants_trial(trial)
         breaker.failed(trial)
         after = breaker.next_trial
         assert after is not None
@@ -87,9 +88,9 @@ def test_each_trial_that_fails_doubles_the_pause_up_to_a_quarter_of_an_hour() ->
 def test_a_trial_without_a_letter_is_not_used_up() -> None:
     breaker = open_breaker()
     later = NOON + SHORTEST_PAUSE
-    assert breaker.allowance(later, 50) == 1
+    assert breaker.grants_trial(later)
     breaker.untried(later)
-    assert breaker.allowance(later, 50) == 1
+    assert breaker.grants_trial(later)
     breaker.answered()
     breaker.untried(later)
-    assert breaker.allowance(later, 50) == 50
+    assert breaker.next_trial is None
