@@ -8,7 +8,7 @@ import re
 import smtplib
 import ssl
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pbmserv.errors import (
@@ -25,6 +25,9 @@ from pbmserv.outbound.relay import OutgoingLetter, Relay, RelayAddress
 _GOODBYE_S = 1.0
 _LONGEST_ERROR = 300
 _BLOCK = 65_536
+# Replies that were hoped for.
+_DONE = range(200, 300)
+_GO_ON = range(354, 355)
 # RFC 3463 sections 3.4, 3.5, 3.8: not accepting now, congestion, policy; and how it is said.
 _TOO_MUCH = re.compile(
     r"\b4\.(?:7\.\d{1,3}|3\.2|4\.5)\b|rate.?limit|too many|too fast|throttl|deferred due to",
@@ -118,80 +121,37 @@ class SmtpRelay(Relay):
         cost, and nothing is lost by saying it again over a fresh connection;
         after DATA nothing is repeated here, for the letter may have been taken.
         """
-        kept = None
+        kept, patience = None, self._patience
         with contextlib.suppress(IndexError):
             kept = self._idle.pop()
         connection = kept or self._connected(letter)
         try:
             try:
-                _say_mail(connection, letter)
+                _say_mail(connection, letter, patience.command)
                 yield
-                _expect_good(_ask(connection.getreply), "MAIL FROM")
+                _expect(connection, "MAIL FROM", patience.command)
             except RelayDown:
                 if kept is None:
                     raise
                 connection.close()
                 connection = self._connected(letter)
-                _say_mail(connection, letter)
-                _expect_good(_ask(connection.getreply), "MAIL FROM")
+                _say_mail(connection, letter, patience.command)
+                _expect(connection, "MAIL FROM", patience.command)
         except BaseException:
             connection.close()
             raise
         try:
-            self._pour(connection, letter)
+            _pour(connection, letter, patience)
             yield
-            _wait(connection, self._patience.end)
-            _expect_good(_ask(connection.getreply), "DATA")
-            _wait(connection, self._patience.command)
+            _expect(connection, "DATA", patience.end)
         except BaseException as trouble:
             refused = isinstance(trouble, RelayError) and not isinstance(trouble, RelayDown)
-            if refused and _reset(connection):
+            if refused and _reset(connection, patience.command):
                 self._idle.append(connection)
             else:
                 connection.close()
             raise
         self._idle.append(connection)
-
-    def _pour(self, connection: smtplib.SMTP, letter: OutgoingLetter) -> None:
-        """Send the letter itself, behind RCPT and DATA."""
-        is_asked = _takes_several(connection)  # RCPT and DATA went out with MAIL
-        ask: Callable[..., tuple[int, bytes]] = (
-            (lambda *_: connection.getreply()) if is_asked else connection.docmd
-        )
-        rcpt = f"TO:<{letter.recipient}>"
-        try:
-            _expect_good(_ask(lambda: ask("RCPT", rcpt)), "RCPT TO")
-        except RelayDown:
-            raise
-        except RelayError:
-            if is_asked:
-                with contextlib.suppress(RelayDown):  # what was said of the letter counts
-                    self._end_nothing(connection)
-            raise
-        _wait(connection, self._patience.data)
-        begun = _ask(lambda: ask("DATA"))
-        if begun[0] != 354:
-            _expect_good((begun[0] if begun[0] >= 400 else -1, begun[1]), "DATA")
-        # RFC 5321 section 4.5.2: a dot that begins a line is doubled.
-        doubled = letter.raw.replace(b"\r\n.", b"\r\n..")
-        if doubled.startswith(b"."):
-            doubled = b"." + doubled
-        ended = doubled + (b".\r\n" if doubled.endswith(b"\r\n") else b"\r\n.\r\n")
-        _wait(connection, self._patience.block)
-        for start in range(0, len(ended), _BLOCK):
-            _send(connection, ended[start : start + _BLOCK])
-
-    def _end_nothing(self, connection: smtplib.SMTP) -> None:
-        """Read what became of a DATA that was sent along for a recipient who is refused.
-
-        RFC 2920 section 3.1: where it is accepted nevertheless, a dot alone ends it.
-        """
-        _wait(connection, self._patience.data)
-        begun = _ask(connection.getreply)
-        if begun[0] == 354:
-            _send(connection, ".\r\n")
-            _ask(connection.getreply)
-        _wait(connection, self._patience.command)
 
     def _connected(self, letter: OutgoingLetter) -> smtplib.SMTP:
         """A new connection: greeted, encrypted if that is to be, logged in."""
@@ -258,21 +218,17 @@ class SmtpRelay(Relay):
         return anybody
 
 
-def _takes_several(connection: smtplib.SMTP) -> bool:
-    """Whether the next hop reads commands that nobody has waited for (RFC 2920): one way there
-    and back in place of three."""
-    return connection.has_extn("pipelining")
-
-
-def _send(connection: smtplib.SMTP, words: str | bytes) -> None:
+def _send(connection: smtplib.SMTP, words: str | bytes, seconds: float) -> None:
     try:
+        _wait(connection, seconds)
         connection.send(words)
     except (OSError, smtplib.SMTPException) as error:
         raise RelayDown(f"the connection broke: {_said(error)}") from None
 
 
-def _say_mail(connection: smtplib.SMTP, letter: OutgoingLetter) -> None:
-    """Say MAIL FROM, and where that can be RCPT TO and DATA with it; replies wait to be read."""
+def _say_mail(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
+    """Say MAIL FROM, and where the next hop reads commands that nobody has waited for (RFC 2920)
+    RCPT TO and DATA with it: one way there and back in place of three. Replies wait to be read."""
     # Not smtplib's own mail() and rcpt(): those read an address before they write it,
     # and what they make of an unusual one need not be the same address.
     words = [f"MAIL FROM:<{letter.envelope_sender}>"]
@@ -287,29 +243,61 @@ def _say_mail(connection: smtplib.SMTP, letter: OutgoingLetter) -> None:
         words += ["SMTPUTF8", "BODY=8BITMIME"]
         connection.command_encoding = "utf-8"
     mail = " ".join(words) + "\r\n"
-    if _takes_several(connection):
+    if connection.has_extn("pipelining"):
         mail += f"RCPT TO:<{letter.recipient}>\r\nDATA\r\n"
-    _send(connection, mail)
+    _send(connection, mail, seconds)
 
 
-def _ask(command: Callable[[], tuple[int, bytes]]) -> tuple[int, bytes | str]:
-    """One command and its reply; a broken connection becomes `RelayDown`."""
+def _pour(connection: smtplib.SMTP, letter: OutgoingLetter, patience: Patience) -> None:
+    """Send the letter itself, behind RCPT and DATA."""
+    is_asked = connection.has_extn("pipelining")  # RCPT and DATA went out with MAIL
     try:
-        return command()
+        if not is_asked:
+            _send(connection, f"RCPT TO:<{letter.recipient}>\r\n", patience.command)
+        _expect(connection, "RCPT TO", patience.command)
+    except RelayDown:
+        raise
+    except RelayError:
+        if is_asked:
+            # RFC 2920 section 3.1: where DATA is accepted nevertheless, a dot alone ends it. What
+            # was said of the letter counts.
+            with contextlib.suppress(RelayError):
+                _expect(connection, "DATA", patience.data, _GO_ON)
+                _send(connection, ".\r\n", patience.block)
+                _expect(connection, "DATA", patience.data)
+        raise
+    if not is_asked:
+        _send(connection, "DATA\r\n", patience.command)
+    _expect(connection, "DATA", patience.data, _GO_ON)
+    # RFC 5321 section 4.5.2: a dot that begins a line is doubled.
+    doubled = letter.raw.replace(b"\r\n.", b"\r\n..")
+    if doubled.startswith(b"."):
+        doubled = b"." + doubled
+    ended = doubled + (b".\r\n" if doubled.endswith(b"\r\n") else b"\r\n.\r\n")
+    for start in range(0, len(ended), _BLOCK):
+        _send(connection, ended[start : start + _BLOCK], patience.block)
+
+
+def _expect(connection: smtplib.SMTP, command: str, seconds: float, wanted: range = _DONE) -> None:
+    """Read a reply to a command.
+
+    Raises:
+        RelayError: it is none of those that are wanted; its kind tells what to do with the letter.
+    """
+    words: bytes | str
+    try:
+        _wait(connection, seconds)
+        code, words = connection.getreply()
     except smtplib.SMTPResponseException as refusal:
-        return refusal.smtp_code, refusal.smtp_error
+        code, words = refusal.smtp_code, refusal.smtp_error
     except (OSError, smtplib.SMTPException) as error:
         raise RelayDown(f"the connection broke: {_said(error)}") from None
-
-
-def _expect_good(reply: tuple[int, bytes | str], command: str) -> None:
-    """Turn a refusal into the error that tells what to do with the letter."""
-    code, words = reply
-    if 200 <= code < 300:
+    if code in wanted:
         return
     said = f"{command}: {code} {_shown(words)}"
-    if code == 421 or code < 200:
-        # RFC 5321, 3.8: the server closes; -1 is smtplib's word for nonsense.
+    if code == 421 or code < 400:
+        # RFC 5321, 3.8: the server closes. What is no refusal either is nonsense, for which
+        # smtplib says -1.
         raise RelayDown(said)
     if code in {530, 534, 535, 538}:
         # RFC 4954, 6: about our login, not about this letter.
@@ -341,14 +329,15 @@ def _kind_of_refusal(error: Exception) -> type[RelayDown]:
 
 
 def _wait(connection: smtplib.SMTP, seconds: float) -> None:
-    """Be ready to wait so long for what comes next."""
+    """Be ready to wait so long for what comes next. Without a socket, that will tell."""
     if connection.sock is not None:
         connection.sock.settimeout(seconds)
 
 
-def _reset(connection: smtplib.SMTP) -> bool:
+def _reset(connection: smtplib.SMTP, seconds: float) -> bool:
     """Whether the connection is fit for the next letter after a refusal."""
     try:
+        _wait(connection, seconds)
         return connection.rset()[0] == 250
     except (OSError, smtplib.SMTPException):
         return False
