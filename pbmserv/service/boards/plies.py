@@ -102,7 +102,7 @@ def log_ply(
     times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
     context.played[board.id] = after
-    context.moved[board.id] = board.plans
+    context.moved[board.id] = dict(board.plans)
     context.tally.plies.append((board.id, ply.number))
     outcome = after.outcome
     letter = "board"

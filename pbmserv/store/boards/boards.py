@@ -65,6 +65,7 @@ class BoardRow:
         origin: the board whose box was drawn for it first, where this is a copy.
         names: userids by seat.
         bots: the seats of bots.
+        plans: the moves that wait, by seat.
     """
 
     id: int
@@ -87,16 +88,12 @@ class BoardRow:
     origin: int | None
     names: tuple[str, ...]
     bots: frozenset[Seat]
+    plans: Mapping[Seat, str] = field(repr=False)
 
     def with_names(self, called: Mapping[str, str]) -> BoardRow:
         """The board with other names for its userids."""
         sitters = tuple([replace(one, userid=called[one.userid]) for one in self.sitters])
         return replace(self, sitters=sitters, names=tuple([one.userid for one in sitters]))
-
-    @property
-    def plans(self) -> dict[Seat, str]:
-        """The moves that wait, by seat."""
-        return {sitter.seat: sitter.plan for sitter in self.sitters if sitter.plan}
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -157,11 +154,11 @@ _EARLIER = Prepared(
 def is_first(connection: Connection, board: BoardRow, player_id: int) -> bool:
     """Whether a player has not played this game before *board*, but on boards hardly begun."""
     values = {"player": player_id, "board": board.id, "game": board.game}
-    return not _EARLIER.rows(connection, values)
+    return not _EARLIER.run(connection, values)
 
 
 def _read(statement: Prepared, connection: Connection, board_id: int) -> BoardRow | None:
-    rows = statement.rows(connection, {"board": board_id})
+    rows = statement.run(connection, {"board": board_id})
     if not rows:
         return None
     found = dict(zip(_NAMES, rows[0], strict=False))  # what comes after them is the sitter's
@@ -176,7 +173,8 @@ def _read(statement: Prepared, connection: Connection, board_id: int) -> BoardRo
         alone=len(sitters) - len(bots) == 1,
     )
     names = tuple([sitter.userid for sitter in sitters])
-    return BoardRow(**found, terms=terms, sitters=sitters, names=names, bots=bots)
+    plans = {sitter.seat: sitter.plan for sitter in sitters if sitter.plan}
+    return BoardRow(**found, terms=terms, sitters=sitters, names=names, bots=bots, plans=plans)
 
 
 load = partial(_read, _LOAD)
@@ -321,7 +319,7 @@ _FOLLOWED = (
 
 def followers_of(connection: Connection, board_id: int) -> list[Follower]:
     """Who watches a board; those who have left are not told any more."""
-    return [Follower(*row) for row in _FOLLOWERS.rows(connection, {"board": board_id})]
+    return [Follower(*row) for row in _FOLLOWERS.run(connection, {"board": board_id})]
 
 
 def followed_by(connection: Connection, player_id: int) -> list[tuple[int, str]]:

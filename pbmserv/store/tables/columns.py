@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache, partial
@@ -149,17 +149,19 @@ class Unpacked(bytes):
     packed: bytes
 
 
-def pack(value: bytes) -> bytes:
-    """*value* as it is kept; nothing stays nothing, so that its length tells that."""
+def pack(value: bytes | Mapping[str, Any]) -> bytes:
+    """Octets, or an object of JSON, as they are kept; nothing stays nothing, so that its length
+    tells that."""
     if not value:
         return b""
     if isinstance(value, Unpacked):
         return value.packed
-    if _SHORTEST <= len(value) <= _LONGEST:
-        small = _compress(value)
-        if len(small) < len(value):
+    octets = value if isinstance(value, bytes) else written(value).encode()
+    if _SHORTEST <= len(octets) <= _LONGEST:
+        small = _compress(octets)
+        if len(small) < len(octets):
             return _ZLIB + small
-    return _PLAIN + value
+    return _PLAIN + octets
 
 
 def unpack(kept: bytes) -> bytes:
@@ -177,10 +179,6 @@ def unpack(kept: bytes) -> bytes:
     if form not in {_PLAIN, b""}:
         raise ServerFault("a value in the database is compressed in no form that we know")
     return rest
-
-
-def _packed_words(words: Any) -> bytes:
-    return b"" if words == {} else pack(written(words).encode())
 
 
 class PackedBytes(TypeDecorator[bytes]):
@@ -201,13 +199,13 @@ class PackedBytes(TypeDecorator[bytes]):
 
 
 class PackedJson(TypeDecorator[Any]):
-    """What JSON can say, as its text; nothing is kept of an empty object."""
+    """An object of JSON, as its text; nothing is kept of an empty one."""
 
     impl = LargeBinary
     cache_ok = True
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:  # noqa: ARG002
-        return _packed_words
+        return pack
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> Any:  # noqa: ARG002
         return read(unpack(value).decode()) if value else {}
