@@ -224,7 +224,7 @@ class WrittenRows:
         self._writer = writer
         self._clock = clock
         self._refused = refused
-        self._claiming = Claiming(writer.submit_unsynced, outbox.let_go)
+        self._claiming = Claiming(partial(writer.submit_between, is_synced=False), outbox.let_go)
         self.held: Callable[[], Collection[int]] = tuple
 
     def claim(self, most: int, avoiding: Collection[str] = ()) -> list[QueuedLetter]:
@@ -235,10 +235,11 @@ class WrittenRows:
 
     def keep(self, packed: Mapping[int, bytes]) -> Callable[[], object]:
         job = partial(kept_letters.keep_bytes, made=packed, now=self._clock.now())
-        return self._writer.submit_unsynced(job).result
+        return self._writer.submit_between(job, is_synced=False).result
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
-        self._writer.submit_unsynced(partial(outbox.renew, ids=ids, until=until)).result()
+        job = partial(outbox.renew, ids=ids, until=until)
+        self._writer.submit_between(job, is_synced=False).result()
 
     def settle(self, results: Sequence[Result]) -> None:
         self._writer.submit_between(partial(self._settle, results, self._clock.now())).result()

@@ -127,7 +127,7 @@ class TwoStores(Arrivals):
         if self._looking is None:
             self._looking = self._mail.looking()
         try:
-            found = arrivals.after(self._looking, self._last, MOST)
+            found = arrivals.after(self._looking, after=self._last, most=MOST)
         except DBAPIError:  # the next look begins with another connection
             self.let_go()
             raise
@@ -162,7 +162,7 @@ class TwoStores(Arrivals):
             gone = arrivals.settled_before(game, self.store, before) - there
         if gone:
             forget = partial(arrivals.forget_settled, store=self.store, gone=gone)
-            self._writer.submit_unsynced(forget).result()
+            self._writer.submit_between(forget, is_synced=False).result()
         self._settled &= there
 
 
@@ -180,7 +180,8 @@ class OneStore(Arrivals):
         if left:  # a play before this one has died with them
             self._writer.submit(partial(arrivals.release, ids=left)).result()
         super().__init__(database, claims)
-        self._claiming = Claiming(writer.submit_unsynced, arrivals.let_go)
+        commit = partial(writer.submit_between, is_synced=False)
+        self._claiming = Claiming(commit, arrivals.let_go)
 
     def let_go(self) -> None:
         """What is in hand and not done is for others: this play ends."""
@@ -219,7 +220,7 @@ class OneStore(Arrivals):
                 arrivals.renew(connection, held, now + LEASE)
             arrivals.prune_results(connection, now - RESULTS_KEPT)
 
-        self._writer.submit_unsynced(renew).result()
+        self._writer.submit_between(renew, is_synced=False).result()
 
 
 class Removal:

@@ -27,7 +27,7 @@ from pbmserv.inbound.auto_mail import wire_refusal
 from pbmserv.inbound.headers import source_of
 from pbmserv.inbound.message import check_head
 from pbmserv.log import reason
-from pbmserv.mail.envelope import LOOPBACK, NOWHERE, UNCHECKED, Envelope, Network, Source, Verdict
+from pbmserv.mail.envelope import LOOPBACK, NOWHERE, UNCHECKED, Envelope, Network, Source
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.delivery.incoming import Outcome, note_arrival, note_mail
 from pbmserv.service.limits.rates import Over, TooMany, Traffic
@@ -36,7 +36,7 @@ from pbmserv.smtpd.session import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.stages.lanes import Shares
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery import arrivals
-from pbmserv.store.delivery.arrivals import Kind, NewArrival
+from pbmserv.store.delivery.arrivals import NewArrival
 
 log = logging.getLogger("pbmserv.receive")
 
@@ -84,20 +84,19 @@ class Door:
         ours: Collection[Network] = LOOPBACK,
     ) -> None:
         self._mail_domain = mail_domain
-        self._writer = writer
         self._clock = clock
         self._traffic = traffic
         self._quota = quota
-        self._ring = ring
         self._senders = senders
         self._ours = ours
-        self._storing: Storing | None = None
+        self._storing = Storing(writer, ring)
         self.shares = Shares()
 
     def is_over(self, envelope: Envelope) -> bool:
         """Whether a mail need not even be sent; *envelope* has no text yet. Counts nothing."""
         source = source_of(envelope, self._ours)
-        player = _player(self._mail_domain.read(envelope.recipient))
+        reply_address = self._mail_domain.read(envelope.recipient)
+        player = reply_address.player if reply_address else 0
         return self._traffic.is_over(source, player, direct=envelope.is_direct)
 
     async def arrives(self, envelope: Envelope, *, is_counted: bool = True) -> str:
@@ -106,11 +105,11 @@ class Door:
         begun = perf_counter()
         source = source_of(envelope, self._ours)
         reply_address = self._mail_domain.read(envelope.recipient)
-        player, direct = _player(reply_address), envelope.is_direct
+        player, direct = reply_address.player if reply_address else 0, envelope.is_direct
         over = self._traffic.arrives(source, player, direct=direct) if is_counted else None
         try:
             if over is None:
-                outcome = await self._take(envelope, source, reply_address)
+                outcome = await self._take(envelope, source, reply_address, player)
             else:
                 if self._traffic.may_look(over):
                     await self._put_off(envelope, over)
@@ -138,12 +137,14 @@ class Door:
         if kind == "press":
             return await self._press(Envelope(**values))
         raw = json.dumps({"form": kind, **values}).encode()
-        return await self._store("form", Envelope("", "", raw), "pages")
+        new = NewArrival("form", Envelope("", "", raw), "pages", self._clock.now())
+        return await self._storing.store(new)
 
     async def _press(self, envelope: Envelope) -> int:
         """Store a mail that a page has written for its reader; its number."""
         begun = perf_counter()
-        player = _player(self._mail_domain.read(envelope.recipient))
+        reply_address = self._mail_domain.read(envelope.recipient)
+        player = reply_address.player if reply_address else 0
         try:
             self._traffic.spoke(player)
         except TooMany:
@@ -157,12 +158,14 @@ class Door:
             and self._quota.has_room(octets, for_postmaster=False)
         ):
             raise TryLater("there is no room for one more mail")
-        number = await self._store("mail", envelope, lane, player=player)
+        now = self._clock.now()
+        new = NewArrival("mail", envelope, lane, now, player_id=player or None)
+        number = await self._storing.store(new)
         note_arrival(number, envelope, NOWHERE, (perf_counter() - begun) * 1000)
         return number
 
     async def _take(
-        self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
+        self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None, player: int
     ) -> Outcome:
         octets = len(envelope.raw)
         refusal = wire_refusal(envelope.raw)
@@ -183,37 +186,14 @@ class Door:
             if is_forged and not for_postmaster:
                 # An answer would go to somebody who has never written to us.
                 return Outcome(FORGED, "refused", FORGED)
-        player = _player(reply_address)
         lane = _lane(source, player)
         if not self.shares.has_room(lane, octets):
             return Outcome(LANE_FULL, "put-off", "too many mails of one sender wait")
         if not self._quota.has_room(octets, for_postmaster=for_postmaster):
             raise TryLater("there is no room for one more mail")
-        number = await self._store("mail", envelope, lane, verdict, player)
-        return Outcome(TAKEN, "taken", arrival=number)
-
-    async def _store(
-        self,
-        kind: Kind,
-        envelope: Envelope,
-        lane: str,
-        verdict: Verdict = UNCHECKED,
-        player: int = 0,
-    ) -> int:
-        """Store what has come; its number, once that is committed.
-
-        Raises:
-            TryLater: the database could not do it.
-        """
-        new = NewArrival(kind, envelope, lane, self._clock.now(), verdict, player or None)
-        try:
-            if self._storing is None or self._storing.loop is not asyncio.get_running_loop():
-                self._storing = Storing(self._writer, self._ring)
-            return await self._storing.store(new)
-        except (*UNAVAILABLE, Closed) as error:
-            why = reason(error) or type(error).__name__
-            log.warning("the database could not take a mail", extra={"because": why})
-            raise TryLater("the database could not take a mail") from error
+        now = self._clock.now()
+        new = NewArrival("mail", envelope, lane, now, verdict, player or None)
+        return Outcome(TAKEN, "taken", arrival=await self._storing.store(new))
 
     async def _put_off(self, envelope: Envelope, over: Over) -> None:
         """Have the sender of a mail that is not taken told why."""
@@ -223,13 +203,10 @@ class Door:
                 told = json.dumps(asdict(over) | {"again": over.again.isoformat()})
                 lane = f"over {over.kind} {over.who}"
                 head = envelope.raw.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" + told.encode()
-                await self._store("over", Envelope(envelope.sender, envelope.recipient, head), lane)
+                kept = Envelope(envelope.sender, envelope.recipient, head)
+                await self._storing.store(NewArrival("over", kept, lane, self._clock.now()))
         except (MailError, TryLater):
             pass  # it would have been refused; or it comes again, and is told then
-
-
-def _player(reply_address: ReplyAddress | None) -> int:
-    return reply_address.player if reply_address else 0
 
 
 def _lane(source: Source, player: int) -> str:
@@ -238,7 +215,7 @@ def _lane(source: Source, player: int) -> str:
 
 
 class Storing:
-    """Stores what comes in groups, for one event loop; make it in that loop.
+    """Stores what comes, in groups where several clients send; for an event loop.
 
     All that comes while one group is being committed is the next group: one job of the writer,
     one commit, one wake-up of the loop, one ring. While several clients send mail after mail, a
@@ -253,7 +230,6 @@ class Storing:
     def __init__(self, writer: Writer, ring: Callable[[], None]) -> None:
         self._writer = writer
         self._ring = ring
-        self.loop = asyncio.get_running_loop()
         self._waiting: deque[_Waiting] = deque()
         self._is_asked = False
         self._senders: dict[asyncio.Task[Any] | None, float] = {}
@@ -265,83 +241,91 @@ class Storing:
         group has begun takes it back; after that it is stored all the same.
 
         Raises:
-            Exception: why it could not be stored.
+            TryLater: the database could not do it.
         """
-        stored: asyncio.Future[int] = self.loop.create_future()
-        self._waiting.append((new, stored))
-        now = self.loop.time()
-        senders = self._sending(now)
-        # In this order, and the other one in `_gather`: nothing is left lying.
-        if not self._is_asked:
-            begins = self._begun + GATHER_S
-            if now >= begins or len(self._waiting) >= senders:
-                self._begin(is_alone=senders == 1)
-            elif self._timer is None:
-                self._timer = self.loop.call_at(begins, self._begin)
-        return await stored
-
-    def _sending(self, now: float) -> int:
-        """Clients that have handed something in lately, with the one that does now; each session
-        is a task."""
-        self._senders[asyncio.current_task()] = now
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        self._senders[asyncio.current_task()] = now  # each session is a task
         if len(self._senders) > 1:
             self._senders = {
                 task: at
                 for task, at in self._senders.items()
                 if at > now - RECENT_S and not (task and task.done())
             }
-        return len(self._senders)
+        try:
+            if len(self._senders) == 1 and not self._waiting and not self._is_asked:
+                job = partial(arrivals.add_all, group=[new])
+                if (done := self._writer.submit_at_once(job)) is not None:
+                    self._begun = now
+                    (number,) = done.result()
+                    loop.call_soon(self._ring)  # behind the client's 250
+                    return number
+            stored: asyncio.Future[int] = loop.create_future()
+            self._waiting.append((new, stored))
+            # In this order, and the other one in `_gather`: nothing is left lying.
+            if not self._is_asked:
+                begins = self._begun + GATHER_S
+                if now >= begins or len(self._waiting) >= len(self._senders):
+                    self._begin()
+                elif self._timer is None:
+                    self._timer = loop.call_at(begins, self._begin)
+            return await stored
+        except (*UNAVAILABLE, Closed) as error:
+            why = reason(error) or type(error).__name__
+            log.warning("the database could not take a mail", extra={"because": why})
+            raise TryLater("the database could not take a mail") from error
 
-    def _begin(self, *, is_alone: bool = False) -> None:
+    def _begin(self) -> None:
         """Have all that waits stored, as one group."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         self._is_asked = True
-        self._begun = self.loop.time()
-        submit = self._writer.submit_at_once if is_alone else self._writer.submit
-        self._submit(_Group(self._gather), submit)
+        self._begun = asyncio.get_running_loop().time()
+        self._submit(_Group())
 
-    def _submit(self, group: _Group, submit: Callable[[_Group], Future[None]]) -> None:
+    def _submit(self, group: _Group) -> None:
         try:
-            future = submit(group)
+            future = self._writer.submit(partial(self._add, group))
         except Closed as closed:
             self._deliver(group, closed)
-            return
-        if not future.done():
-            future.add_done_callback(partial(self._is_done, group))
-            return
-        error = future.exception()
-        self._deliver(group, error)
-        if error is None and group.members:
-            self.loop.call_soon(self._ring)  # behind the client's 250
+        else:
+            loop = asyncio.get_running_loop()
+            future.add_done_callback(partial(self._is_done, group, loop))
 
-    def _gather(self) -> list[_Waiting]:
-        """All that waits, for the group that begins; those who have gone are left out."""
+    def _gather(self, group: _Group) -> None:
+        """All that waits is in a group that begins; those who have gone are left out."""
         self._is_asked = False
-        gathered = []
         while self._waiting:
             one = self._waiting.popleft()
             if not one[1].done():
-                gathered.append(one)
-        return gathered
+                group.members.append(one)
 
-    def _is_done(self, group: _Group, future: Future[None]) -> None:
+    def _add(self, group: _Group, connection: Connection) -> None:
+        """The job that stores a group."""
+        if not group.members:
+            self._gather(group)
+        new = [new for new, _ in group.members]
+        group.numbers = arrivals.add_all(connection, new) if new else []
+
+    def _is_done(
+        self, group: _Group, loop: asyncio.AbstractEventLoop, future: Future[None]
+    ) -> None:
         """Called by the writer's thread: the clients come first, then play."""
         error = future.exception()
         with contextlib.suppress(RuntimeError):  # the loop is closed, and nobody waits
-            self.loop.call_soon_threadsafe(self._deliver, group, error)
+            loop.call_soon_threadsafe(self._deliver, group, error)
         if error is None and group.members:
             self._ring()
 
     def _deliver(self, group: _Group, error: BaseException | None) -> None:
-        if error is not None and not group.members:
-            group.members += group.waiting()  # its transaction could not even begin
+        if error is not None and not group.members:  # its transaction could not even begin
+            self._gather(group)
         is_fault = error is not None and not isinstance(error, (*UNAVAILABLE, Closed))
         if is_fault and len(group.members) > 1:  # of one of them; the others need not suffer
             for one in group.members:
                 if not one[1].done():
-                    self._submit(_Group(partial(list, (one,))), self._writer.submit)
+                    self._submit(_Group([one]))
             return
         for at, (_, stored) in enumerate(group.members):
             if stored.done():
@@ -357,18 +341,12 @@ _Waiting: TypeAlias = tuple[NewArrival, "asyncio.Future[int]"]
 
 @dataclass(slots=True)
 class _Group:
-    """The job that stores a group.
+    """What is stored together.
 
     Attributes:
-        waiting: says who is in it; asked when the job begins.
+        members: nobody yet: whoever waits when it begins.
         numbers: what was stored, in the order of *members*.
     """
 
-    waiting: Callable[[], list[_Waiting]]
     members: list[_Waiting] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
-
-    def __call__(self, connection: Connection) -> None:
-        self.members += self.waiting()  # when it is tried again, more may be in it
-        new = [new for new, _ in self.members]
-        self.numbers = arrivals.add_all(connection, new) if new else []

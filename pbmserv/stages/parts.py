@@ -105,7 +105,8 @@ class DoorStage:
         now = self._base.clock.now()
         self.quota.measure(now)
         if self._beat_at is None or now - self._beat_at >= BEAT:
-            self.writer.submit_unsynced(partial(arrivals.beat, now=now)).result()
+            beat = partial(arrivals.beat, now=now)
+            self.writer.submit_between(beat, is_synced=False).result()
             self._beat_at = now
 
     def _measure(self) -> None:

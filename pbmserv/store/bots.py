@@ -105,7 +105,7 @@ def wait(connection: Connection, board_id: int, now: datetime) -> bool:
 
 def due(connection: Connection, now: datetime, most: int) -> list[int]:
     """Boards on which the house is to move, those that wait longest first."""
-    return [row[0] for row in _DUE.rows(connection, {"now": now, "most": most})]
+    return [row[0] for row in _DUE.run(connection, {"now": now, "most": most})]
 
 
 def turn(connection: Connection, board_id: int) -> Turn | None:
@@ -201,7 +201,7 @@ def ask_report(connection: Connection, asked: Asked, now: datetime) -> None:
 
 def next_asked(connection: Connection, now: datetime) -> Asked | None:
     """What is to be worked out next."""
-    for row in _NEXT_ASKED.rows(connection, {"now": now}):
+    for row in _NEXT_ASKED.run(connection, {"now": now}):
         return Asked(*row)
     return None
 

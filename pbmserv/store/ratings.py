@@ -231,7 +231,7 @@ def without_place(connection: Connection, game: str, most: int) -> list[Line]:
 
 def _table(connection: Connection, game: str, most: int, least: int, greatest: int) -> list[Line]:
     wanted = {"of_game": game, "most": most, "least": least, "greatest": greatest}
-    found = _BEST.rows(connection, wanted)
+    found = _BEST.run(connection, wanted)
     return [
         Line(userid, Standing(Rating(mu, sigma), *counts)) for userid, mu, sigma, *counts in found
     ]

@@ -68,17 +68,13 @@ class Shelf:
     def __init__(self) -> None:
         self.arrived: list[NewArrival] = []
 
-    def submit(self, group: Any) -> Future[None]:
-        """As a writer does with the door's groups of what has arrived."""
-        group.members += group.waiting()
+    def submit_at_once(self, job: Any) -> Future[list[int]]:
+        """As a writer does with what one client sends alone."""
         before = len(self.arrived)
-        self.arrived += [new for new, _ in group.members]
-        group.numbers = list(range(before + 1, len(self.arrived) + 1))
-        done: Future[None] = Future()
-        done.set_result(None)
+        self.arrived += job.keywords["group"]
+        done: Future[list[int]] = Future()
+        done.set_result(list(range(before + 1, len(self.arrived) + 1)))
         return done
-
-    submit_at_once = submit
 
     def has_room(self, _octets: int, *, for_postmaster: bool) -> bool:
         """As a quota says: always."""

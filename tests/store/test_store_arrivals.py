@@ -57,7 +57,7 @@ def test_a_group_is_one_statement_and_keeps_its_order(store: Database) -> None:
         numbers = arrivals.add_all(connection, group)
     assert len(statements) == 1
     with store.reading.connect() as connection:
-        found = arrivals.after(connection, 0, 1000)
+        found = arrivals.after(connection, after=0, most=1000)
     assert numbers == sorted(numbers) == [one.id for one in found]
     assert [one.envelope.raw for one in found] == [new.envelope.raw for new in group]
     assert [one.lane for one in found] == [new.lane for new in group]
@@ -113,7 +113,7 @@ class Unheard:
         self.lost = 0
         self.tries = 1
 
-    def submit_unsynced(self, job: Callable[[Connection], Any]) -> Future[Any]:
+    def submit(self, job: Callable[[Connection], Any]) -> Future[Any]:
         done: Future[Any] = Future()
         for _ in range(self.tries):
             with self._store.writing.begin() as connection:
@@ -132,7 +132,7 @@ def test_what_a_claim_has_taken_whose_answer_never_came_is_claimed_again(
 ) -> None:
     numbers = _stored(store, [f"player {n}" for n in range(9)])
     writer = Unheard(store)
-    claiming = Claiming(writer.submit_unsynced, arrivals.let_go)
+    claiming = Claiming(writer.submit, arrivals.let_go)
     moments = (UNTIL + timedelta(microseconds=n) for n in count())
 
     def claimed() -> list[int]:

@@ -47,7 +47,7 @@ def test_values_arrive_as_they_do_by_core(database: Database) -> None:
     with database.writing.begin() as connection:
         ADD.run(connection, BOARD)
         connection.execute(insert(boards).values(BOARD))
-        found = [tuple(row) for row in Prepared(SEEN).rows(connection, {"least": 0})]
+        found = [tuple(row) for row in Prepared(SEEN).run(connection, {"least": 0})]
         assert found == [tuple(row) for row in connection.execute(SEEN, {"least": 0})]
     assert found[0] == found[1]
     assert found[0] == (BOARD["options"], BOARD["seed"], True, None, NOW.astimezone(UTC), None)
@@ -72,7 +72,7 @@ def test_it_begins_a_transaction_like_any_statement(database: Database) -> None:
         ADD.run(connection, BOARD)
         assert connection.in_transaction()
     with database.reading.connect() as connection:
-        assert not Prepared(SEEN).rows(connection, {"least": 0})
+        assert not Prepared(SEEN).run(connection, {"least": 0})
 
 
 def test_errors_are_those_of_core_and_quote_no_values(database: Database) -> None:
@@ -94,7 +94,7 @@ def test_errors_while_rows_are_fetched_are_wrapped_too(tmp_path_sqlite: Database
         tmp_path_sqlite.reading.connect() as connection,
         pytest.raises(OperationalError, match="overflow"),
     ):
-        overflowing.rows(connection)
+        overflowing.run(connection)
 
 
 def test_a_savepoint_takes_back_what_came_after_it(database: Database) -> None:
@@ -123,13 +123,13 @@ def test_a_job_need_not_wait_for_the_disk_and_the_next_one_does(
 
     writer = open_writer(database)
     usual = writer.submit(level).result(PATIENCE_S)
-    quick = writer.submit_unsynced(level).result(PATIENCE_S)
+    quick = writer.submit_between(level, is_synced=False).result(PATIENCE_S)
     assert writer.submit(level).result(PATIENCE_S) == usual
     assert quick == ("1" if database.is_sqlite else "off")
     assert usual == "2" or not database.is_sqlite
     writer.close()
     with database.reading.connect() as connection:
-        assert len(Prepared(SEEN).rows(connection, {"least": 0})) == 3
+        assert len(Prepared(SEEN).run(connection, {"least": 0})) == 3
 
 
 @pytest.fixture

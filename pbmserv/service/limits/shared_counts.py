@@ -79,7 +79,9 @@ class Book:
                 with self._database.reading.connect() as connection:
                     found = self._news(connection)
             else:
-                found = self._writer.submit_unsynced(self._told_and_learned).result()
+                found = self._writer.submit_between(
+                    self._told_and_learned, is_synced=False
+                ).result()
                 self._is_told = True
             self._learn(found)
 
@@ -88,7 +90,8 @@ class Book:
         now = self._clock.now()
         if now >= self._pruned_at + PRUNE_EVERY:
             self._pruned_at = now
-            self._writer.submit_unsynced(partial(counted.prune, book=self._name, now=now)).result()
+            prune = partial(counted.prune, book=self._name, now=now)
+            self._writer.submit_between(prune, is_synced=False).result()
 
     def _tell(self, event: Event) -> None:
         self._waiting.append(event)

@@ -103,19 +103,19 @@ _BY_ADDRESS = (
 
 def by_id(connection: Connection, player_id: int) -> Player | None:
     """The player with this row id, also one who has left."""
-    found = _BY_ID.rows(connection, {"id": player_id})
+    found = _BY_ID.run(connection, {"id": player_id})
     return Player(*found[0]) if found else None
 
 
 def by_userid(connection: Connection, userid: str) -> Player | None:
     """The active player with this userid (lower case): one to play with and to write to."""
-    found = _ACTIVE.rows(connection, {"userid": userid})
+    found = _ACTIVE.run(connection, {"userid": userid})
     return Player(*found[0]) if found else None
 
 
 def of_name(connection: Connection, userid: str) -> Player | None:
     """Whoever has this userid (lower case), also one who has left: a name in old games."""
-    found = _BY_USERID.rows(connection, {"userid": userid})
+    found = _BY_USERID.run(connection, {"userid": userid})
     return Player(*found[0]) if found else None
 
 

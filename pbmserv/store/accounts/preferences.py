@@ -71,7 +71,7 @@ def unnamed(connection: Connection, userids: Collection[str]) -> frozenset[str]:
     found: set[str] = set()
     for at in range(0, len(names), _ASKED):
         some = [*names[at : at + _ASKED], *[""] * _ASKED]
-        rows = _UNNAMED.rows(connection, {f"name{n}": some[n] for n in range(_ASKED)})
+        rows = _UNNAMED.run(connection, {f"name{n}": some[n] for n in range(_ASKED)})
         found |= {row[0] for row in rows}
     return frozenset(found)
 

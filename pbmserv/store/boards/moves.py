@@ -46,7 +46,7 @@ _SUBMITTED = select(submitted_moves.c.turn, submitted_moves.c.text).where(
 
 def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
     """The moves of a board that come after ply *after*."""
-    found = _PLIES.rows(connection, {"board": board_id, "after": after})
+    found = _PLIES.run(connection, {"board": board_id, "after": after})
     return [Ply(row[0], Seat(row[1]), row[2], row[3]) for row in found]
 
 
@@ -84,7 +84,7 @@ def append(
 
 def plans(connection: Connection, board_id: int) -> dict[Seat, str]:
     """The canonical plans of a board, by seat."""
-    found = _PLANS.rows(connection, {"board": board_id})
+    found = _PLANS.run(connection, {"board": board_id})
     return {Seat(seat): plan for seat, plan in found}
 
 

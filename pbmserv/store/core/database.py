@@ -90,7 +90,7 @@ class Database:
         transaction for each look take several times as long as the look."""
         connection = self.reading.connect()
         connection.begin()  # for SQLAlchemy it lasts as long as the connection
-        at_driver(connection.connection.dbapi_connection, "COMMIT")
+        at_driver("COMMIT", connection)
         return connection
 
     @contextlib.contextmanager
@@ -105,11 +105,10 @@ class Database:
             connection = self._kept.pop()
         except IndexError:
             connection = self.looking()
-        driver: Any = connection.connection.dbapi_connection
         try:
-            at_driver(driver, "BEGIN")
+            at_driver("BEGIN", connection)
             yield connection
-            at_driver(driver, "COMMIT")
+            at_driver("COMMIT", connection)
         except BaseException:
             connection.close()
             raise
@@ -224,13 +223,17 @@ def _sqlite(url: str, begin: str, pool_size: int, cache_kb: int) -> Engine:
 
     @event.listens_for(engine, "begin")
     def start(connection: Connection) -> None:
-        at_driver(connection.connection.dbapi_connection, begin)
+        at_driver(begin, connection)
 
     return engine
 
 
-def at_driver(driver: Any, statement: str) -> None:
-    """Have SQLite's driver begin or end a transaction; its errors are SQLAlchemy's."""
+def at_driver(statement: str, connection: Connection) -> None:
+    """Have the driver begin or end a transaction or a savepoint; its errors are SQLAlchemy's."""
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql(statement)
+        return
+    driver: Any = connection.connection.dbapi_connection
     try:
         driver.execute(statement)
     except sqlite3.Error as error:

@@ -39,7 +39,7 @@ Values: TypeAlias = Mapping[str, Any]
 _Convert: TypeAlias = Callable[[Any], Any] | None
 
 _DIALECT = SQLiteDialect_pysqlite(json_serializer=written)
-_NONE: Values = {}
+_NO_VALUES: Sequence[Values] = ({},)
 
 
 class Prepared:
@@ -59,34 +59,16 @@ class Prepared:
         self._columns = columns
         self._same = same
 
-    def rows(self, connection: Connection, values: Values = _NONE) -> Sequence[Sequence[Any]]:
-        """Execute it; all that it finds."""
+    def run(self, connection: Connection, *each: Values) -> Sequence[Sequence[Any]]:
+        """Execute it for each of these values; all that it finds, of one alone."""
         if connection.dialect.name != "sqlite":
-            return connection.execute(self._statement, values).all()
-        try:
-            found: list[Sequence[Any]] = self.run(connection, values).fetchall()
-        except sqlite3.Error as error:
-            raise wrapped(self._embedded.text, error) from error
-        conversions = self._embedded.results
-        for at, row in enumerate(found) if conversions else ():
-            converted = list(row)
-            for place, convert in conversions:
-                if converted[place] is not None:
-                    converted[place] = convert(converted[place])
-            found[at] = converted
-            if at == 0 and self._same:
-                conversions = [one for one in conversions if one[0] >= self._same]
-        return found
-
-    def run(self, connection: Connection, *each: Values) -> Any:
-        """Execute it for each of these values (at least one); the cursor."""
-        if connection.dialect.name != "sqlite":
-            return connection.execute(self._statement, each)
+            there = connection.execute(self._statement, each or _NO_VALUES)
+            return there.all() if there.returns_rows else []
         if not connection.in_transaction():
             connection.begin()  # as any first statement does
-        text, names, conversions, constants, _ = self._embedded
+        text, names, conversions, constants, results, later = self._embedded
         bound = []
-        for values in each:
+        for values in each or _NO_VALUES:
             given = {**values, **constants} if constants else values
             row = list(map(given.__getitem__, names))
             for place, convert in conversions:
@@ -96,9 +78,17 @@ class Prepared:
         driver: Any = connection.connection.dbapi_connection
         try:
             one = len(bound) == 1
-            return driver.execute(text, bound[0]) if one else driver.executemany(text, bound)
+            done = driver.execute(text, bound[0]) if one else driver.executemany(text, bound)
+            found: list[Sequence[Any]] = done.fetchall()
         except sqlite3.Error as error:
             raise wrapped(text, error) from error
+        for at, kept in enumerate(found) if results else ():
+            converted = list(kept)
+            for place, convert in later if at else results:
+                if converted[place] is not None:
+                    converted[place] = convert(converted[place])
+            found[at] = converted
+        return found
 
     @cached_property
     def _embedded(self) -> _Embedded:
@@ -120,7 +110,8 @@ class Prepared:
             convert = _reader(column.type)
             if convert is not None:
                 results.append((place, convert))
-        return _Embedded(str(compiled), names, conversions, constants, results)
+        later = [one for one in results if one[0] >= self._same]
+        return _Embedded(str(compiled), names, conversions, constants, results, later)
 
 
 class _Embedded(NamedTuple):
@@ -131,6 +122,7 @@ class _Embedded(NamedTuple):
         conversions: place and conversion of each ``?`` that needs one.
         constants: the values of those that are not given at the execution.
         results: place and conversion of each column that needs one.
+        later: the same, of rows after the first.
 
     NULL is ``None`` in all of our types, so that nothing converts it.
     """
@@ -140,6 +132,7 @@ class _Embedded(NamedTuple):
     conversions: Sequence[tuple[int, Callable[[Any], Any]]]
     constants: Values
     results: Sequence[tuple[int, Callable[[Any], Any]]]
+    later: Sequence[tuple[int, Callable[[Any], Any]]]
 
 
 def _writer(kind: TypeEngine[Any]) -> _Convert:
@@ -163,19 +156,12 @@ class Savepoint:
     ordinary job."""
 
     def __init__(self, name: str) -> None:
-        self.begin = partial(_at_once, f"SAVEPOINT {name}")
+        self.begin = partial(at_driver, f"SAVEPOINT {name}")
         """From here on things can be taken back."""
-        self.undo = partial(_at_once, f"ROLLBACK TO SAVEPOINT {name}")
+        self.undo = partial(at_driver, f"ROLLBACK TO SAVEPOINT {name}")
         """Take back everything since `begin`; `end` must follow."""
-        self.end = partial(_at_once, f"RELEASE SAVEPOINT {name}")
+        self.end = partial(at_driver, f"RELEASE SAVEPOINT {name}")
         """Keep what there is."""
-
-
-def _at_once(statement: str, connection: Connection) -> None:
-    if connection.dialect.name == "sqlite":
-        at_driver(connection.connection.dbapi_connection, statement)
-    else:
-        connection.exec_driver_sql(statement)
 
 
 def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:

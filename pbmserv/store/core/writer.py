@@ -14,11 +14,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
@@ -69,19 +69,22 @@ class Writer(Protocol):
         """Run *job*; the future has its result once that is committed."""
         ...
 
-    def submit_between(self, job: Callable[[Connection], T]) -> Future[T]:
+    def submit_between(
+        self, job: Callable[[Connection], T], *, is_synced: bool = True
+    ) -> Future[T]:
         """As `submit`, for a short job that another process waits for: on SQLite it is done now, or
-        by whoever is carrying out a group, between two of its jobs."""
+        by whoever is carrying out a group, between two of its jobs.
+
+        Args:
+            is_synced: false for one that can be done once more: the disk is not waited for, and a
+                power failure, but no crash of this process, may take it back.
+        """
         ...
 
-    def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
-        """As `submit_between` one that can be done once more, without waiting for the disk: a power
-        failure, but no crash of this process, may take it back."""
-        ...
-
-    def submit_at_once(self, job: Callable[[Connection], T]) -> Future[T]:
-        """As `submit`, for an event loop with nothing else to do: on SQLite done when this comes
-        back, unless somebody else writes, or the disk has been slow lately."""
+    def submit_at_once(self, job: Callable[[Connection], T]) -> Future[T] | None:
+        """Do a job now, for an event loop with nothing else to do; its future, which is done.
+        ``None``, and nothing was done, where that may take long: somebody else writes, the disk has
+        been slow lately, or this is no SQLite."""
         ...
 
     def submit_all(self, jobs: Sequence[Job]) -> list[Future[Any]]:
@@ -111,9 +114,7 @@ class _Order:
     queued_at: float = field(default_factory=monotonic)
     future: Future[Any] = field(default_factory=Future)
     result: Any = None
-
-
-_Failed: TypeAlias = dict[_Order, Exception]
+    fault: Exception | None = None
 
 
 class _QueueWriter:
@@ -134,14 +135,13 @@ class _QueueWriter:
     def submit(self, job: Callable[[Connection], T]) -> Future[T]:
         return self._enqueue([_Order(job, is_synced=True)])[0]
 
-    def submit_between(self, job: Callable[[Connection], T]) -> Future[T]:
-        return self.submit(job)
+    def submit_between(
+        self, job: Callable[[Connection], T], *, is_synced: bool = True
+    ) -> Future[T]:
+        return self._enqueue([_Order(job, is_synced=is_synced)])[0]
 
-    def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
-        return self._enqueue([_Order(job, is_synced=False)])[0]
-
-    def submit_at_once(self, job: Callable[[Connection], T]) -> Future[T]:
-        return self.submit(job)
+    def submit_at_once(self, job: Callable[[Connection], T]) -> Future[T] | None:  # noqa: ARG002
+        return None
 
     def submit_all(self, jobs: Sequence[Job]) -> list[Future[Any]]:
         return self._enqueue([_Order(job, is_synced=True) for job in jobs])
@@ -197,31 +197,48 @@ class GroupWriter(_QueueWriter):
     def _run(self, pulse: Pulse) -> None:
         while (order := self._next(pulse)) is not None:
             with self._turn:
-                self._commit(self._gather([order]))
+                self._commit([order])
             self._do_rest()
         with self._turn:
             self._let_go()
         self._do_rest()
 
-    def submit_between(self, job: Callable[[Connection], T]) -> Future[T]:
-        return self._do_between(_Order(job, is_synced=True))
-
-    def submit_unsynced(self, job: Callable[[Connection], T]) -> Future[T]:
-        return self._do_between(_Order(job, is_synced=False))
+    def submit_between(
+        self, job: Callable[[Connection], T], *, is_synced: bool = True
+    ) -> Future[T]:
+        order = _Order(job, is_synced=is_synced)
+        self._between.append(order)
+        self._do_rest()
+        return order.future
 
     def submit_all(self, jobs: Sequence[Job]) -> list[Future[Any]]:
         orders = [_Order(job, is_synced=True) for job in jobs]
         with self._turn:
             if self._closed:
                 raise Closed("the writer is closed")
-            self._commit(self._gather(orders))
+            self._commit(orders)
         self._do_rest()
         return [order.future for order in orders]
 
-    def _do_between(self, order: _Order) -> Future[Any]:
-        """Have whoever is at work do it, or do it."""
-        self._between.append(order)
-        self._do_rest()
+    def submit_at_once(self, job: Callable[[Connection], T]) -> Future[T] | None:
+        order = _Order(job, is_synced=True)
+        if order.queued_at < self._slow_until or not self._turn.acquire(blocking=False):
+            return None
+        try:
+            if self._closed:
+                return None
+            self._commit([order], self._begin(is_synced=True, is_patient=False))
+            if (ended := monotonic()) > order.queued_at + QUICK_S:
+                self._slow_until = ended + SLOW_FOR_S
+        except (*UNAVAILABLE, DBAPIError):  # the thread waits, or says what is wrong
+            self._let_go()
+            return None
+        finally:
+            self._turn.release()
+            if self._between and self._closed:
+                self._do_rest()
+            elif self._between:  # the thread's, not the event loop's; it looks again at its end
+                self._queue.put(_Order(lambda _: None, is_synced=False))
         return order.future
 
     def _do_rest(self) -> None:
@@ -229,34 +246,14 @@ class GroupWriter(_QueueWriter):
         a turn calls this, so nothing is left lying."""
         while self._between and self._turn.acquire(blocking=False):
             try:
-                orders = self._gather()
-                if self._closed:
-                    for order in orders:
-                        order.future.set_exception(Closed("the writer is closed"))
-                else:
-                    self._commit(orders)
-            finally:
-                self._turn.release()
-
-    def submit_at_once(self, job: Callable[[Connection], T]) -> Future[T]:
-        order = _Order(job, is_synced=True)
-        if order.queued_at >= self._slow_until and self._turn.acquire(blocking=False):
-            try:
                 if not self._closed:
-                    begun = self._begin(is_synced=True, is_patient=False)
-                    self._commit(self._gather([order]), begun)
-                    if (ended := monotonic()) > order.queued_at + QUICK_S:
-                        self._slow_until = ended + SLOW_FOR_S
-                    return order.future
-            except (*UNAVAILABLE, DBAPIError):  # the thread waits, or says what is wrong
-                self._let_go()
+                    self._commit([])
+                while self._between and self._closed:
+                    order = self._between.popleft()
+                    if order.future.set_running_or_notify_cancel():
+                        order.future.set_exception(Closed("the writer is closed"))
             finally:
                 self._turn.release()
-                if self._between and self._closed:
-                    self._do_rest()
-                elif self._between:  # the thread's, not the event loop's; it looks again at its end
-                    self._queue.put(_Order(lambda _: None, is_synced=False))
-        return self._enqueue([order])[0]
 
     def _begin(self, *, is_synced: bool, is_patient: bool) -> Connection:
         """A transaction on the one connection that writes, which is kept from group to group. To
@@ -278,7 +275,7 @@ class GroupWriter(_QueueWriter):
             driver.execute(f"PRAGMA wal_autocheckpoint={LOG_PAGES if is_patient else MOST_PAGES}")
             self._is_patient = is_patient
         if self._connection.in_transaction():
-            stores.at_driver(driver, stores.BEGIN_WRITING)
+            stores.at_driver(stores.BEGIN_WRITING, self._connection)
         else:
             self._connection.begin()
         return self._connection
@@ -288,79 +285,71 @@ class GroupWriter(_QueueWriter):
             self._connection.close()
             self._connection = None
 
-    def _gather(self, orders: Sequence[_Order] = ()) -> list[_Order]:
-        """These, and whatever else is there; who has the turn asks. None of them can be called off
-        any more."""
-        orders = list(orders)
+    def _commit(self, handed_in: Sequence[_Order], begun: Connection | None = None) -> None:
+        """Carry out these and whatever else is there, in as many transactions as others' short jobs
+        make of it; who has the turn asks. None of them can be called off any more.
+
+        Args:
+            begun: the first transaction, if that has begun.
+        """
+        orders = list(handed_in)
         while self._between:
             orders.append(self._between.popleft())
-        while len(orders) < BATCH and not self._queue.empty():
-            try:
+        with suppress(Empty):  # the thread was faster
+            while len(orders) < BATCH and not self._queue.empty():
                 order = self._queue.get_nowait()
-            except Empty:  # the thread was faster
-                break
-            if order is None:  # the end, which is the thread's to find
-                self._queue.put(order)
-                break
-            orders.append(order)
-        return [one for one in orders if one.future.set_running_or_notify_cancel()]
-
-    def _commit(self, orders: list[_Order], begun: Connection | None = None) -> None:
-        """Carry out a group, in as many transactions as others' short jobs make of it."""
-        left = deque(orders)
+                if order is None:  # the end, which is the thread's to find
+                    self._queue.put(order)
+                    break
+                orders.append(order)
+        left = deque([one for one in orders if one.future.set_running_or_notify_cancel()])
         while left:
-            done, failed = list[_Order](), _Failed()
+            done = list[_Order]()
             try:
-                self._transaction(left, done, failed, begun)
+                self._transaction(left, done, begun)
             except Exception as fault:  # nobody of this group may hear 250
                 done += left
+                left.clear()
                 cause = stores.cause_of(fault)
                 log.error("jobs were rolled back", exc_info=cause, extra={"jobs": len(done)})
                 self._let_go()  # closing it takes back whatever is half done
                 for order in done:
-                    order.future.set_exception(failed.get(order, cause))
-                return
+                    order.fault = order.fault or cause
             begun = None
             for order in done:
-                if error := failed.get(order):
-                    order.future.set_exception(error)
+                if order.fault is not None:
+                    order.future.set_exception(order.fault)
                 else:
                     order.future.set_result(order.result)
 
     def _transaction(
-        self, left: deque[_Order], done: list[_Order], failed: _Failed, begun: Connection | None
+        self, left: deque[_Order], done: list[_Order], begun: Connection | None
     ) -> None:
-        """Carry out as many as nobody's short job comes between, then that job, and commit."""
+        """Carry out as many as nobody's short job comes between, then that job, and commit. One
+        that fails leaves nothing behind."""
         is_synced = True in [one.is_synced for one in left]
         connection = begun or self._begin(is_synced=is_synced, is_patient=True)
-        driver: Any = connection.connection.dbapi_connection
-        if len(left) == 1:
-            done.append(left.popleft())
-            _carry_out(done[0], connection, failed, driver.rollback)
-            if failed:
-                return
+        is_one = len(left) == 1  # it needs no savepoint: what undoes it undoes the transaction
         while left:
             is_between = bool(done and is_synced and self._between)
             order = self._between.popleft() if is_between else left.popleft()
             if not is_between or order.future.set_running_or_notify_cancel():
                 done.append(order)
-                _JOB.begin(connection)
-                _carry_out(order, connection, failed, partial(_JOB.undo, connection))
-                _JOB.end(connection)
+                if not is_one:
+                    _JOB.begin(connection)
+                try:
+                    order.result = order.job(connection)
+                except BaseException as error:  # noqa: BLE001 - the submitter gets it
+                    order.fault = stores.handed_on(error)
+                    if is_one:
+                        stores.at_driver("ROLLBACK", connection)
+                        return
+                    _JOB.undo(connection)
+                if not is_one:
+                    _JOB.end(connection)
             if is_between and not self._between:
                 break
-        stores.at_driver(driver, "COMMIT")
-
-
-def _carry_out(
-    order: _Order, connection: Connection, failed: _Failed, undo: Callable[[], None]
-) -> None:
-    """Do a job; if it fails, leave nothing of it behind, and note why."""
-    try:
-        order.result = order.job(connection)
-    except BaseException as error:  # noqa: BLE001 - the submitter gets it
-        failed[order] = stores.handed_on(error)
-        undo()
+        stores.at_driver("COMMIT", connection)
 
 
 class PoolWriter(_QueueWriter):

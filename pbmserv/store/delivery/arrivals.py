@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import field
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from sqlalchemy import (
@@ -108,7 +109,7 @@ def add_all(connection: Connection, group: Sequence[NewArrival]) -> list[int]:
         for new in group
     ]
     if connection.dialect.name == "sqlite":
-        return [int(_ADD.rows(connection, row)[0][0]) for row in rows]
+        return [int(_ADD.run(connection, row)[0][0]) for row in rows]
     return list(connection.scalars(_ADD_ALL, rows))
 
 
@@ -136,9 +137,19 @@ def beat_at(connection: Connection) -> datetime | None:
     return found
 
 
-def after(connection: Connection, number: int, most: int) -> list[Arrival]:
-    """Up to *most* that came after that one, in their order."""
-    return [_arrival(row) for row in _NEXT.rows(connection, {"after": number, "most": most})]
+def _stored(statement: Prepared, connection: Connection, **values: Any) -> list[Arrival]:
+    """The arrivals that a statement like `_ALL` finds."""
+    stored = []
+    for row in statement.run(connection, values):
+        number, kind, recipient, sender, peer, hello, handed_on, raw = row[:8]
+        verdict, found, lane, player, at = row[8:]
+        envelope = Envelope(sender, recipient, raw, peer, hello, handed_on)
+        stored.append(Arrival(kind, envelope, lane, at, Verdict(verdict, found), player, id=number))
+    return stored
+
+
+after = partial(_stored, _NEXT)
+"""Up to *most* that came *after* that number, in their order."""
 
 
 def numbers(connection: Connection) -> list[int]:
@@ -259,7 +270,7 @@ _HELD = (
 )
 """An earlier one of its lane in another play's hands. Not an `exists`: as a join, PostgreSQL reads
 and sorts all that waits before it gives us the first hundred."""
-_CLAIMABLE = (
+_CLAIMABLE = Prepared(
     _ALL.where(
         arrivals.c.claimed_until.is_(None) | (arrivals.c.claimed_until <= bindparam("now")),
         _HELD.is_(None),
@@ -293,20 +304,20 @@ def claim(
     is left from its first mail on that is neither ours nor gone: only the play that has the
     earlier mails of a lane may have later ones.
     """
-    found = connection.execute(_CLAIMABLE, {"now": now, "most": most}).all()
+    found = _stored(_CLAIMABLE, connection, now=now, most=most)
     if not found:
         return []
-    lanes, ids = [row.lane for row in found], [row.id for row in found]
+    lanes, ids = [one.lane for one in found], [one.id for one in found]
     firsts = connection.execute(_OF_OTHERS, {"lanes": lanes, "ids": ids, "last": ids[-1]})
     of_others: dict[str, int] = dict(firsts.all())
     taken: Counter[str] = Counter()
     ours = []
-    for row in found:
-        if taken[row.lane] < of_lane and row.id < of_others.get(row.lane, row.id + 1):
-            taken[row.lane] += 1
-            ours.append(row)
-    connection.execute(_CLAIM, {"ids": [row.id for row in ours], "until": until})
-    return [_arrival(row) for row in ours]
+    for one in found:
+        if taken[one.lane] < of_lane and one.id < of_others.get(one.lane, one.id + 1):
+            taken[one.lane] += 1
+            ours.append(one)
+    connection.execute(_CLAIM, {"ids": [one.id for one in ours], "until": until})
+    return ours
 
 
 def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
@@ -334,11 +345,3 @@ def take(connection: Connection, number: int) -> bool:
 def prune_results(connection: Connection, before: datetime) -> None:
     """Drop what pages have been told long ago."""
     connection.execute(delete(settled).where(settled.c.settled_at < before))
-
-
-def _arrival(row: Sequence[Any]) -> Arrival:
-    """An arrival of a row of `_ALL`."""
-    number, kind, recipient, sender, peer, hello, handed_on, raw = row[:8]
-    verdict, found, lane, player_id, received_at = row[8:]
-    envelope = Envelope(sender, recipient, raw, peer, hello, handed_on)
-    return Arrival(kind, envelope, lane, received_at, Verdict(verdict, found), player_id, id=number)

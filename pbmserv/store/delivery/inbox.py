@@ -79,7 +79,7 @@ def add(
 
     *player_id* is who speaks, where the address it came to says so.
     """
-    found = _ADD[connection.dialect.name].rows(
+    found = _ADD[connection.dialect.name].run(
         connection,
         {
             "digest": digest,

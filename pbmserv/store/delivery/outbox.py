@@ -283,7 +283,7 @@ def claim(
     if avoiding:
         rows = connection.execute(_ALL_DUE.where(_not_to(avoiding)), values)
     else:
-        rows = _DUE.rows(connection, values)
+        rows = _DUE.run(connection, values)
     found, parked = list[QueuedLetter](), list[int]()
     for *columns, given_up in rows:
         row = QueuedLetter(*columns)
@@ -373,7 +373,7 @@ def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime |
     if avoiding:
         found = connection.execute(_ALL_NEXT.where(_not_to(avoiding))).scalar()
     else:
-        found = _NEXT.rows(connection)[0][0]
+        found = _NEXT.run(connection)[0][0]
     return found
 
 
