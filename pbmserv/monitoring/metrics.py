@@ -11,7 +11,6 @@ import logging
 import os
 import socket
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import Thread
 from time import monotonic
@@ -90,8 +89,8 @@ class Watch(Protocol):
     """Shows the supervisor which piece of work a process is at, and a process which pieces one
     before it did not come back from: it was killed for that."""
 
-    def of(self, number: int) -> AbstractContextManager[None]:
-        """While that letter is made, or that board thought about."""
+    def at(self, number: int) -> None:
+        """From now on that letter is made, or that board thought about; 0: nothing is."""
         ...
 
     def killed_over(self) -> Mapping[int, int]:

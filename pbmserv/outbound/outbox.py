@@ -328,12 +328,15 @@ class Outbox:
             with self._database.one_state() as connection:
                 looking = Looking(connection, self._composer.positions)
                 killed_over = self._watch.killed_over()
-                for row in [row for row in rows if row.raw is None]:
-                    if row.id in killed_over:
-                        _must_end(row, killed_over[row.id])
-                    with self._watch.of(row.id):
+                try:
+                    for row in [row for row in rows if row.raw is None]:
+                        if row.id in killed_over:
+                            _must_end(row, killed_over[row.id])
+                        self._watch.at(row.id)
                         raw = self._composer.bytes_of(looking, row)
                         made[row.id] = self._signer.signed(raw) if self._signer.keys else raw
+                finally:
+                    self._watch.at(0)
             packed = {number: pack(raw) for number, raw in made.items()}
             wait = self._rows.keep(packed) if packed else tuple
         except UNAVAILABLE as error:

@@ -11,16 +11,15 @@ from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError
 
 from pbmserv.clock import Clock
-from pbmserv.errors import ServerFault
 from pbmserv.files import alone_with, file_of
 from pbmserv.stages.current_work import Claims
 from pbmserv.store.core.database import Claiming, Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals
-from pbmserv.store.delivery.arrivals import Arrival
+from pbmserv.store.delivery.arrivals import Arrival, Gone
 
 MOST = 500
 """Arrivals in memory at a time; the others wait in the store."""
@@ -35,37 +34,29 @@ RESULTS_KEPT = timedelta(hours=1)
 """How long a page can ask what came of its form."""
 
 
-class Gone(ServerFault):
-    """An arrival has been carried out by somebody else."""
-
-
 class Arrivals(ABC):
     """The queue between the door and play, and what of it play has in hand. Thread-safe.
 
     Args:
         store: where the door puts them.
-        claims: knows, too, what is in hand.
+
+    Attributes:
+        has_more: whether more may have come by the last look than that has brought.
+        settle: notes, in the transaction that carries it out, that an arrival is done, and the
+            result of a form; raises `Gone` where somebody else has done it.
     """
 
-    def __init__(self, store: Database, claims: Claims | None = None) -> None:
+    settle: Callable[[Connection, Arrival, datetime, Any], None]
+
+    def __init__(self, store: Database) -> None:
+        self.has_more = True
         self._mail = store
-        self._claims = claims
-        if claims is not None:
-            claims.begin()
         self._guard = threading.Lock()
         self._in_hand: dict[int, datetime] = {}
 
     @abstractmethod
     def new(self) -> list[Arrival]:
         """What has come since the last call, in its order."""
-
-    @abstractmethod
-    def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
-        """Note, in the transaction that carries it out, that it is done. *result*: of a form.
-
-        Raises:
-            Gone: somebody else has done it.
-        """
 
     @abstractmethod
     def oldest(self) -> datetime | None:
@@ -83,22 +74,11 @@ class Arrivals(ABC):
         """The transaction that has settled it is committed."""
         with self._guard:
             self._in_hand.pop(arrival.id, None)
-        if self._claims is not None:
-            self._claims.remove([arrival.id])
 
     def door_beat(self) -> datetime | None:
         """When a door said last that it takes mail in."""
         with self._mail.reading.connect() as connection:
             return arrivals.beat_at(connection)
-
-    def _hold(self, found: list[Arrival]) -> list[Arrival]:
-        """These are in hand from now on."""
-        with self._guard:
-            for one in found:
-                self._in_hand[one.id] = one.received_at
-        if self._claims is not None:
-            self._claims.add([one.id for one in found])
-        return found
 
     def _held(self) -> list[int]:
         with self._guard:
@@ -118,11 +98,13 @@ class TwoStores(Arrivals):
             first = min(arrivals.numbers(connection), default=0)
         with game.reading.connect() as connection:
             self._settled = arrivals.settled_since(connection, self.store, first)
+        self.settle = partial(arrivals.settle, store=self.store)
         self._last = 0
         self._looking: Connection | None = None
 
     def new(self) -> list[Arrival]:
-        if len(self._in_hand) >= MOST:
+        self.has_more = len(self._in_hand) >= MOST
+        if self.has_more:
             return []
         if self._looking is None:
             self._looking = self._mail.looking()
@@ -131,15 +113,13 @@ class TwoStores(Arrivals):
         except DBAPIError:  # the next look begins with another connection
             self.let_go()
             raise
+        self.has_more = len(found) == MOST
         if found:
             self._last = found[-1].id
-        return self._hold([one for one in found if one.id not in self._settled])
-
-    def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
-        try:
-            arrivals.settle(connection, self.store, arrival.id, now, result)
-        except IntegrityError as error:
-            raise Gone("carried out before") from error
+        found = [one for one in found if one.id not in self._settled]
+        with self._guard:
+            self._in_hand |= {one.id: one.received_at for one in found}
+        return found
 
     def oldest(self) -> datetime | None:
         with self._mail.reading.connect() as connection:
@@ -179,7 +159,10 @@ class OneStore(Arrivals):
         left = claims.left() if claims else []
         if left:  # a play before this one has died with them
             self._writer.submit(partial(arrivals.release, ids=left)).result()
-        super().__init__(database, claims)
+        super().__init__(database)
+        self._claims = claims or Claims()
+        self._claims.begin()
+        self.settle = self._settle
         commit = partial(writer.submit_between, is_synced=False)
         self._claiming = Claiming(commit, arrivals.let_go)
 
@@ -197,15 +180,23 @@ class OneStore(Arrivals):
             arrivals.claim, now=now, until=now + LEASE, most=CLAIMED, of_lane=CLAIMED_OF_LANE
         )
         with self._mail.reading.connect() as connection:
-            if not arrivals.has_free(connection, now):
-                return []
-        return self._hold(self._claiming.claimed(claim, now + LEASE))
+            is_free = arrivals.has_free(connection, now)
+        found = self._claiming.claimed(claim, now + LEASE) if is_free else []
+        with self._guard:
+            self._in_hand |= {one.id: one.received_at for one in found}
+            self.has_more = bool(self._in_hand)  # more of their lanes, or of what others had
+        self._claims.add([one.id for one in found])
+        return found
 
-    def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
+    def done(self, arrival: Arrival) -> None:
+        super().done(arrival)
+        self._claims.remove([arrival.id])
+
+    def _settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
         if not arrivals.take(connection, arrival.id):
             raise Gone("carried out by another process")
         if arrival.kind == "form":
-            arrivals.settle(connection, self.store, arrival.id, now, result)
+            arrivals.settle(connection, arrival, now, result, store=self.store)
 
     def oldest(self) -> datetime | None:
         with self._mail.reading.connect() as connection:

@@ -7,7 +7,6 @@ import mmap
 import struct
 import threading
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
 from itertools import count
 from time import monotonic
 
@@ -47,21 +46,6 @@ class Stuck:
         return {number: times for number, times in _TIMES.iter_unpack(self._memory) if times}
 
 
-class _Place(AbstractContextManager[None]):
-    """Where a thread notes what it is at: a context each time, and no generator."""
-
-    def __init__(self, memory: mmap.mmap, at: int) -> None:
-        self._memory = memory
-        self._at = at
-        self.number = NONE
-
-    def __enter__(self) -> None:
-        _LAYOUT.pack_into(self._memory, self._at, self.number, monotonic())
-
-    def __exit__(self, *_: object) -> None:
-        _LAYOUT.pack_into(self._memory, self._at, NONE, 0.0)
-
-
 class CurrentWork:
     """Numbers (of arrivals, letters, boards) and since when, in memory that a forked child shares
     with its parent.
@@ -81,14 +65,12 @@ class CurrentWork:
         self._places = count()
         self._mine = threading.local()
 
-    def of(self, number: int) -> AbstractContextManager[None]:
-        """While this thread is at it."""
-        place: _Place | None = getattr(self._mine, "place", None)
+    def at(self, number: int) -> None:
+        """From now on this thread is at it; `NONE`: at nothing."""
+        place: int | None = getattr(self._mine, "place", None)
         if place is None:
-            at = next(self._places) % THREADS * _LAYOUT.size
-            place = self._mine.place = _Place(self._memory, at)
-        place.number = number
-        return place
+            place = self._mine.place = next(self._places) % THREADS * _LAYOUT.size
+        _LAYOUT.pack_into(self._memory, place, number, 0.0 if number == NONE else monotonic())
 
     def clear(self) -> None:
         """Whoever carried something out has died."""

@@ -80,7 +80,7 @@ class Lanes:
 
     def __init__(self) -> None:
         self._by_name: dict[str, Lane] = {}
-        self._taken = 0
+        self._over = 0
         self._wary_until = perf_counter() + WARY_S
 
     def add(self, task: Task) -> None:
@@ -98,10 +98,6 @@ class Lanes:
         later = (n for n, one in enumerate(waiting) if one.arrival.id > task.arrival.id)
         waiting.insert(next(later, len(waiting)), task)
 
-    def are_empty(self) -> bool:
-        """Whether nobody waits."""
-        return not [one for one in self._by_name.values() if one.waiting]
-
     def in_turn(self) -> Iterator[Lane]:
         """Each time the lane that has had the least of the time, among those with something to
         begin; who asks for the next one has begun it. Hundreds, when many wait, are looked at once.
@@ -118,19 +114,16 @@ class Lanes:
                 yield lane
                 heappush(ready, (lane.used_s, n, lane))
 
-    def used(self, lane: Lane, seconds: float) -> None:
-        """A mail of a lane has taken so much processor time."""
-        lane.used_s += seconds
-        self._taken += 1
-        if self._taken % FORGET_EVERY == 0:
+    def over(self, lane: Lane) -> None:
+        """A mail of a lane is over: forget a lane in which nothing waits, but not what it has used
+        lately."""
+        self._over += 1
+        if self._over % FORGET_EVERY == 0:
             for one in self._by_name.values():
                 one.used_s *= FORGET
-
-    def tidy(self, lane: Lane) -> None:
-        """Forget a lane in which nothing waits, but not what it has used lately."""
         is_known = self._by_name.get(lane.name) is lane  # else it was forgotten, and began anew
-        is_over = not lane.waiting and not lane.is_held and lane.used_s < NOT_WORTH_KEEPING_S
-        if is_known and is_over:
+        is_idle = not lane.waiting and not lane.is_held and lane.used_s < NOT_WORTH_KEEPING_S
+        if is_known and is_idle:
             del self._by_name[lane.name]
 
 

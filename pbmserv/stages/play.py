@@ -32,11 +32,11 @@ from pbmserv.service.core.mail_service import MailService, ToKeep
 from pbmserv.service.core.results import NOTHING, Done
 from pbmserv.service.delivery.incoming import IncomingMail, MailReader, is_set_aside
 from pbmserv.service.limits.rates import TooMany
-from pbmserv.stages.arrivals import MOST, Arrivals, Gone
-from pbmserv.stages.current_work import CurrentWork
+from pbmserv.stages.arrivals import Arrivals
+from pbmserv.stages.current_work import NONE, CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS, Backlog, Lane, Lanes, Task
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
-from pbmserv.store.delivery.arrivals import Arrival
+from pbmserv.store.delivery.arrivals import Gone
 
 POLL_S = 1.0
 """Seconds between two looks for what no ring has told of."""
@@ -101,14 +101,14 @@ class Play:
         self.backlog = Backlog()
         self._is_alone = False
         self._keeps_order = keeps_order
-        self._events: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._events: SimpleQueue[Future[Any] | None] = SimpleQueue()  # what others have ready
+        self._awaited: dict[Future[Any], Callable[[Future[Any]], None]] = {}
         self._lanes = Lanes()
         self._read: list[tuple[Lane, Task, Callable[[Connection], Done]]] = []
         self._in_flight = 0
         self._checked = 0
-        self._again_at: float | None = None
         self._is_rung = self._has_rung = self._are_several = False
-        self._look_at = self._handed_in = 0.0
+        self._again_at = self._look_at = self._handed_in = 0.0
         self._stopping = threading.Event()
         self._pulse = Pulse(LONGEST_S)
         self._thread = threading.Thread(target=self.run, name="play", daemon=True)
@@ -177,17 +177,21 @@ class Play:
         self._has_rung = False
         for left in range(self._events.qsize(), -1, -1):
             if event is not None:  # else it only woke us: what has happened is in the database
-                event()
+                self._awaited.pop(event)(event)
             if left:
                 event = self._events.get_nowait()
 
     def _begin_some(self) -> None:
-        """Take what has arrived, and begin as much as may be begun."""
-        if self._again_at is not None and perf_counter() < self._again_at:
+        """Take what has arrived, and begin as much as may be begun. When that was all, the next
+        look waits for a ring."""
+        if perf_counter() < self._again_at:
             return
-        self._again_at = None
         if self._is_rung or perf_counter() >= self._look_at:
-            self._look()
+            self._is_rung = False
+            for arrival in self._arrivals.new():
+                deaths = self._suspects.get(arrival.id, 0)
+                self._lanes.add(Task(arrival, perf_counter(), deaths=deaths))
+            self._look_at = 0.0 if self._arrivals.has_more else perf_counter() + POLL_S
         for lane in self._lanes.in_turn():
             if self._in_flight >= IN_FLIGHT or self._stopping.is_set() or self._is_alone:
                 return
@@ -197,63 +201,57 @@ class Play:
                 self._is_alone = True
             self._begin(lane, lane.waiting.popleft())
 
-    def _look(self) -> None:
-        """Take what has arrived; when that was all, the next look waits for a ring."""
-        self._is_rung = False
-        is_all = self._lanes.are_empty() and (self._keeps_order or self.is_idle())
-        found = self._arrivals.new()
-        for arrival in found:
-            deaths = self._suspects.get(arrival.id, 0)
-            self._lanes.add(Task(arrival, perf_counter(), deaths=deaths))
-        is_all &= len(found) < MOST if self._keeps_order else not found
-        self._look_at = perf_counter() + POLL_S if is_all else 0.0
-
     def _begin(self, lane: Lane, task: Task) -> None:
         """Read a mail, and have its passwords looked at or hand it to the writer."""
-        begun = thread_time()
+        arrival, mails, begun = task.arrival, self._mails, thread_time()
+        envelope, now = arrival.envelope, arrival.received_at
+        job: Callable[[Connection], Any]
+        self._current.at(arrival.id)
         try:
-            with self._current.of(task.arrival.id):
-                job = self._job(lane, task)
+            if arrival.kind != "mail" or task.deaths >= MOST_DEATHS:
+                job = self._unread(task)
+            else:
+                incoming = task.incoming or self._reader.read(envelope, arrival.verdict)
+                task.incoming = incoming
+                if self._reader.mail_domain.is_postmaster(envelope.recipient):
+                    digest, why = incoming.mail.digest, "for the postmaster"
+                    kept = ToKeep(envelope, digest, why, "", arrival.verdict)
+                    job = partial(mails.keep, kept, now)
+                elif incoming.mail.automatic and is_set_aside(incoming):
+                    job = partial(mails.set_aside, incoming, now)
+                elif (known := self._checks.known(incoming)) is not None:
+                    job = partial(mails.carry_out, known, now)
+                else:
+                    looked = self._checks.vet(incoming)
+                    lane.is_held = True
+                    self._checked += 1
+                    self._awaited[looked] = partial(self._is_checked, lane, task)
+                    looked.add_done_callback(self._events.put)
+                    return
+        except MailError as error:  # which the door has not refused: nobody can be answered
+            kept = ToKeep(envelope, "", f"the mail cannot be read: {error}")
+            job = partial(mails.keep, kept, now)
         except Exception:
             log.exception("a mail could not be read; it is kept for the operator")
-            kept = ToKeep.of_fault(task.arrival.envelope, None, traceback.format_exc())
-            job = partial(self._mails.keep, kept, task.arrival.received_at)
+            kept = ToKeep.of_fault(envelope, None, traceback.format_exc())
+            job = partial(mails.keep, kept, now)
         finally:
+            self._current.at(NONE)
             lane.used_s += thread_time() - begun
-        if job is not None:
-            self._submit(lane, task, job)
+        self._submit(lane, task, job)
 
-    def _job(self, lane: Lane, task: Task) -> Callable[[Connection], Any] | None:
-        """What is to be done about an arrival; ``None``: its passwords are looked at first."""
+    def _unread(self, task: Task) -> Callable[[Connection], Any]:
+        """What is to be done about an arrival that is no mail, or with which play has died."""
         arrival = task.arrival
-        now = arrival.received_at
         if task.deaths >= MOST_DEATHS:
-            return partial(self._mails.keep, self._deadly(task), now)
+            return partial(self._mails.keep, self._deadly(task), arrival.received_at)
         if arrival.kind == "form":
-            return partial(self._form, json.loads(arrival.envelope.raw), now)
-        if arrival.kind == "over":
-            return self._over_job(arrival)
-        if task.incoming is None:
-            try:
-                task.incoming = self._reader.read(arrival.envelope, arrival.verdict)
-            except MailError as error:  # which the door has not refused: nobody can be answered
-                fault = f"the mail cannot be read: {error}"
-                return partial(self._mails.keep, ToKeep(arrival.envelope, "", fault), now)
-        incoming = task.incoming
-        if self._reader.mail_domain.is_postmaster(arrival.envelope.recipient):
-            digest, why = incoming.mail.digest, "for the postmaster"
-            kept = ToKeep(arrival.envelope, digest, why, "", arrival.verdict)
-            return partial(self._mails.keep, kept, now)
-        if incoming.mail.automatic and is_set_aside(incoming):
-            return partial(self._mails.set_aside, incoming, now)
-        known = self._checks.known(incoming)
-        if known is not None:
-            return partial(self._mails.carry_out, known, now)
-        lane.is_held = True
-        self._checked += 1
-        is_checked = partial(self._is_checked, lane, task)
-        self._checks.vet(incoming).add_done_callback(partial(self._tell, is_checked))
-        return None
+            return partial(self._form, json.loads(arrival.envelope.raw), arrival.received_at)
+        # A mail that was put off: its writer is told why, unless it is a machine.
+        writer, over = self._reader.put_off(arrival.envelope)
+        if not writer:
+            return lambda _: NOTHING
+        return partial(self._mails.tell_too_many, writer, over, arrival.received_at)
 
     def _deadly(self, task: Task) -> ToKeep:
         """What is kept of a mail with which play has died, or had to be killed, more than once."""
@@ -266,13 +264,6 @@ class Play:
         except Exception:  # noqa: BLE001 - that may be what ails it
             return ToKeep(task.arrival.envelope, "", fault)
         return ToKeep.of_fault(task.arrival.envelope, incoming, fault)
-
-    def _over_job(self, arrival: Arrival) -> Callable[[Connection], Any]:
-        """Tell the writer of a mail that was put off why, unless it is a machine."""
-        writer, over = self._reader.put_off(arrival.envelope)
-        if not writer:
-            return lambda _: NOTHING
-        return partial(self._mails.tell_too_many, writer, over, arrival.received_at)
 
     def _form(self, values: dict[str, Any], now: datetime, connection: Connection) -> Any:
         return self._forms[values["form"]](values, now, connection)
@@ -311,64 +302,59 @@ class Play:
             return
         self._are_several = self._keeps_order and (len(read) > 1 or self._is_rung)
         for (lane, task, _), future in zip(read, futures, strict=True):
-            future.add_done_callback(partial(self._tell, partial(self._is_done, lane, task)))
-
-    def _tell(self, then: Callable[[Future[T]], None], future: Future[T]) -> None:
-        """Have play's own thread go on with what another thread has ready."""
-        self._events.put(partial(then, future))
+            self._awaited[future] = partial(self._is_done, lane, task)
+            future.add_done_callback(self._events.put)
 
     def _carry_out(
         self, task: Task, job: Callable[[Connection], Any], connection: Connection
     ) -> Done:
         """Do a job and note that its arrival is done, with a look at the time that takes."""
         begun = thread_time()
+        self._current.at(task.arrival.id)
         try:
-            with self._current.of(task.arrival.id):
-                found = job(connection)
-                done: Done
-                done, result = found if isinstance(found, tuple) else (found, None)
-                self._arrivals.settle(connection, task.arrival, self._clock.now(), result)
-                return done
+            found = job(connection)
+            done: Done
+            done, result = found if isinstance(found, tuple) else (found, None)
+            self._arrivals.settle(connection, task.arrival, self._clock.now(), result)
+            return done
         finally:
+            self._current.at(NONE)
             task.took_s = thread_time() - begun
 
     def _is_done(self, lane: Lane, task: Task, future: Future[Done]) -> None:
-        """The writer has come back to a job."""
+        """The writer has come back to a job: tell others, and log it with the time since its
+        arrival was taken up."""
         try:
             self._is_alone = False
-            self._lanes.used(lane, task.took_s)
+            lane.used_s += task.took_s
             if not self._keeps_order:
                 lane.is_held = False
             error = future.exception() if not future.cancelled() else CancelledError()
-            if error is None:
-                self._take_note(task, future.result())
-                self._lanes.tidy(lane)
-            else:
+            if error is not None:
                 self._failed(lane, task, error)
+                return
+            done = future.result()
+            self.backlog.queued(done.letters)
+            if done.letters and not self._has_rung:  # what this round takes note of is committed
+                self._has_rung = True
+                self._ring_post()
+            if done.bots:
+                self._ring_bots()
+            self._arrivals.done(task.arrival)
+            done.remember(self._mails.positions)
+            if task.arrival.kind == "mail" and done.receipt is not None:
+                ms = (perf_counter() - task.begun) * 1000
+                self._reader.note_done(task.arrival, task.incoming, done.receipt, ms)
+            self._lanes.over(lane)
         finally:
             self._in_flight -= 1
-
-    def _take_note(self, task: Task, done: Done) -> None:
-        """Of what was carried out: tell others, and log it with the time since it came here."""
-        self.backlog.queued(done.letters)
-        if done.letters and not self._has_rung:  # what this round takes note of is committed
-            self._has_rung = True
-            self._ring_post()
-        if done.bots:
-            self._ring_bots()
-        arrival, incoming, receipt = task.arrival, task.incoming, done.receipt
-        self._arrivals.done(arrival)
-        done.remember(self._mails.positions)
-        if arrival.kind == "mail" and receipt is not None:
-            ms = (perf_counter() - task.begun) * 1000
-            self._reader.note_done(arrival, incoming, receipt, ms)
 
     def _failed(self, lane: Lane, task: Task, error: BaseException) -> None:
         """A mail was not carried out: look again, try again, tell its writer, or keep it."""
         arrival = task.arrival
         if isinstance(error, Gone):  # somebody else has carried it out
             self._arrivals.done(arrival)
-            self._lanes.tidy(lane)
+            self._lanes.over(lane)
         elif isinstance(error, Outdated) and task.changes < MOST_CHANGES:
             task.changes += 1
             self._lanes.put_back(task)

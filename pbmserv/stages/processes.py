@@ -28,7 +28,7 @@ from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages import listeners, operators
 from pbmserv.stages.base import Base
-from pbmserv.stages.current_work import THREADS, Claims, CurrentWork
+from pbmserv.stages.current_work import NONE, THREADS, Claims, CurrentWork
 from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, Unanswered
 from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, WebStage
 from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
@@ -359,17 +359,19 @@ class _Watched(ThreadPoolExecutor):
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **named: Any) -> Future[T]:
         def watched() -> T:
-            with self._current.of(BEAT):
+            self._current.at(BEAT)
+            try:
                 return fn(*args, **named)
+            finally:
+                self._current.at(NONE)
 
         return super().submit(watched)
 
 
 async def _beat(current: CurrentWork) -> None:
     """Show the supervisor that the event loop comes back from what requests ask of a game."""
-    beat = current.of(BEAT)
     while True:
-        beat.__enter__()  # anew: its time is that of the last one
+        current.at(BEAT)
         await asyncio.sleep(BEAT_S)
 
 

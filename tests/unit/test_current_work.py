@@ -26,16 +26,18 @@ def test_a_mail_that_is_stuck_is_seen_beside_others_that_come_and_go() -> None:
     begun, over = threading.Event(), threading.Event()
 
     def stuck() -> None:
-        with current.of(7):
-            begun.set()
-            over.wait(10)
+        current.at(7)
+        begun.set()
+        over.wait(10)
+        current.at(NONE)
 
     thread = threading.Thread(target=stuck)
     thread.start()
     assert begun.wait(10)
-    with current.of(8):
-        assert sorted(current.all()) == [7, 8]
-        assert current.longest()[0] == 7
+    current.at(8)
+    assert sorted(current.all()) == [7, 8]
+    assert current.longest()[0] == 7
+    current.at(NONE)
     assert current.all() == [7]
     over.set()
     thread.join()
@@ -48,17 +50,17 @@ def test_work_has_not_taken_long_because_the_machine_was_asleep(
     now = [1_000.0]
     monkeypatch.setattr(current_work, "monotonic", lambda: now[0])
     pauses, current = Pauses(), CurrentWork()
-    with current.of(7):
-        for _ in range(20):
-            now[0] += 0.25
-            seen = current.longest(pauses.look())
-        assert seen == (7, 5.0)
-        now[0] += 3_600.0
-        assert current.longest(pauses.look()) == (7, 0.0)
-        for _ in range(20):
-            now[0] += 0.25
-            seen = current.longest(pauses.look())
-        assert seen == (7, 5.0)  # it is stuck indeed
+    current.at(7)
+    for _ in range(20):
+        now[0] += 0.25
+        seen = current.longest(pauses.look())
+    assert seen == (7, 5.0)
+    now[0] += 3_600.0
+    assert current.longest(pauses.look()) == (7, 0.0)
+    for _ in range(20):
+        now[0] += 0.25
+        seen = current.longest(pauses.look())
+    assert seen == (7, 5.0)  # it is stuck indeed
 
 
 def test_what_a_process_dies_with_is_left() -> None:
@@ -68,8 +70,8 @@ def test_what_a_process_dies_with_is_left() -> None:
         claims.begin()
         claims.add([1, 2, 3])
         claims.remove([2])
-        with current.of(3):
-            os._exit(0)
+        current.at(3)
+        os._exit(0)
     os.waitpid(pid, 0)
     assert current.all() == [3]
     assert sorted(claims.left()) == [1, 3]
@@ -112,8 +114,8 @@ def test_work_that_begins_just_now_is_never_old() -> None:
     child = os.fork()
     if child == 0:
         while True:
-            with current.of(7):
-                pass
+            current.at(7)
+            current.at(NONE)
     try:
         seen = [current.longest() for _ in range(100_000)]
     finally:

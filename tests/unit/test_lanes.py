@@ -60,12 +60,12 @@ def test_each_mail_has_its_turn(steps: list[tuple[str, object]], took: float) ->
 
     def end(at: int, *, again: bool) -> None:
         lane, one = begun.pop(at % len(begun))
-        lanes.used(lane, took)
+        lane.used_s += took
         if again:
             lanes.put_back(one)
         else:
             order.append(one)
-        lanes.tidy(lane)
+        lanes.over(lane)
 
     for step, value in steps:
         if step == "comes":
@@ -101,7 +101,7 @@ def test_the_lane_that_has_used_less_is_next() -> None:
     for _ in range(6):
         found = taken(lanes)
         assert found is not None
-        lanes.used(found[0], 1.0 if found[0].name == "much" else 0.1)
+        found[0].used_s += 1.0 if found[0].name == "much" else 0.1
         names.append(found[0].name)
     assert names == ["much", "little", "little", "little", "much", "much"]
 

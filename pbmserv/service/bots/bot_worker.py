@@ -181,12 +181,15 @@ class BotWorker:
         words: Mapping[str, Any] = {}
         try:
             if number not in self._watch.killed_over():
-                with self._watch.of(number), _hardly_in_the_way():
+                self._watch.at(number)
+                with _hardly_in_the_way():
                     words = self._coach(asked)
         except (ServerFault, *UNAVAILABLE):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one board must not stop the others
             _log_fault("the coach cannot work a report out", asked.board_id, error)
+        finally:
+            self._watch.at(0)
         self._moves.keep_report(asked, words)
 
     def _coach(self, asked: Asked) -> Mapping[str, Any]:
@@ -216,8 +219,11 @@ class BotWorker:
             return
         with self._put_off_if_it_fails(board_id):
             begun = monotonic()
-            with self._watch.of(board_id):
+            self._watch.at(board_id)
+            try:
                 thought = self._think(board_id)
+            finally:
+                self._watch.at(0)
             self._ready[board_id] = _Ready(thought, self._moment(begun))
 
     def _moment(self, begun: float) -> float:

@@ -29,8 +29,10 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.exc import IntegrityError
 
 from pbmserv.engine.types import value
+from pbmserv.errors import ServerFault
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.store.core.statements import Prepared
 from pbmserv.store.tables.mail import arrivals, settled, stores
@@ -215,15 +217,23 @@ def waiting(connection: Connection) -> tuple[int, datetime | None]:
 # -- play's notes, in its own store --------------------------------------------------------
 
 
+class Gone(ServerFault):
+    """An arrival has been carried out by somebody else."""
+
+
 def settle(
-    connection: Connection, store: str, number: int, now: datetime, result: Any = None
+    connection: Connection, arrival: Arrival, now: datetime, result: Any, *, store: str
 ) -> None:
-    """Note, in the transaction that carries it out, that an arrival is done.
+    """Note, in the transaction that carries it out, that an arrival is done. *result*: of a form.
 
     Raises:
-        IntegrityError: it was done before.
+        Gone: it was done before.
     """
-    _SETTLE.run(connection, {"store": store, "number": number, "result": result, "settled_at": now})
+    note = {"store": store, "number": arrival.id, "result": result, "settled_at": now}
+    try:
+        _SETTLE.run(connection, note)
+    except IntegrityError as error:
+        raise Gone("carried out before") from error
 
 
 def settled_since(connection: Connection, store: str, number: int) -> set[int]:
