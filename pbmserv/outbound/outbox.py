@@ -25,7 +25,7 @@ from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.relay import LIFETIME, OutgoingLetter, blanked, delay
 from pbmserv.store.core.database import Claiming, Database
 from pbmserv.store.core.writer import UNAVAILABLE, Writer
-from pbmserv.store.delivery import kept_letters, outbox
+from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.columns import pack
 
@@ -224,17 +224,17 @@ class WrittenRows:
         self._writer = writer
         self._clock = clock
         self._refused = refused
-        self._claiming = Claiming(partial(writer.submit_between, is_synced=False), outbox.let_go)
+        commit = partial(writer.submit_between, is_synced=False)
+        self._claiming = Claiming(commit, outbox.claim, outbox.let_go)
         self.held: Callable[[], Collection[int]] = tuple
 
     def claim(self, most: int, avoiding: Collection[str] = ()) -> list[QueuedLetter]:
         now = self._clock.now()
-        until = now + LEASE
-        job = partial(outbox.claim, now=now, until=until, most=most, avoiding=sorted(avoiding))
-        return _others_first(self._claiming.claimed(job, until))
+        found = self._claiming.claimed(now, now + LEASE, most, sorted(avoiding))
+        return _others_first(found)
 
     def keep(self, packed: Mapping[int, bytes]) -> Callable[[], object]:
-        job = partial(kept_letters.keep_bytes, made=packed, now=self._clock.now())
+        job = partial(outbox.keep_bytes, made=packed, now=self._clock.now())
         return self._writer.submit_between(job, is_synced=False).result
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:

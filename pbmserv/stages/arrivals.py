@@ -164,7 +164,7 @@ class OneStore(Arrivals):
         self._claims.begin()
         self.settle = self._settle
         commit = partial(writer.submit_between, is_synced=False)
-        self._claiming = Claiming(commit, arrivals.let_go)
+        self._claiming = Claiming(commit, arrivals.claim, arrivals.let_go)
 
     def let_go(self) -> None:
         """What is in hand and not done is for others: this play ends."""
@@ -176,12 +176,10 @@ class OneStore(Arrivals):
         if len(self._in_hand) > CLAIMED:
             return []
         now = self._clock.now()
-        claim: Callable[[Connection], list[Arrival]] = partial(
-            arrivals.claim, now=now, until=now + LEASE, most=CLAIMED, of_lane=CLAIMED_OF_LANE
-        )
         with self._mail.reading.connect() as connection:
             is_free = arrivals.has_free(connection, now)
-        found = self._claiming.claimed(claim, now + LEASE) if is_free else []
+        ours = (now, now + LEASE, CLAIMED, CLAIMED_OF_LANE)
+        found = self._claiming.claimed(*ours) if is_free else []
         with self._guard:
             self._in_hand |= {one.id: one.received_at for one in found}
             self.has_more = bool(self._in_hand)  # more of their lanes, or of what others had

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import count
 from random import Random
 from typing import Any
@@ -132,13 +131,11 @@ def test_what_a_claim_has_taken_whose_answer_never_came_is_claimed_again(
 ) -> None:
     numbers = _stored(store, [f"player {n}" for n in range(9)])
     writer = Unheard(store)
-    claiming = Claiming(writer.submit, arrivals.let_go)
+    claiming = Claiming(writer.submit, arrivals.claim, arrivals.let_go)
     moments = (UNTIL + timedelta(microseconds=n) for n in count())
 
     def claimed() -> list[int]:
-        until = next(moments)
-        job = partial(arrivals.claim, now=NOW, until=until, most=2, of_lane=2)
-        return [one.id for one in claiming.claimed(job, until)]
+        return [one.id for one in claiming.claimed(NOW, next(moments), 2, 2)]
 
     assert claimed() == numbers[:2]
     writer.lost, writer.tries = lost, tries

@@ -24,8 +24,7 @@ from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer, open_writer
 from pbmserv.store.delivery import bounces, outbox
-from pbmserv.store.delivery.kept_letters import keep_bytes
-from pbmserv.store.delivery.outbox import SHARE, NewLetter
+from pbmserv.store.delivery.outbox import SHARE, NewLetter, keep_bytes
 from pbmserv.store.tables.columns import pack
 from pbmserv.store.tables.mail import outbox as rows
 

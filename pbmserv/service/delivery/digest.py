@@ -39,7 +39,7 @@ from pbmserv.service.time.localtime import local_date, next_local
 from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.boards import boards
-from pbmserv.store.delivery import outbox
+from pbmserv.store.delivery import kept_letters, outbox
 from pbmserv.store.delivery.kept_letters import OldLetter
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
@@ -89,7 +89,9 @@ def make(context: CommandContext, player_id: int, remind: Remind) -> Sequence[No
     waiting = waiting_for(context, player_id)
     ahead = following - context.now
     reminded = _reminded(waiting, lambda number: remind(context, number, player_id, ahead))
-    made = _made(context, player_id, outbox.tray(context.connection, player_id), waiting, reminded)
+    made = _made(
+        context, player_id, kept_letters.tray(context.connection, player_id), waiting, reminded
+    )
     return [Notification(player.address, player_id, Part("tray", words)) for words in made]
 
 
@@ -118,7 +120,7 @@ def _made(
 ) -> list[dict[str, Any]]:
     """The words of a digest, and of more of them if players said more than one has room for."""
     if news:
-        outbox.fold(context.connection, [letter.id for letter in news])
+        kept_letters.fold(context.connection, [letter.id for letter in news])
     elif all(one.board.terms.alone for one in waiting):
         return []
     batches = _batches(news)

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -136,7 +136,7 @@ class Database:
                 self._kept.pop().close()
 
 
-class Claiming:
+class Claiming(Generic[T]):
     """The claims of one process, on one table: no row stays claimed by nobody, though a database
     dies in the middle. Thread-safe.
 
@@ -147,23 +147,26 @@ class Claiming:
 
     Args:
         commit: hands a job to the writer.
+        claim: claims rows; takes a connection, and what `claimed` is asked with.
         let_go: gives back what was claimed until these moments, and is still claimed.
     """
 
     def __init__(
         self,
         commit: Callable[[Callable[[Connection], Any]], Future[Any]],
+        claim: Callable[..., list[T]],
         let_go: Callable[[Connection, Sequence[datetime]], None],
     ) -> None:
         self._commit = commit
+        self._claim = claim
         self._let_go = let_go
         self._lost: list[datetime] = []
 
-    def claimed(self, claim: Callable[[Connection], list[T]], until: datetime) -> list[T]:
-        """What *claim* has claimed, committed. The writer may try it several times.
+    def claimed(self, now: datetime, until: datetime, *which: Any) -> list[T]:
+        """What is claimed, committed. The writer may try it several times.
 
         Args:
-            until: where *claim* lets the leases end.
+            until: where the leases end.
 
         Raises:
             Exception: the database could not do it, or nobody knows.
@@ -175,7 +178,7 @@ class Claiming:
             if lost:
                 self._let_go(connection, lost)
             tried.append(until)
-            return claim(connection), lost
+            return self._claim(connection, now, until, *which), lost
 
         try:
             found: list[T]

@@ -1,4 +1,5 @@
-"""Rows of letters beside the queue: their bytes, those to drop or quote, those that are over.
+"""Rows of letters beside the queue: their bytes, those to drop or quote, those that wait for a
+digest, those that are over.
 
 For good stays of a letter that its reader can end (see `mail.letter_kinds`) who got what and when,
 since a List-Unsubscribe has no last day, and what a reply to a digest needs; other letters go
@@ -15,7 +16,6 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    LargeBinary,
     bindparam,
     delete,
     exists,
@@ -25,43 +25,12 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.store.core.statements import Prepared, columns_of
+from pbmserv.store.core.statements import columns_of
 from pbmserv.store.delivery import outbox as rows
-from pbmserv.store.delivery.outbox import FAREWELL, QueuedLetter
-from pbmserv.store.tables.columns import Instant
+from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.mail import IS_OVER, LetterState, letter_bytes, outbox
-
-_MADE = select(
-    outbox.c.id,
-    bindparam("packed", type_=LargeBinary),
-    bindparam("now", type_=Instant),
-).where(
-    outbox.c.id == bindparam("letter_id"),
-    outbox.c.recipient != "",  # not what was forgotten in the meantime
-    outbox.c.letter != FAREWELL,
-)
-_KEEP = {
-    name: Prepared(
-        dialect.insert(letter_bytes)
-        .from_select(["letter_id", "raw", "made_at"], _MADE)
-        .on_conflict_do_nothing()
-    )
-    for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
-}
-
-
-def keep_bytes(connection: Connection, made: Mapping[int, bytes], now: datetime) -> None:
-    """Keep letters that were made, so that every retry is the same mail.
-
-    Args:
-        made: letters by number, packed (`columns.pack`): a tenth of a millisecond each, which
-            nobody needs to spend inside a transaction.
-    """
-    rows = [{"letter_id": i, "packed": raw, "now": now} for i, raw in made.items()]
-    _KEEP[connection.dialect.name].run(connection, *rows)
 
 
 def bytes_of(connection: Connection, letter_id: int) -> bytes | None:
@@ -147,6 +116,24 @@ def drop_unsent(connection: Connection, letters: Collection[Unsent]) -> None:
         connection.execute(update(outbox).where(outbox.c.id.in_(words)).values(letter="chat"))
     if gone:
         connection.execute(delete(outbox).where(outbox.c.id.in_(gone)))
+
+
+_TRAY = (
+    select(*columns_of(QueuedLetter, outbox))
+    .where(outbox.c.player_id == bindparam("player"), outbox.c.state == LetterState.DIGEST)
+    .order_by(outbox.c.id)
+)
+_FOLD = update(outbox).where(outbox.c.id == bindparam("letter_id")).values(state=LetterState.FOLDED)
+
+
+def tray(connection: Connection, player_id: int) -> list[QueuedLetter]:
+    """Letters that wait for a player's one mail a day, oldest first."""
+    return [QueuedLetter(*row) for row in connection.execute(_TRAY, {"player": player_id})]
+
+
+def fold(connection: Connection, ids: Sequence[int]) -> None:
+    """These went into the one mail a day."""
+    connection.execute(_FOLD, [{"letter_id": i} for i in ids])
 
 
 NEWEST = 500

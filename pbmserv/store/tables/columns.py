@@ -164,21 +164,27 @@ def pack(value: bytes | Mapping[str, Any]) -> bytes:
     return _PLAIN + octets
 
 
-def unpack(kept: bytes) -> bytes:
-    """What `pack` was given.
+def unpack(kept: bytes | None, *, is_json: bool) -> Any:
+    """What `pack` was given; ``None`` stays ``None``.
 
     Raises:
         ServerFault: this was kept by something else.
     """
-    form, rest = kept[:1], kept[1:]
+    if kept is None:
+        return None
+    form, octets = kept[:1], kept[1:]
     if form == _ZLIB:
         try:
-            return zlib.decompress(rest)
+            octets = zlib.decompress(octets)
         except zlib.error as error:
             raise ServerFault("a compressed value in the database is damaged") from error
-    if form not in {_PLAIN, b""}:
+    elif form not in {_PLAIN, b""}:
         raise ServerFault("a value in the database is compressed in no form that we know")
-    return rest
+    if is_json:
+        return read(octets.decode()) if octets else {}
+    found = Unpacked(octets)
+    found.packed = kept
+    return found
 
 
 class PackedBytes(TypeDecorator[bytes]):
@@ -188,14 +194,10 @@ class PackedBytes(TypeDecorator[bytes]):
     cache_ok = True
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:  # noqa: ARG002
-        return pack  # both drivers take octets as they are
+        return pack  # both drivers take octets as they are, and give them so
 
-    def process_result_value(self, value: bytes | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002
-        if value is None:
-            return None
-        found = Unpacked(unpack(value))
-        found.packed = value
-        return found
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002
+        return partial(unpack, is_json=False)
 
 
 class PackedJson(TypeDecorator[Any]):
@@ -207,5 +209,5 @@ class PackedJson(TypeDecorator[Any]):
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:  # noqa: ARG002
         return pack
 
-    def process_result_value(self, value: bytes | None, dialect: Dialect) -> Any:  # noqa: ARG002
-        return read(unpack(value).decode()) if value else {}
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002
+        return partial(unpack, is_json=True)
