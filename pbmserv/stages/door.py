@@ -152,11 +152,9 @@ class Door:
             ms = (perf_counter() - begun) * 1000
             note_mail(self._mail_domain, envelope, outcome, NOWHERE, ms)
             raise
-        lane, octets = _lane(NOWHERE, player), len(envelope.raw)
-        if not (
-            self.shares.has_room(lane, octets)
-            and self._quota.has_room(octets, for_postmaster=False)
-        ):
+        octets = len(envelope.raw)
+        lane = self.shares.lane_for(NOWHERE, player, octets)
+        if lane is None or not self._quota.has_room(octets, for_postmaster=False):
             raise TryLater("there is no room for one more mail")
         now = self._clock.now()
         new = NewArrival("mail", envelope, lane, now, player_id=player or None)
@@ -186,8 +184,8 @@ class Door:
             if is_forged and not for_postmaster:
                 # An answer would go to somebody who has never written to us.
                 return Outcome(FORGED, "refused", FORGED)
-        lane = _lane(source, player)
-        if not self.shares.has_room(lane, octets):
+        lane = self.shares.lane_for(source, player, octets)
+        if lane is None:
             return Outcome(LANE_FULL, "put-off", "too many mails of one sender wait")
         if not self._quota.has_room(octets, for_postmaster=for_postmaster):
             raise TryLater("there is no room for one more mail")
@@ -207,11 +205,6 @@ class Door:
                 await self._storing.store(NewArrival("over", kept, lane, self._clock.now()))
         except (MailError, TryLater):
             pass  # it would have been refused; or it comes again, and is told then
-
-
-def _lane(source: Source, player: int) -> str:
-    """Whose turn a mail takes: its reply address's player, else who sends it from where."""
-    return f"player {player}" if player else f"{source.network} {source.sender}"[:300]
 
 
 class Storing:

@@ -10,6 +10,7 @@ from heapq import heapify, heappop, heappush
 from threading import Condition
 from time import monotonic, perf_counter
 
+from pbmserv.mail.envelope import Source
 from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.store.delivery.arrivals import Arrival
 
@@ -138,13 +139,17 @@ class Shares:
         """So many mails and octets of each lane wait now."""
         self._waiting = dict(waiting)
 
-    def has_room(self, lane: str, octets: int) -> bool:
-        """Whether one more mail may wait in a lane, and count it."""
+    def lane_for(self, source: Source, player: int, octets: int) -> str | None:
+        """The lane in which one more mail may wait, which is counted there; ``None``: too many do.
+
+        It is that of its reply address's player, else of who sends it from where.
+        """
+        lane = f"player {player}" if player else f"{source.network} {source.sender}"[:300]
         mails, before = self._waiting.get(lane, (0, 0))
         if mails >= LANE_MAILS or before + octets > LANE_OCTETS:
-            return False
+            return None
         self._waiting[lane] = mails + 1, before + octets
-        return True
+        return lane
 
 
 def blamed(deaths: Mapping[int, int], in_hand: Sequence[int]) -> dict[int, int]:
