@@ -329,6 +329,7 @@ class GroupWriter(_QueueWriter):
         that fails leaves nothing behind."""
         is_synced = True in [one.is_synced for one in left]
         connection = begun or self._begin(is_synced=is_synced, is_patient=True)
+        driver: Any = connection.connection.dbapi_connection
         is_one = len(left) == 1  # it needs no savepoint: what undoes it undoes the transaction
         while left:
             is_between = bool(done and is_synced and self._between)
@@ -342,7 +343,7 @@ class GroupWriter(_QueueWriter):
                 except BaseException as error:  # noqa: BLE001 - the submitter gets it
                     order.fault = stores.handed_on(error)
                     if is_one:
-                        stores.at_driver("ROLLBACK", connection)
+                        driver.rollback()
                         return
                     _JOB.undo(connection)
                 if not is_one:
