@@ -175,32 +175,31 @@ def _header_lines(headers: Headers) -> str:
     """Every header but those that describe the body."""
     if headers.date.tzinfo is None:
         raise ServerFault("the date of a letter has no time zone")
-    message_id = headers.message_id
-    if not _MESSAGE_ID.fullmatch(message_id):
-        raise ServerFault(f"not a message id: {message_id!r}")
+    urls = headers.list_unsubscribe
+    pages = [url for url in urls if url.startswith("https:")]
+    if len(pages) + len([url for url in urls if url.startswith("mailto:")]) < len(urls):
+        raise ServerFault("List-Unsubscribe needs mailto: or https: addresses")
+    ours = (headers.auto_submitted, headers.x_loop, headers.list_id, headers.feedback_id or "-")
+    for word in (*ours, *urls):
+        if not _TOKEN.fullmatch(word):
+            raise ServerFault(f"not fit for a mail header: {word!r}")
     lines = [
-        f"Date: {_date(headers.date.replace(microsecond=0))}",
+        f"Date: {_date(headers.date.astimezone(UTC).replace(microsecond=0))}",
         f"From: {_mailbox(headers.from_name, headers.from_addr)}",
         f"To: {_address(headers.to)}",
         f"Reply-To: {_address(headers.reply_to)}",
-        *_for_outlook(headers),
-        f"Subject: {_unstructured(headers.subject)}",
-        f"Message-ID: {message_id}",
-    ]
-    if headers.in_reply_to and (answered := _thread_ids((headers.in_reply_to,))):
-        lines.append(f"In-Reply-To: {answered}")
-    if headers.references and (thread := _thread_ids(headers.references)):
-        lines.append(f"References: {thread}")
-    lines += (
-        f"Auto-Submitted: {_word(headers.auto_submitted)}",
+        *_thread_lines(headers),
+        f"Auto-Submitted: {headers.auto_submitted}",
         "X-Auto-Response-Suppress: All",
-        f"X-Loop: {_word(headers.x_loop)}",
-        f"List-Id: <{_word(headers.list_id)}>",
-    )
-    if headers.list_unsubscribe:
-        lines += _unsubscribe(headers.list_unsubscribe)
+        f"X-Loop: {headers.x_loop}",
+        f"List-Id: <{headers.list_id}>",
+    ]
+    if urls:  # RFC 2369 section 3.2: in brackets, with commas; the reader's program takes one
+        lines.append("List-Unsubscribe: " + ",\r\n ".join([f"<{url}>" for url in urls]))
+    if pages:  # RFC 8058, 3.1: both headers, and only where a POST can be taken
+        lines.append("List-Unsubscribe-Post: List-Unsubscribe=One-Click")
     if headers.feedback_id:
-        lines.append(f"Feedback-ID: {_word(headers.feedback_id)}")
+        lines.append(f"Feedback-ID: {headers.feedback_id}")
     lines.append("MIME-Version: 1.0\r\n")
     return "\r\n".join(lines)
 
@@ -212,59 +211,42 @@ _BEGUN = b"\x01" + (
 ).to_bytes(5)
 
 
-def _for_outlook(headers: Headers) -> tuple[str, ...]:
-    """What Outlook groups a thread by, whose subjects differ: it looks at no ``References``.
+def _thread_lines(headers: Headers) -> list[str]:
+    """What puts a letter into its thread, from ``Thread-Topic`` to ``References``.
 
-    MS-OXOMSG section 2.2.1.3: 22 octets, of which the last 16 name the conversation, and 5 for
-    this letter's place in it. MS-OXCMAIL section 2.2.3.2.7: the topic is the subject's, if that
-    comes first.
+    Outlook looks at no ``References``, and subjects of a thread differ: MS-OXOMSG section 2.2.1.3
+    wants 22 octets, of which the last 16 name the conversation, and 5 for this letter's place in
+    it. MS-OXCMAIL section 2.2.3.2.7: the topic is the subject's, if that comes first.
+
+    Ids of strangers come back here, one on each line, so that folding never cuts into one. One
+    that is no id by RFC 5322, 3.6.4 (bare words, blanks, 2 kB long: all seen) is left out: a
+    thread that breaks is a smaller evil than a player who is never answered.
     """
-    if not headers.thread:
-        return ()
-    since = (headers.date - _EPOCH) // timedelta(microseconds=1) * 10
-    index = _BEGUN + sha256(headers.thread.encode()).digest()[:16]
-    index += (1 << 31 | since >> 23 & 0x7FFFFFFF).to_bytes(4)
-    index += sha256(headers.message_id.encode()).digest()[:1]
-    coded = base64.b64encode(index).decode("ascii")
-    return (f"Thread-Topic: {_unstructured(headers.topic)}", f"Thread-Index: {coded}")
-
-
-@lru_cache(maxsize=64)  # letters are made in groups that were queued together
-def _date(moment: datetime) -> str:
-    return format_datetime(moment.astimezone(UTC))
-
-
-@lru_cache(maxsize=64)
-def _word(text: str) -> str:
-    """A header word of ours: printable ASCII without blanks and angle brackets."""
-    if not _TOKEN.fullmatch(text):
-        raise ServerFault(f"not fit for a mail header: {text!r}")
-    return text
-
-
-def _unsubscribe(urls: tuple[str, ...]) -> tuple[str, ...]:
-    """RFC 2369 section 3.2: one in brackets each, with commas, the reader's program takes one."""
-    pages = [url for url in urls if url.startswith("https:")]
-    if len(pages) + len([url for url in urls if url.startswith("mailto:")]) < len(urls):
-        raise ServerFault("List-Unsubscribe needs mailto: or https: addresses")
-    lines = ["List-Unsubscribe: " + ",\r\n ".join([f"<{_word(url)}>" for url in urls])]
-    if pages:
-        # RFC 8058, 3.1: both headers, and only where a POST can be taken.
-        lines.append("List-Unsubscribe-Post: List-Unsubscribe=One-Click")
-    return tuple(lines)
-
-
-def _thread_ids(ids: tuple[str, ...]) -> str:
-    """Message ids, one on each line, so that folding never cuts into one.
-
-    Ids of strangers come back here. One that is no id by RFC 5322, 3.6.4 (bare
-    words, blanks, 2 kB long: all seen) is left out: a thread that breaks is a
-    smaller evil than a player who is never answered.
-    """
-    joined = "".join(ids)
-    if not joined.isprintable() and _CONTROL.search(joined):
+    if not _MESSAGE_ID.fullmatch(headers.message_id):
+        raise ServerFault(f"not a message id: {headers.message_id!r}")
+    answered = headers.in_reply_to or ""
+    ids = "".join((answered, *headers.references))
+    if not ids.isprintable() and _CONTROL.search(ids):
         raise ServerFault(f"control character in a message id: {ids!r}")
-    return "\r\n ".join(filter(_MESSAGE_ID.fullmatch, ids))
+    lines = []
+    if headers.thread:
+        since = (headers.date - _EPOCH) // timedelta(microseconds=1) * 10
+        index = _BEGUN + sha256(headers.thread.encode()).digest()[:16]
+        index += (1 << 31 | since >> 23 & 0x7FFFFFFF).to_bytes(4)
+        index += sha256(headers.message_id.encode()).digest()[:1]
+        lines.append(f"Thread-Topic: {_unstructured(headers.topic)}")
+        lines.append(f"Thread-Index: {base64.b64encode(index).decode('ascii')}")
+    lines.append(f"Subject: {_unstructured(headers.subject)}")
+    lines.append(f"Message-ID: {headers.message_id}")
+    if _MESSAGE_ID.fullmatch(answered):
+        lines.append(f"In-Reply-To: {answered}")
+    if known := "\r\n ".join(filter(_MESSAGE_ID.fullmatch, headers.references)):
+        lines.append(f"References: {known}")
+    return lines
+
+
+_date = lru_cache(maxsize=64)(format_datetime)
+"""Of a moment in UTC; letters are made in groups that were queued together."""
 
 
 def _address(address: str) -> str:
