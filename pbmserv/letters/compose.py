@@ -6,10 +6,11 @@ board's record or in the row's words. Retries repeat the kept bytes, never this.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from sqlalchemy import Connection
@@ -18,19 +19,21 @@ from sqlalchemy.exc import SQLAlchemyError
 from pbmserv.commands.table.catalogue import HelpTopic, topic
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import Refusal, ServerFault
-from pbmserv.letters.links import (
-    Links,
+from pbmserv.letters.looking import (
+    Looking,
     Mailto,
-    confirmation,
-    feedback_id,
+    Seen,
+    attachments,
     page_of,
     reply_of,
+    unless_broken,
     ways_out,
 )
-from pbmserv.letters.looking import Looking, Seen, attachments, unless_broken
 from pbmserv.letters.mime import Headers, build
 from pbmserv.letters.scene import (
+    FORESEEN,
     Composed,
+    Links,
     compose,
     excerpt,
     foreseen,
@@ -39,7 +42,7 @@ from pbmserv.letters.scene import (
 )
 from pbmserv.letters.shortening import Reader, cut, numbers, told_once
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import OF_BOARDS, MailDomain
+from pbmserv.mail.reply_address import OF_BOARDS, MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player, by_address, by_id
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.bots import found
@@ -85,38 +88,35 @@ class Composer:
             ServerFault: the row speaks of something that is not there, or was over so long ago
                 that its words are kept no more.
         """
-        player, seen, reply_to = self._about(looking, row)
-        values = self._values(looking, row, seen, player, reply_to)
-        composed = compose(row.letter, values)
+        reader, seen, values, composed = self._made(looking, row)
         thread = ""  # the first letter of this board to this seat
         if seen and (seen.seat is not None or kind_of(row.letter).to_followers):
             board = seen.board
             thread = self.mail_domain.letter_id(board.id, 0, seen.seat, board.thread)
         root = "" if thread == row.message_id else thread
-        references = tuple(dict.fromkeys(filter(None, (root, row.in_reply_to))))
+        way, game = "answer" if row.in_reply_to else "news", seen.board.game if seen else "server"
         headers = Headers(
             from_name="pbmserv",
             from_addr=self.mail_domain.address,
             to=row.recipient,
-            reply_to=reply_to,
+            reply_to=reader.reply_to,
             subject=composed.subject,
             message_id=row.message_id,
             in_reply_to=row.in_reply_to or root,
-            references=references,
+            references=tuple(dict.fromkeys(filter(None, (root, row.in_reply_to)))),
             thread=thread,
             topic=values["title"] if thread else "",
             date=row.created_at,
             x_loop=self.mail_domain.address,
             list_id=f"{self.mail_domain.local}.{self.mail_domain.domain}",
-            list_unsubscribe=ways_out(self.mail_domain, self.web_url, row, player),
+            list_unsubscribe=ways_out(self.mail_domain, self.web_url, row, reader.player),
             auto_submitted="auto-replied" if row.in_reply_to else "auto-generated",
-            feedback_id=feedback_id(
-                self.mail_domain.domain, row, seen.board.game if seen else "server"
-            ),
+            # Gmail's form; the same for everybody, so it says nothing about the reader.
+            feedback_id=f"{row.letter}:{game}:{way}:{_mark(self.mail_domain.domain)}",
         )
-        html = composed.html if values["form"] == "html" else ""
+        html = composed.html if reader.form == "html" else ""
         has_files = kind_of(row.letter).has_files
-        files = attachments(looking.connection, row, player) if has_files else ()
+        files = attachments(looking.connection, row, reader.player) if has_files else ()
         raw = build(headers, composed.text, html, files)
         if len(raw) > LONGEST and html and not files:
             return build(headers, composed.text, "", files)
@@ -128,63 +128,62 @@ class Composer:
         Nothing comes back for one that cannot be made any more, as of templates that have changed
         since: whoever answers it must not be kept from speaking.
         """
-        looking = Looking(connection, self.positions)
         try:
-            player, seen, reply_to = self._about(looking, row)
-            values = self._values(looking, row, seen, player, reply_to)
-            composed = compose(row.letter, values)
+            reader, _, _, composed = self._made(Looking(connection, self.positions), row)
         except SQLAlchemyError:
             raise
         except (Exception, SystemExit):  # whatever a game's rules may raise
             log.exception("a letter cannot be made once more", extra={"letter": row.id})
             return ()
-        return (composed.text, composed.html) if values["form"] == "html" else (composed.text,)
+        return (composed.text, composed.html) if reader.form == "html" else (composed.text,)
 
-    def _about(self, looking: Looking, row: QueuedLetter) -> tuple[Player | None, Seen | None, str]:
-        """The reader of a letter, what it shows, and where a reply goes."""
+    def _made(
+        self, looking: Looking, row: QueuedLetter
+    ) -> tuple[Reader, Seen | None, dict[str, Any], Composed]:
+        """The reader of a letter, what it shows, what its templates may say, and its words."""
         if not row.message_id:
             raise ServerFault(f"letter {row.id} was over long ago; nothing is left to make it of")
         player = None if row.player_id is None else by_id(looking.connection, row.player_id)
         seen = looking.seen(row.board_id, row.ply, row.seat, player)
-        return player, seen, self._reply_to(looking, row, seen, player)
-
-    # -- what the templates may say ------------------------------------------------------
-
-    def _values(
-        self,
-        looking: Looking,
-        row: QueuedLetter,
-        seen: Seen | None,
-        player: Player | None,
-        reply_to: str,
-    ) -> dict[str, Any]:
+        # The address whose mails say by themselves who speaks and of what.
+        told = reply_of(row, player)
+        goes_on = player is not None and told is not None and told.purpose in OF_BOARDS
+        shown = (seen or self._only_board(looking, row, player)) if goes_on else None
+        if shown is not None and shown.reply is not None:
+            told = shown.reply
+        reply_to = self.mail_domain.address_of(told) if told else self.mail_domain.address
         # Who has proved nothing still reads mail there, and perhaps by ear.
         here = [player] if player else by_address(looking.connection, row.recipient)
         reader = Reader(player, reply_to, here[0].format if len(here) == 1 else "html")
         values = self._part_values(row.letter, row.words, seen, reader)
         values["form"] = reader.form
-        told = reply_of(row, player) if self.web_url and player is not None else None
         # A letter with the page of a board names no other.
         is_named = row.letter == "page-link" or not values["board_page"]
-        if is_named and player and told is not None and told.purpose in OF_BOARDS:
+        if goes_on and player is not None and is_named and self.web_url:
             token = self.mail_domain.ring.token(page_of(player, row.created_at))
             values["own_page"] = f"{self.web_url}/mine/{token}"
         if kind_of(row.letter).waits_for_coach:
             values |= _found(looking, row.words, row.board_id, row.ply, row.seat)
-        elif row.letter == "summary":
+        elif row.letter in _OF_PARTS:
+            values |= self._parts(looking, row, reader)
+        return reader, seen, values, compose(row.letter, values)
+
+    # -- what the templates may say ------------------------------------------------------
+
+    def _parts(self, looking: Looking, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
+        """What is in a letter that has several others in it."""
+        if row.letter == "summary":
             lines = self._lines(looking, told_once(row.words["lines"]), reader)
-            lines = cut(lines, stranger=player is None)
-            values["lines"] = lines
-            values["done"] = sum(line["status"] == "done" for line in lines)
-            values["numbers"] = numbers(row.words["lines"])
-        elif row.letter in {"tray", "reminders"}:
-            reader.parts = len(row.words["waiting"]) + len(row.words["news"])
-            for name in ("waiting", "news"):
-                parts = row.words[name]
-                values[name] = [self._excerpt(looking, one, reader) for one in parts]
-            waiting = [one["board"] for one in row.words["waiting"]]
-            values["keys"] = sorted({looking.board(number).game for number in waiting})
-        return values
+            lines = cut(lines, stranger=reader.player is None)
+            done = sum(line["status"] == "done" for line in lines)
+            return {"lines": lines, "done": done, "numbers": numbers(row.words["lines"])}
+        waiting, news = row.words["waiting"], row.words["news"]
+        reader.parts = len(waiting) + len(news)
+        return {
+            "waiting": [self._excerpt(looking, one, reader) for one in waiting],
+            "news": [self._excerpt(looking, one, reader) for one in news],
+            "keys": sorted({looking.board(one["board"]).game for one in waiting}),
+        }
 
     def _lines(
         self, looking: Looking, lines: Sequence[Mapping[str, Any]], reader: Reader
@@ -250,7 +249,9 @@ class Composer:
         self, letter: str, words: Mapping[str, Any], seen: Seen | None, reader: Reader
     ) -> dict[str, Any]:
         userid = reader.player.userid if reader.player else ""
-        scene = foreseen(letter, words, seen.scene(words)) if seen else None
+        scene = seen.scene(words) if seen else None
+        if scene is not None and letter in FORESEEN:
+            scene = foreseen(letter, words, scene)
         sitters = seen.board.sitters if seen else ()
         values: dict[str, Any] = {
             "house": self.mail_domain.address,
@@ -295,7 +296,9 @@ class Composer:
         if letter == "refusal":
             values["why"] = why(Refusal(**words["refusal"]))
         elif letter == "confirm":
-            token = self.mail_domain.ring.token(confirmation(words))
+            token = self.mail_domain.ring.token(
+                ReplyAddress(Purpose.CONFIRM, about=words["signup"])
+            )
             values["link"] = f"{self.web_url}/confirm/{token}" if self.web_url else ""
         elif letter == "list":
             values["games"] = [self.registry.newest(key).info for key in words["games"]]
@@ -325,25 +328,9 @@ class Composer:
         }
         return page(found.template, {**found.values, **values})
 
-    # -- where it belongs ------------------------------------------------------------------
-
-    def _reply_to(
-        self,
-        looking: Looking,
-        row: QueuedLetter,
-        seen: Seen | None,
-        player: Player | None,
-    ) -> str:
-        """The address whose mails say by themselves who speaks and of what."""
-        told = reply_of(row, player)
-        if told is None or player is None:
-            return self.mail_domain.address if told is None else self.mail_domain.address_of(told)
-        shown = seen or self._only_board(looking, row, player)
-        if shown is not None and shown.reply is not None and told.purpose in OF_BOARDS:
-            told = shown.reply
-        return self.mail_domain.address_of(told)
-
-    def _only_board(self, looking: Looking, row: QueuedLetter, player: Player) -> Seen | None:
+    def _only_board(
+        self, looking: Looking, row: QueuedLetter, player: Player | None
+    ) -> Seen | None:
         """The board of a summary that shows just one, so that a reply can go on with it."""
         parts = [p for line in row.words.get("lines", ()) for p in line["parts"] if p["board"]]
         if len({part["board"] for part in parts}) != 1:
@@ -366,6 +353,15 @@ def _found(
         return {"reports": [known[one] for one in words["seats"] if one in known]}
     return {"hint": known.get(-1 if seat is None else seat)}
 
+
+@lru_cache(maxsize=16)  # there is one
+def _mark(domain: str) -> str:
+    """What feedback loops sum complaints about us by."""
+    return hashlib.sha256(domain.encode()).hexdigest()[:10]
+
+
+_OF_PARTS = frozenset({"summary", "tray", "reminders"})
+"""Letters that have several others in them."""
 
 _BOT = PlayerState.BOT
 _HERE = frozenset({PlayerState.ACTIVE, _BOT})

@@ -1,12 +1,19 @@
-"""What letters take from the store: boards and players, each read once for a group, and files."""
+"""What a letter shows, and where its reader can go from there.
+
+Boards of the store, each read once for a group of letters, and files; reply addresses, replies
+with words in them, ways out.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from functools import lru_cache
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
@@ -15,9 +22,11 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.registry import shown_options
 from pbmserv.engine.types import Seat, value
 from pbmserv.errors import Misread, MoveError, PlayerError, ServerFault, StoreAway
+from pbmserv.letters.environment import template_of
 from pbmserv.letters.mime import Attachment
 from pbmserv.letters.scene import BoardScene, board_scene
-from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.mail.reply_address import PAGE_DAYS, MailDomain, Purpose, ReplyAddress
 from pbmserv.store import solo
 from pbmserv.store.accounts import personal
 from pbmserv.store.accounts.players import Player
@@ -36,6 +45,10 @@ _MOST_LOGGED = 1_000
 
 _FIRST_TURNS = 3
 """So many turns of a player's first board of a game have letters that say how to play."""
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_OF_NOBODY = frozenset({Purpose.CONFIRM, Purpose.ADDRESS, Purpose.INVITED})
+"""Questions to somebody who is no player, or is not known to be one."""
 
 
 @dataclass(slots=True)
@@ -134,8 +147,8 @@ class Seen:
     is_beginner: bool = False
 
     def scene(self, words: Mapping[str, Any]) -> BoardScene:
-        """What the reader may see."""
-        return board_scene(
+        """What the reader may see, and how their move was read, if that is not plain."""
+        scene = board_scene(
             self.position,
             number=self.board.id,
             names=self.board.names,
@@ -147,6 +160,12 @@ class Seen:
             daily=self.daily,
             after=words.get("after"),
         )
+        if not (words.get("read_as") or words.get("held")):
+            return scene
+        reading = template_of("letters/pieces/reading.j2")
+        how = reading.render(words={"read_as": "", "held": None, **words})
+        told = filter(None, map(str.strip, how.splitlines()))
+        return replace(scene, events=(*scene.events, *told))
 
 
 def attachments(
@@ -179,3 +198,117 @@ def _in_lines(kept: Mapping[str, Any]) -> str:
 
 
 _json = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
+
+
+@value(frozen=True, slots=True)
+class Mailto:
+    """Makes the links of one letter; templates call it with the text of a reply.
+
+    Attributes:
+        address: where the reply goes; it says who speaks and of what.
+        subject: of the reply; words of ours, for people to see.
+    """
+
+    address: str
+    subject: str
+
+    def __call__(self, words: str) -> str:
+        """``mailto:…`` with address, subject and *words* filled in.
+
+        More words of a move may be appended as they are if they are letters and digits. All else
+        is percent-encoded, ``+`` as well: some programs take a bare one for a blank (RFC 6068,
+        section 5); a line ends with CR LF.
+        """
+        return _start(self.address, self.subject) + _body(words)
+
+
+@lru_cache(maxsize=16)
+def _start(address: str, subject: str) -> str:
+    local, _, domain = address.rpartition("@")
+    to = f"{local.translate(_CODED)}@{domain.translate(_CODED)}"
+    return f"mailto:{to}?subject={subject.translate(_CODED)}&body="
+
+
+@lru_cache(maxsize=256)  # templates have few
+def _body(words: str) -> str:
+    return words.replace("\n", "\r\n").translate(_CODED)
+
+
+class _Coded(dict[int, str]):
+    """For `str.translate`: as `urllib.parse.quote` with nothing safe, in half its time."""
+
+    def __missing__(self, code: int) -> str:
+        return quote(chr(code), safe="")
+
+
+_CODED = _Coded({code: quote(chr(code), safe="") for code in range(128)})
+
+
+def reply_of(row: QueuedLetter, player: Player | None) -> ReplyAddress | None:
+    """What a reply to a letter says; ``None``: it comes to the plain address and says nothing.
+
+    For a letter to a player that is about nothing special the purpose is PLAYER: the caller, who
+    sees the board, may make BOARD of it.
+    """
+    kind = kind_of(row.letter)
+    purpose, about, number = Purpose.PLAYER, 0, 0
+    if "answers" in row.words:  # a refusal, or help: the question that was asked is still open
+        purpose, about, number = row.words["answers"]
+        purpose = Purpose(purpose)
+        if not player or purpose in _OF_NOBODY:
+            return ReplyAddress(purpose, about=about) if purpose in _OF_NOBODY else None
+        if row.letter == "summary" and purpose is Purpose.TRAY:
+            purpose, about, number = Purpose.PLAYER, 0, 0  # its numbers name any board
+    elif kind.question is not None:
+        purpose = kind.question.purpose
+        about = row.words[kind.question.about] if kind.question.about else 0
+        number = row.words[kind.question.number] if kind.question.number else 0
+        if kind.asks_of_itself:
+            about = row.id
+    elif kind.to_followers and row.board_id is not None:
+        purpose, about = Purpose.FOLLOW, row.board_id
+    if kind.asks_stranger:
+        return ReplyAddress(purpose, about=about)
+    if player is None or kind.to_old_address:
+        return None
+    return ReplyAddress(purpose, player.id, about, number, player.reply_epoch)
+
+
+def page_of(player: Player, moment: datetime) -> ReplyAddress:
+    """What opens a player's own page from *moment* on, for `PAGE_DAYS`."""
+    day = moment.date().toordinal() - _EPOCH
+    return ReplyAddress(Purpose.PAGE, player.id, 0, day, player.reply_epoch)
+
+
+def opens_page(told: ReplyAddress, player: Player, now: datetime) -> bool:
+    """Whether a link that says this opens the player's page now."""
+    age = now.date().toordinal() - _EPOCH - told.number
+    is_theirs = told.purpose is Purpose.PAGE and told.player == player.id
+    is_good = player.active and told.epoch == player.reply_epoch
+    return is_theirs and is_good and age <= PAGE_DAYS
+
+
+def ways_out(
+    mail_domain: MailDomain, web_url: str, row: QueuedLetter, player: Player | None
+) -> tuple[str, ...]:
+    """Where a reader's mail program can end what brought a letter: a page, and an address.
+
+    A page only under ``https:`` (RFC 8058 section 3.1). Without reminders of one's own only the one
+    before a forfeit comes, which nobody can do without; with a digest, single letters are answers.
+    """
+    what = kind_of(row.letter).subscription
+    if what == "invitations":
+        word = ReplyAddress(Purpose.UNINVITED, about=row.words["invitation"])
+    elif (
+        player is None
+        or not what
+        or (what == "reminders" and not player.remind)
+        or (what == "single" and player.digest_minute is not None)
+    ):
+        return ()
+    else:
+        word = ReplyAddress(Purpose.UNSUBSCRIBE, player.id, row.id, 0, player.reply_epoch)
+    by_mail = f"mailto:{mail_domain.address_of(word)}?subject=unsubscribe"
+    if not web_url.startswith("https:"):
+        return (by_mail,)
+    return (f"{web_url}/unsubscribe/{mail_domain.ring.token(word)}", by_mail)

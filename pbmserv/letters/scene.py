@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from typing import Any, Literal
 
 from markupsafe import Markup
@@ -19,10 +20,8 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import SCORE, Note, Outcome, Seat, value
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.environment import LetterEnvironment, template_of
-from pbmserv.letters.filters import listing
-from pbmserv.letters.links import Links
 from pbmserv.letters.skeletons import SKELETONS, Draw
-from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.mail.letter_kinds import kind_of, letters_that
 
 ROOM = 55_000
 """Characters of an HTML letter: 60 kB with players' words in any script. Gmail cuts at 102 kB."""
@@ -31,6 +30,20 @@ LONGEST_HTML = 60_000
 """Octets of HTML that a letter may have; a longer one goes without (`Composed.html` is empty)."""
 
 _GAP = re.compile("\n\n\n+")
+
+
+class Links(StrEnum):
+    """How many links a board has, and whether there is room for the board at all.
+
+    A letter begins at the top of this list and goes down until it is short enough.
+    """
+
+    ALL = "all"
+    FEW = "few"
+    NONE = "none"
+    UNDRAWN = "undrawn"
+
+
 _DOWN_FROM = {links: tuple(Links)[place:] for place, links in enumerate(Links)}
 
 
@@ -52,7 +65,10 @@ class BoardScene:
         your_turn: whether the reader may use a turn now.
         moves: turns used; free moves are not counted, for they may be private.
         outcome: how it ended, if it did.
+        best: userids of those who came first; nobody while the board runs.
         options: canonical option words of the challenge.
+        race: each plays a box of their own, of which others see nothing until it is over.
+        done: the reader has finished a race that others go on with.
         rated: whether the result changes ratings.
         terms: how long its players may take.
         daily: number of the box of the day that it is; 0 = it is none.
@@ -72,36 +88,18 @@ class BoardScene:
     your_turn: bool
     moves: int
     outcome: Outcome | None
+    best: tuple[str, ...]
     options: tuple[str, ...]
+    race: bool
+    done: bool
     rated: bool
     terms: Terms
     daily: int
 
     @property
-    def race(self) -> bool:
-        """Whether each plays a box of their own, of which others see nothing until it is over."""
-        return "-race" in self.options or len(self.names) == 1
-
-    @property
-    def done(self) -> bool:
-        """Whether the reader has finished a race that others go on with."""
-        return self.you is not None and self.race and not self.your_turn and not self.outcome
-
-    @property
     def has_coach(self) -> bool:
         """Whether there is a report on a game that is over."""
         return coached(self.game)
-
-    @property
-    def best(self) -> list[str]:
-        """Who came first; nobody while the board runs."""
-        places = self.outcome.places if self.outcome else ()
-        return [name for name, place in zip(self.names, places, strict=False) if place == 1]
-
-    @property
-    def winners(self) -> str:
-        """Who came first, for a sentence; "" while the board runs."""
-        return listing(self.best)
 
     @property
     def players(self) -> str:
@@ -147,7 +145,9 @@ def board_scene(
     notes = [note for one in steps for note in one.step.notes]
     events = [note for note in notes if note.kind != SCORE]
     scores = [note for note in notes if note.kind == SCORE]
-    to_act = game.to_act(state)
+    to_act, outcome = game.to_act(state), position.outcome
+    places = zip(names, outcome.places if outcome else (), strict=False)
+    race = "-race" in options or len(names) == 1
     return BoardScene(
         number=number,
         game=game,
@@ -162,15 +162,16 @@ def board_scene(
         waiting=tuple([names[s] for s in sorted(to_act) if s != seat]),
         your_turn=seat in to_act,
         moves=position.turns_of(seat),
-        outcome=position.outcome,
+        outcome=outcome,
+        best=tuple([name for name, place in places if place == 1]),
         options=options,
+        race=race,
+        done=race and seat is not None and seat not in to_act and outcome is None,
         rated=rated,
         terms=terms,
         daily=daily,
     )
 
-
-_PLAIN: dict[str, Any] = {"read_as": "", "held": None}
 
 _TAKEN_BACK = frozenset({"undone", "redone", "restarted"})
 
@@ -196,18 +197,16 @@ def _note(templates: LetterEnvironment, name: str, values: Mapping[str, Any]) ->
     return (templates.concat(template.root_render_func(template.new_context(dict(values)))),)
 
 
+FORESEEN = frozenset({"check", *letters_that(lambda kind: kind.beyond_record)})
+"""Letters that show a board otherwise than it is: see `foreseen`."""
+
+
 def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:
-    """The scene as this letter shows it: how a move was read, what one would do, or what one's
-    markers explain.
+    """The scene as this letter shows it: what a move would do, or what one's markers explain.
 
     Made of the reader's view alone, so nothing hidden can get into it.
     """
     game = scene.game
-    if words.get("read_as") or words.get("held"):
-        reading = template_of("letters/pieces/reading.j2")
-        how = reading.render(words=_PLAIN | dict(words))
-        told = (line.strip() for line in how.splitlines())
-        return replace(scene, events=(*scene.events, *filter(None, told)))
     if kind_of(letter).beyond_record and previews(game):
         preview = game.preview(scene.view, Seat(words["mover"]), words["move"])
         notes = note_sentences(scene.game, preview.notes, scene.names, scene.you)

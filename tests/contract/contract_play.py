@@ -18,7 +18,8 @@ from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.types import Note, Rng, Seat, Step
 from pbmserv.letters.environment import environment
-from pbmserv.letters.links import Links, Mailto
+from pbmserv.letters.looking import Mailto
+from pbmserv.letters.scene import Links
 
 show_heaps()
 TESTS = Path(__file__).resolve().parent.parent

@@ -24,7 +24,7 @@ from worlds import (
 )
 
 from pbmserv.engine.types import Rng
-from pbmserv.letters.links import page_of
+from pbmserv.letters.looking import page_of
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.solo import daily_box
 from pbmserv.store import solo

@@ -12,7 +12,7 @@ from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 from pbmserv.letters.environment import environment, templates_root
-from pbmserv.letters.links import Mailto
+from pbmserv.letters.looking import Mailto
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 NAMES = ("dzander1", "dzander2")

@@ -20,8 +20,7 @@ from pbmserv.clock import Clock
 from pbmserv.commands.grammar.words import quoted
 from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refusal
-from pbmserv.letters.links import opens_page
-from pbmserv.letters.looking import unless_broken
+from pbmserv.letters.looking import opens_page, unless_broken
 from pbmserv.letters.scene import why
 from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
