@@ -118,12 +118,25 @@ def said(words: str, indent: str = "  ") -> str:
 
 
 @lru_cache(maxsize=1_000)  # wrapping is slow, and letters have most of their sentences in common
-def sentence(words: str, indent: str = "", hanging: str = "") -> str:
-    """A sentence of ours wrapped to the letter's width.
+def sentence(words: str, indent: str = "", hanging: str = "", width: int = WIDTH) -> str:
+    """A sentence of ours in lines as full as they can be, the first one behind *indent*, all others
+    behind *hanging*.
 
     As `textwrap.fill` does it without breaking words, in a quarter of its time.
     """
-    return _filled(words.split(), WIDTH, indent, hanging)
+    lines: list[str] = []
+    line: list[str] = []
+    room, length = width - len(indent), -1
+    for word in words.split():
+        length += 1 + len(word)
+        if line and length > room:
+            lines.append((hanging if lines else indent) + " ".join(line))
+            line, room = [], width - len(hanging)
+            length = len(word)
+        line.append(word)
+    if line:
+        lines.append((hanging if lines else indent) + " ".join(line))
+    return "\n".join(lines)
 
 
 def wordwrap(words: str, width: int, *, break_on_hyphens: bool = True) -> str:
@@ -131,7 +144,7 @@ def wordwrap(words: str, width: int, *, break_on_hyphens: bool = True) -> str:
     found = words.split()
     is_plain = words == " ".join(found) and max(map(len, found), default=0) <= width
     if is_plain and not (break_on_hyphens and "-" in words):
-        return _filled(found, width, "", "")
+        return sentence(words, width=width)
     return "\n".join(
         [
             "\n".join(
@@ -142,23 +155,6 @@ def wordwrap(words: str, width: int, *, break_on_hyphens: bool = True) -> str:
             for line in words.splitlines()
         ]
     )
-
-
-def _filled(words: Sequence[str], width: int, indent: str, hanging: str) -> str:
-    """Lines as full as they can be, the first one behind *indent*, all others behind *hanging*."""
-    lines: list[str] = []
-    line: list[str] = []
-    room, length = width - len(indent), -1
-    for word in words:
-        length += 1 + len(word)
-        if line and length > room:
-            lines.append((hanging if lines else indent) + " ".join(line))
-            line, room = [], width - len(hanging)
-            length = len(word)
-        line.append(word)
-    if line:
-        lines.append((hanging if lines else indent) + " ".join(line))
-    return "\n".join(lines)
 
 
 def moment(iso: str, tz: str) -> str:
@@ -200,35 +196,26 @@ def beside(boxes: Sequence[Any], forms: Mapping[str, str]) -> str:
     Args:
         boxes: all of one size, each with `board.top`, `top_marks`, `rows`, `bottom_marks` and
             `board.bottom`.
-        forms: lines in which ``[spots]`` may stand: `names` and `marks` of ports above and below,
-            `rule` next to them, `between` two rows; `row` is a ``%`` form of a row's fields.
+        forms: lines: `names` and `marks` of ports above and below, where ``[spots]`` stands for
+            all of them; `rule` next to them; `between` two rows. Names, marks and `row`, which
+            names a row's fields, are ``%`` forms.
     """
     grids = []
-    names, marks, rule, between = forms["names"], forms["marks"], forms["rule"], forms["between"]
+    spots = ["%-2s"] * len(boxes[0].board.top)
+    names = forms["names"].replace("[spots]", " ".join(spots))
+    marks = forms["marks"].replace("[spots]", "|".join(spots))
     for box in boxes:
-        lines = [between] * (2 * len(box.rows) - 1)
-        lines[::2] = [_line(row, forms["row"]) for row in box.rows]
-        top = _ports(tuple(box.board.top), names, " ")
-        above = _ports(tuple(box.top_marks), marks, "|")
-        below = _ports(tuple(box.bottom_marks), marks, "|")
-        bottom = _ports(tuple(box.board.bottom), names, " ")
-        grids.append([top, above, rule, *lines, rule, below, bottom])
+        rows = [forms["between"]] * (2 * len(box.rows) - 1)
+        rows[::2] = [_line(row, forms["row"]) for row in box.rows]
+        above = [names % tuple(box.board.top), marks % tuple(box.top_marks), forms["rule"]]
+        below = [forms["rule"], marks % tuple(box.bottom_marks), names % tuple(box.board.bottom)]
+        grids.append([*above, *rows, *below])
     return "\n".join(map("".join, zip(*grids, strict=True)))
 
 
 @lru_cache(maxsize=4_096)  # most rows are empty, or were the same in the letter before
-def _ports(values: tuple[str, ...], form: str, between: str) -> str:
-    return form.replace("[spots]", between.join([value.ljust(2) for value in values]))
-
-
-@lru_cache(maxsize=4_096)
 def _line(row: Any, form: str) -> str:
     return form % {**row._asdict(), "cells": "|".join(row.cells)}
-
-
-def in_lines(words: Sequence[str], width: int, indent: str) -> str:
-    """Short words in lines that are as full as they can be."""
-    return _filled(words, width + len(indent), indent, indent)
 
 
 _LINK = "\x02"
@@ -292,19 +279,6 @@ def _row(spots: tuple[Any, ...], around: tuple[str, ...], filled: Forms) -> list
     return f"{line}\n".split(_LINK)
 
 
-_SPECIAL = re.compile("""[&<>"']""").search
-
-
-def escaped(value: Any) -> Any:
-    """A value as HTML: as `markupsafe.escape`, and quickly what is HTML already or has nothing to
-    escape.
-    """
-    kind = type(value)
-    if kind is Markup or (kind is str and not _SPECIAL(value)):
-        return value
-    return str(value if kind is int else escape(value))
-
-
 _LABELS = ("aria-label", 'aria-pressed="true" aria-label')
 """What follows a button's value, tapped or not."""
 
@@ -336,7 +310,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         definitions,
         forms,
         grid,
-        in_lines,
         is_form,
         listing,
         marked,

@@ -24,7 +24,7 @@ from threading import Lock
 from types import BuiltinMethodType
 from typing import Any, NamedTuple, cast
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from pbmserv.letters.environment import LetterEnvironment, environment
 from pbmserv.letters.tracing import (
@@ -132,10 +132,6 @@ def _identity(part: Any) -> Any:
     return (id, id(part))  # the expression keeps it alive
 
 
-Known = list[Any]
-"""What has been worked out for one letter, by the number of its expression."""
-
-
 @dataclass(slots=True, eq=False)
 class Fork:
     """A question, and where the answers lead.
@@ -163,11 +159,11 @@ class _Stretch(NamedTuple):
     """The code of a part of a way: up to where it branches, or to its end.
 
     Attributes:
-        run: what it hands back is an answer, `_Left`, or at the end the texts.
+        run: of values by their numbers; hands back an answer, `_Left`, or at the end the texts.
         ways: where the answers lead; ``None`` at the end.
     """
 
-    run: Callable[[Known], Any]
+    run: Callable[[list[Any]], Any]
     ways: dict[Any, Fork | End] | None
 
 
@@ -184,19 +180,18 @@ class Shapes:
     def __init__(self, given: int) -> None:
         self.expressions = Expressions(given)
         self.begins: dict[Any, Fork | End] = {}
-        self.constants: dict[str, Any] = {"Markup": Markup, "member": member}
+        self.constants: dict[str, Any] = dict(_CALLED)
         self._names: dict[Any, str] = {}
 
     def filled(self, values: Mapping[str, Any]) -> tuple[str, ...] | _Left:
         """The texts of a letter that goes a known way."""
-        known: Known = [*values.values(), *([None] * len(self.expressions.all))]
+        known: list[Any] = [*values.values(), *([None] * len(self.expressions.all))]
         ways, answer = self.begins, cast("Any", None)
         while (at := ways.get(answer)) is not None:
             run, onwards = at.stretch or self._written(at)
             answer = run(known)
             if onwards is None or type(answer) is _Left:
-                found: tuple[str, ...] | _Left = answer
-                return found
+                return cast("tuple[str, ...] | _Left", answer)
             ways = onwards
         return _Left(id(ways), answer)
 
@@ -306,10 +301,12 @@ class Shapes:
         return name
 
 
+_SPECIAL = re.compile("""[&<>"']""").search
 _SIGNS = {
     operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.le: "<=", operator.gt: ">",
     operator.ge: ">=", operator.add: "+", operator.sub: "-", operator.mul: "*",
 }  # fmt: skip
+_CALLED = {"Markup": Markup, "escape": escape, "member": member, "special": _SPECIAL}
 _CODE: Mapping[Any, Callable[..., str]] = {
     **{work: f"{{}} {sign} {{}}".format for work, sign in _SIGNS.items()},
     operator.getitem: "{}[{}]".format,
@@ -319,6 +316,10 @@ _CODE: Mapping[Any, Callable[..., str]] = {
     as_html: lambda *told: f"Markup(''.join(({', '.join(told)},)))",
     dictionary: lambda keys, *told: f"dict(zip({keys}, ({', '.join(told)},)))",
     in_order: lambda kind, *told: f"{kind}(({', '.join(told)},))",
+    escape: (
+        "{0} if type({0}) is Markup or type({0}) is str and not special({0}) "
+        "else str({0}) if type({0}) is int else escape({0})"
+    ).format,
     member: "{0}[{1}] if type({0}) is dict and {1} in {0} else member({0}, {1})".format,
 }
 """What Python has a sign for, or can be said on the spot, is quicker than a call."""

@@ -24,7 +24,6 @@ from jinja2.nodes import EvalContext
 from jinja2.utils import Namespace
 
 from pbmserv.letters.environment import LetterEnvironment, environment, environment_of
-from pbmserv.letters.filters import escaped
 
 
 class Untraceable(Exception):
@@ -243,7 +242,7 @@ def escape(value: Any) -> Any:
     if isinstance(value, Drawn) and value.is_html:
         return value
     if isinstance(value, Traced):
-        return Drawn(value.trace, (made(escaped, value),), is_html=True)
+        return Drawn(value.trace, (made(markupsafe.escape, value),), is_html=True)
     return markupsafe.escape(value)
 
 
