@@ -111,7 +111,8 @@ class Composer:
             list_id=f"{self.mail_domain.local}.{self.mail_domain.domain}",
             list_unsubscribe=ways_out(self.mail_domain, self.web_url, row, reader.player),
             auto_submitted="auto-replied" if row.in_reply_to else "auto-generated",
-            # Gmail's form; the same for everybody, so it says nothing about the reader.
+            # What feedback loops sum complaints by: kind of letter, game, how it came, and us. It
+            # has Gmail's form, and is the same for everybody: it says nothing about the reader.
             feedback_id=f"{row.letter}:{game}:{way}:{_mark(self.mail_domain.domain)}",
         )
         html = composed.html if reader.form == "html" else ""
@@ -356,7 +357,7 @@ def _found(
 
 @lru_cache(maxsize=16)  # there is one
 def _mark(domain: str) -> str:
-    """What feedback loops sum complaints about us by."""
+    """What feedback loops know us by."""
     return hashlib.sha256(domain.encode()).hexdigest()[:10]
 
 

@@ -200,6 +200,9 @@ def _in_lines(kept: Mapping[str, Any]) -> str:
 _json = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
 
+# -- where a reader can go -------------------------------------------------------------------
+
+
 @value(frozen=True, slots=True)
 class Mailto:
     """Makes the links of one letter; templates call it with the text of a reply.
