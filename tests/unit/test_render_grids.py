@@ -14,6 +14,7 @@ from markupsafe import escape
 from pbmserv.letters.filters import (
     WIDTH,
     beside,
+    filled,
     forms,
     grid,
     sentence,
@@ -77,7 +78,7 @@ def test_words_are_wrapped_as_jinja_does_it(words: str, width: int, hyphens: boo
 @given(st.lists(st.text("ABC12", min_size=1, max_size=3), min_size=1, max_size=80))
 def test_short_words_fill_their_lines(words: list[str]) -> None:
     theirs = do_wordwrap(Environment(), " ".join(words), WIDTH - 2)
-    assert sentence(" ".join(words), "  ", "  ") == "\n".join(
+    assert filled(" ".join(words), "  ", "  ") == "\n".join(
         f"  {line}" for line in theirs.split("\n")
     )
 
