@@ -129,8 +129,25 @@ class KeyRing:
     def token(self, reply_address: ReplyAddress) -> str:
         """The signed token of a reply address."""
         key_id, key = max(self.keys.items())
-        told = reply_address
-        return _token(key_id, key, told.purpose, told.player, told.about, told.number, told.epoch)
+        purpose, about = reply_address.purpose, reply_address.about
+        written = int(purpose)
+        if purpose in _OF_A_LETTER:
+            assert about >> 2 * _HALF == 0
+            about = _mixed(_seal(key, purpose), about, range(_ROUNDS))
+            written |= _SEALED
+        body = bytearray((key_id, written))
+        for value in (reply_address.player, about, reply_address.number, reply_address.epoch):
+            left = value  # in LEB128
+            while left > 0x7F:
+                body.append(left & 0x7F | 0x80)
+                left >>= 7
+            body.append(left)
+        packed = body + _mac(key, body)
+        bits = 8 * len(packed)
+        spare = -bits % 10
+        spelled = int.from_bytes(packed) << spare
+        pairs = [_PAIRS[spelled >> at & 0x3FF] for at in range(bits + spare - 10, -1, -10)]
+        return "".join(pairs)[: (bits + 4) // 5]
 
     def read(self, token: str) -> ReplyAddress | None:
         """What a genuine token says, in any letter case; ``None`` for any other."""
@@ -185,12 +202,12 @@ class MailDomain:
 
     def knows(self, address: str) -> bool:
         """Whether mail for *address* is for us."""
-        if self.is_postmaster(address):
-            return True
         local, _, domain = address.rpartition("@")
-        if domain.lower() != self.domain:
-            return False
-        return local.lower() == self.local or self.read(address) is not None
+        if domain.lower() == self.domain and (
+            self.read(address) is not None or local.lower() == self.local
+        ):
+            return True
+        return self.is_postmaster(address)
 
     def is_postmaster(self, address: str) -> bool:
         """Whether *address* is our postmaster, who needs no domain (RFC 5321 section 4.5.1)."""
@@ -222,31 +239,6 @@ def password_mark(password_hash: str) -> int:
 def blank_tokens(text: str) -> str:
     """The same text with ``***`` for all that may be a token: it speaks for somebody."""
     return _MAYBE_TOKEN.sub("***", text)
-
-
-@lru_cache(maxsize=256)  # a letter says the same in several of its places
-def _token(
-    key_id: int, key: bytes, purpose: Purpose, player: int, about: int, number: int, epoch: int
-) -> str:
-    """The signed token of what a reply address says."""
-    written = int(purpose)
-    if purpose in _OF_A_LETTER:
-        assert about >> 2 * _HALF == 0
-        about = _mixed(_seal(key, purpose), about, range(_ROUNDS))
-        written |= _SEALED
-    body = bytearray((key_id, written))
-    for value in (player, about, number, epoch):
-        left = value  # in LEB128
-        while left > 0x7F:
-            body.append(left & 0x7F | 0x80)
-            left >>= 7
-        body.append(left)
-    packed = body + _mac(key, body)
-    bits = 8 * len(packed)
-    spare = -bits % 10
-    spelled = int.from_bytes(packed) << spare
-    pairs = [_PAIRS[spelled >> at & 0x3FF] for at in range(bits + spare - 10, -1, -10)]
-    return "".join(pairs)[: (bits + 4) // 5]
 
 
 @lru_cache(maxsize=256)  # RCPT, DATA and whoever reads a mail ask for the same

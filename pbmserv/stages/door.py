@@ -97,7 +97,7 @@ class Door:
         source = source_of(envelope, self._ours)
         reply_address = self._mail_domain.read(envelope.recipient)
         player = reply_address.player if reply_address else 0
-        return self._traffic.is_over(source, player, direct=envelope.is_direct)
+        return self._traffic.is_over(source, player, direct=not envelope.handed_on)
 
     async def arrives(self, envelope: Envelope, *, is_counted: bool = True) -> str:
         """Count a mail, then take it, put it off or refuse it, and log it. The SMTP reply comes
@@ -105,7 +105,7 @@ class Door:
         begun = perf_counter()
         source = source_of(envelope, self._ours)
         reply_address = self._mail_domain.read(envelope.recipient)
-        player, direct = reply_address.player if reply_address else 0, envelope.is_direct
+        player, direct = reply_address.player if reply_address else 0, not envelope.handed_on
         over = self._traffic.arrives(source, player, direct=direct) if is_counted else None
         try:
             if over is None:
@@ -170,7 +170,9 @@ class Door:
         if refusal is not None:
             return Outcome(refusal, "refused", refusal)
         comes_back = reply_address is not None and reply_address.purpose is Purpose.BOUNCE
-        for_postmaster = self._mail_domain.is_postmaster(envelope.recipient)
+        for_postmaster = reply_address is None and self._mail_domain.is_postmaster(
+            envelope.recipient
+        )
         verdict = UNCHECKED
         if not comes_back:  # a report need not have a From that anybody could answer to
             try:

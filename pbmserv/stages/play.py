@@ -213,7 +213,8 @@ class Play:
             else:
                 incoming = task.incoming or self._reader.read(envelope, arrival.verdict)
                 task.incoming = incoming
-                if self._reader.mail_domain.is_postmaster(envelope.recipient):
+                is_postmaster = self._reader.mail_domain.is_postmaster
+                if incoming.reply_address is None and is_postmaster(envelope.recipient):
                     digest, why = incoming.mail.digest, "for the postmaster"
                     kept = ToKeep(envelope, digest, why, "", arrival.verdict)
                     job = partial(mails.keep, kept, now)

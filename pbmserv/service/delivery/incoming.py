@@ -153,7 +153,9 @@ class MailReader:
             because = "over the limit of the player"
         elif receipt.outcome == "ignored" and incoming is not None:
             because = incoming.mail.automatic
-        elif self.mail_domain.is_postmaster(envelope.recipient):
+        elif not (incoming and incoming.reply_address) and self.mail_domain.is_postmaster(
+            envelope.recipient
+        ):
             because = "for the postmaster"
         reading = incoming.reading if incoming is not None else None
         source = incoming.source if incoming is not None else source_of(envelope, self._ours)
