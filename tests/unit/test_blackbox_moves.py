@@ -17,9 +17,8 @@ from pbmserv.engine.types import Move, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.legality import mentioned
+from pbmserv.games.blackbox.legality import meant, mentioned
 from pbmserv.games.blackbox.moves import tapped
-from pbmserv.games.blackbox.readings import meant
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 from pbmserv.letters.environment import environment

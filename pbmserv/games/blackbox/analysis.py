@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from pbmserv.engine.types import Move, Note, Preview, Seat, Value
 from pbmserv.errors import Illegal, NotUnderstood
 from pbmserv.games.blackbox.geometry import in_ranges, trace, trace_all, way
-from pbmserv.games.blackbox.legality import is_free
-from pbmserv.games.blackbox.moves import Element, Kind, print_elements
-from pbmserv.games.blackbox.readings import elements_of
+from pbmserv.games.blackbox.legality import check, read_move
+from pbmserv.games.blackbox.moves import Element, Kind
 from pbmserv.games.blackbox.rules import exit_of, kind_of, names, ray_beside
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
 from pbmserv.games.blackbox.views import FIRED, BoxView, View
@@ -173,7 +172,8 @@ def preview(view: View, seat: Seat, text: str) -> Preview[View]:
     """
     # Whatever the view does not show stays unknown.
     as_mover = view if view.seat == seat else replace(view, seat=seat)
-    elements = elements_of(as_mover, text)
+    move = read_move(as_mover, text)
+    elements = check(as_mover, move.text)
     after, told = _foreseen(as_mover, elements)
     notes = [Note(f"would-{kind}", seat, None, {"cells": cells}) for kind, cells in told]
     for element in elements:
@@ -184,7 +184,6 @@ def preview(view: View, seat: Seat, text: str) -> Preview[View]:
             markers = after.boxes[seat].markers
             cells = names(view.options.board, markers)
             notes.append(Note("would-guess", seat, None, {"cells": cells}))
-    move = Move(print_elements(elements), is_free(elements))
     if view.seat is None:
         after = replace(after, boxes=tuple(map(_without_atoms, after.boxes, view.boxes)))
     shown = after if view.seat == seat else replace(after, seat=view.seat)
@@ -193,7 +192,7 @@ def preview(view: View, seat: Seat, text: str) -> Preview[View]:
 
 def expect(view: View, move: Move) -> View:
     """The mover's view at the next turn, if the game goes on: ports fired now are used then."""
-    elements = elements_of(view, move.text)
+    elements = check(view, move.text)
     after, _ = _foreseen(view, elements)
     own = after.own
     if own is None:

@@ -21,21 +21,18 @@ from pbmserv.engine.types import (
     Value,
 )
 from pbmserv.errors import Illegal, MoveError
-from pbmserv.games.blackbox import analysis, practice, racing, readings, sgt_files, views
+from pbmserv.games.blackbox import analysis, legality, practice, racing, rules, sgt_files, views
 from pbmserv.games.blackbox import options as choices
-from pbmserv.games.blackbox import state as truth
 from pbmserv.games.blackbox.bots import coach, hints
 from pbmserv.games.blackbox.bots.candidates import equipment
 from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.levels import LEVELS, measured
 from pbmserv.games.blackbox.display import CELL, shapes_of
 from pbmserv.games.blackbox.game_ids import atoms_of, described, read_id
-from pbmserv.games.blackbox.legality import is_free
-from pbmserv.games.blackbox.moves import Kind, print_elements, tapped
+from pbmserv.games.blackbox.moves import Kind, move_of, tapped
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.practice import resumed
-from pbmserv.games.blackbox.rules import dropped_out, lost, place, play, revealed
-from pbmserv.games.blackbox.state import State
+from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.views import View
 
 _BOX = re.compile(r"^(\s*box:\s*)board ([0-9]{1,9})\s*$", re.MULTILINE)
@@ -69,12 +66,12 @@ class Blackbox:
     anew = staticmethod(choices.anew)
     read_kind = staticmethod(racing.read_kind)
     daily = staticmethod(racing.daily_options)
-    to_act = staticmethod(truth.to_act)
-    turn = staticmethod(truth.turn)
+    to_act = staticmethod(rules.to_act)
+    turn = staticmethod(rules.turn)
     view = staticmethod(views.view_of)
-    parse = staticmethod(readings.read_move)
-    meant = staticmethod(readings.meant)
-    meanwhile = staticmethod(readings.meanwhile)
+    parse = staticmethod(legality.read_move)
+    meant = staticmethod(legality.meant)
+    meanwhile = staticmethod(legality.meanwhile)
     condition = staticmethod(analysis.read_condition)
     holds = staticmethod(analysis.holds)
     expect = staticmethod(analysis.expect)
@@ -92,10 +89,10 @@ class Blackbox:
     def setup(self, seats: int, options: Options, rng: Rng) -> State:
         """A board on which nobody has hidden atoms; for a race the server has."""
         if not options.race:
-            return truth.new_state(options, seats)
+            return new_state(options, seats)
         box = fixed(options, rng)
         # Views and bots are handed a state's options: from here on only the atoms tell the box.
-        return truth.new_state(choices.anew(box), seats, atoms_of(read_id(box.id)))
+        return new_state(choices.anew(box), seats, atoms_of(read_id(box.id)))
 
     def tapped(self, view: View, draft: str, tap: str) -> str:
         """As `moves.tapped`."""
@@ -154,16 +151,14 @@ class Blackbox:
         if "@" in text:
             text, seconds = racing.unstamped(text)
         view = views.view_of(state, seat)
-        elements = readings.elements_of(view, text)
-        placement = elements[0].kind == Kind.CELL
-        uses_turn = not is_free(elements)
-        if text != print_elements(elements) or move.free == uses_turn:
+        elements = legality.check(view, text)
+        if move_of(elements) != Move(text, move.free):
             raise Illegal("blackbox.not-canonical")  # without its text: it may hold atoms
-        if uses_turn and not view.may_act:
+        if not move.free and not view.may_act:
             raise Illegal("blackbox.not-your-turn")
-        if placement:
-            return place(state, seat, elements)
-        return play(state, seat, elements, rng, seconds)
+        if elements[0].kind == Kind.CELL:
+            return rules.place(state, seat, elements)
+        return rules.play(state, seat, text, elements, rng, seconds)
 
     def withdraw(self, state: State, seat: Seat) -> Step[State]:
         """The seat resigns and the other wins; both boxes are opened. In a race it drops out.
@@ -174,15 +169,15 @@ class Blackbox:
         if state.outcome is not None:
             raise Illegal("blackbox.finished")
         if state.options.race:
-            return dropped_out(state, seat)
-        after = replace(state, outcome=lost(len(state.boxes), seat, "resigned"))
-        notes = (Note("resigned", seat, None), *revealed(after))
+            return rules.dropped_out(state, seat)
+        after = replace(state, outcome=rules.lost(len(state.boxes), seat, "resigned"))
+        notes = (Note("resigned", seat, None), *rules.revealed(after))
         return Step(after, {None: "resign"}, notes, reveals=True)
 
     def overdue(self, state: State, seat: Seat) -> Step[State]:
         """As `withdraw`; a race remembers that its time ran out."""
         if state.options.race and state.outcome is None:
-            return dropped_out(state, seat, "forfeit")
+            return rules.dropped_out(state, seat, "forfeit")
         return self.withdraw(state, seat)
 
     def outcome(self, state: State) -> Outcome | None:

@@ -9,22 +9,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from pbmserv.errors import Illegal, MoveError
+from pbmserv.engine.types import Move
+from pbmserv.errors import Illegal, MoveError, NotUnderstood
 from pbmserv.games.blackbox.geometry import Geometry, in_ranges
-from pbmserv.games.blackbox.moves import (
-    TEXT_LIMIT,
-    Element,
-    Kind,
-    print_elements,
-    read_elements,
-)
+from pbmserv.games.blackbox.moves import AIDS, TEXT_LIMIT, Element, Kind, move_of, read_elements
+from pbmserv.games.blackbox.readings import readings
 from pbmserv.games.blackbox.state import Markers
 from pbmserv.games.blackbox.views import FIRED, BoxView, View
 
 _NOT_HERE = frozenset({"pass", "swap", "propose", "accept", "reject"})
 """Words that are moves of other games."""
 
-_FREE = frozenset({Kind.MARK, Kind.UNMARK, Kind.SEAL})
 _CHARACTERS_A_CELL = 8  # "+AA52" and blanks
 
 _LONGEST_MENDED = 200
@@ -58,9 +53,23 @@ _TAKES_OFF = re.compile(r"(?:\A|[\s,;])[-/!]\s?[a-z]{1,2}-?[0-9]", re.IGNORECASE
 _OF_A_LIST = re.compile(r"\s*[0-9]{1,2}[.)]\s+(?=\S)", re.ASCII)
 
 
-def is_free(elements: Sequence[Element]) -> bool:
-    """Whether these use no turn: nothing but markers and seals."""
-    return _FREE.issuperset([element.kind for element in elements])
+def read_move(view: View, text: str) -> Move:
+    """Read a move into canonical text.
+
+    Raises:
+        NotUnderstood | Illegal: as `check` does; the refusal tells what can be done now, and has
+            for an example what of the text would work, if anything would.
+    """
+    try:
+        return move_of(check(view, text))
+    except MoveError as found:
+        read = _as_read(view, text) if found.refusal.code in _VAGUE else None
+        clear = read and _VAGUE[found.refusal.code] in {"", read.refusal.code}
+        refusal = read.refusal if read and clear else found.refusal
+        offer = mentioned if isinstance(found, NotUnderstood) else mended
+        values = {**what_can_be_done(view), **refusal.values}
+        works = offer(view, text)
+        raise type(found)(refusal.code, part=refusal.part, example=works, **values) from None
 
 
 def check(view: View, text: str) -> tuple[Element, ...]:
@@ -83,7 +92,7 @@ def check(view: View, text: str) -> tuple[Element, ...]:
     if own is None:
         raise Illegal("blackbox.watching")
     if view.phase == "done":
-        raise Illegal("blackbox.done", part=print_elements(elements))
+        raise Illegal("blackbox.done", part=move_of(elements).text)
     if view.has_hidden:
         _check_play(view, own, elements)
     else:
@@ -180,6 +189,47 @@ def what_can_be_done(view: View) -> dict[str, str]:
     }
 
 
+# -- what else it can mean -------------------------------------------------------------------
+
+_VAGUE = {"blackbox.commas": "", "blackbox.not-a-move": "blackbox.guess-markers"}
+"""Refusals that say little, and which of those of a text's one reading says more ("" = each)."""
+
+
+def _as_read(view: View, text: str) -> MoveError | None:
+    """Why a move is refused of which the form is clear; ``None`` if it might mean several."""
+    found = set(readings(view, text))
+    try:
+        _ = len(found) == 1 and check(view, *found)
+    except MoveError as error:
+        return error
+    return None
+
+
+def meant(view: View, text: str) -> Move | None:
+    """The one legal reading of a text that is no move as it stands; ``None``: none, or several."""
+    if view.own is None or view.phase in {"over", "done"} or len(text) > TEXT_LIMIT:
+        return None
+    found: dict[str, Move] = {}
+    refused = "".join(text.split()).upper()
+    for signs in readings(view, text):
+        if signs.upper() == refused:
+            continue
+        try:
+            move = move_of(check(view, signs))
+        except MoveError:
+            continue
+        found[move.text] = move
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def meanwhile(view: View, move: Move) -> tuple[Move | None, str]:
+    """What of a move needs no turn, and the text of what has to wait for one."""
+    elements = check(view, move.text)
+    free = [element for element in elements if element.kind in AIDS]
+    rest = [element for element in elements if element.kind not in AIDS]
+    return (move_of(free) if free else None), move_of(rest).text
+
+
 # -- what of it would work -------------------------------------------------------------------
 
 
@@ -266,6 +316,6 @@ def mentioned(view: View, text: str) -> str:
 def _checked(view: View, signs: Sequence[str]) -> str:
     """These elements, each once, as a move; ``""`` where they are none that may be made."""
     try:
-        return print_elements(check(view, ",".join(dict.fromkeys(map(str.upper, signs)))))
+        return move_of(check(view, ",".join(dict.fromkeys(map(str.upper, signs))))).text
     except MoveError:
         return ""

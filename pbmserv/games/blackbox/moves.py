@@ -9,14 +9,13 @@ thing only is for `readings`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from functools import lru_cache
-from operator import attrgetter
 from typing import NoReturn
 
-from pbmserv.engine.types import value
+from pbmserv.engine.types import Move, value
 from pbmserv.errors import Illegal, NotUnderstood
 from pbmserv.games.blackbox.geometry import Geometry
 
@@ -27,7 +26,7 @@ _SPARE_CELLS = 20
 """Cells that areas, rows and columns of a move may have beyond twice as many as the board."""
 
 _SHORT = 40
-"""Characters of a text that is remembered once it was read."""
+"""Characters of a text that may be a move in words."""
 
 _SEPARATOR = re.compile(r"[,;]")
 _RUN = re.compile(r"[A-Z]+|[0-9]+")
@@ -67,13 +66,27 @@ class Element:
     part: str = field(default="", compare=False)
 
 
-_TEXT = attrgetter("text")
-_MARKERS = {"+": Kind.MARK, "/": Kind.UNMARK}
+AIDS = frozenset({Kind.MARK, Kind.UNMARK, Kind.SEAL})
+"""What uses no turn."""
 
 
-def print_elements(elements: Iterable[Element]) -> str:
-    """The canonical text of these elements."""
-    return ",".join(map(_TEXT, elements))
+def move_of(elements: Sequence[Element]) -> Move:
+    """The move of these elements: their canonical text, and whether they use no turn."""
+    text = ",".join([element.text for element in elements])
+    return Move(text, AIDS.issuperset([element.kind for element in elements]))
+
+
+@lru_cache(maxsize=64)
+def _usual(board: Geometry) -> Mapping[str, Element]:
+    """What nearly all elements of records are, by their texts: a port, or a marker that is set or
+    taken off."""
+    ports = [Element(Kind.PROBE, label, (), n, label) for n, label in enumerate(board.ports)]
+    markers = [
+        Element(kind, sign + name, (cell,), part=sign + name)
+        for sign, kind in (("+", Kind.MARK), ("/", Kind.UNMARK))
+        for cell, name in enumerate(board.names)
+    ]
+    return {element.text: element for element in (*ports, *markers)}
 
 
 def read_elements(board: Geometry, text: str, limit: int = TEXT_LIMIT) -> tuple[Element, ...]:
@@ -91,8 +104,9 @@ def read_elements(board: Geometry, text: str, limit: int = TEXT_LIMIT) -> tuple[
         NotUnderstood: some part is no element at all, so this is a sentence.
         Illegal: an element is malformed, or names what this board has not.
     """
-    if len(text) <= _SHORT:
-        return _remembered(board, text, limit)
+    usual, parts = _usual(board), text.split(",")
+    if usual.keys() >= set(parts) and len(text) <= limit:
+        return tuple([usual[part] for part in parts])
     return _read(board, text, limit)
 
 
@@ -104,26 +118,22 @@ def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
         parts.pop()  # it may be cut in the middle
     if not any(parts):
         raise NotUnderstood("blackbox.empty")
-    usual = [_usual(board, part) for part in parts]
-    for part, known in zip(parts, usual, strict=True):
-        if part and not known and not _is_shaped(board, part):
+    usual = _usual(board)
+    for part in parts:
+        if part and part not in usual and not _is_shaped(board, part):
             raise NotUnderstood("blackbox.not-a-move", part=part)
     if len(text) > limit:
         raise Illegal("blackbox.too-long", length=len(text), limit=limit)
     left = 2 * len(board.cells) + _SPARE_CELLS
     found = []
-    for part, known in zip(parts, usual, strict=True):
-        element = known or _element(board, part)
+    for part in parts:
+        element = usual.get(part) or _element(board, part)
         # Of single cells there is only room for so many in a text.
         left -= len(element.cells) if len(element.cells) > 1 else 0
         if left < 0:
             raise Illegal("blackbox.too-many-cells", part=part)
         found.append(element)
     return tuple(found)
-
-
-_remembered = lru_cache(maxsize=2_048)(_read)
-"""Moves as most are: right, short, and read twice, when they come and when they are applied."""
 
 
 def _as_signs(board: Geometry, text: str) -> str:
@@ -136,19 +146,6 @@ def _as_signs(board: Geometry, text: str) -> str:
         return text
     parts = [part.strip() for part in _SEPARATOR.split(bare)]
     return bare if all(part and _is_shaped(board, part) for part in parts) else text
-
-
-def _usual(board: Geometry, part: str) -> Element | None:
-    """A port, or a marker that is set or taken off as records have it, ``+B2``: nearly all elements
-    are one of these, and a full board has thousands of markers."""
-    kind = _MARKERS.get(part[:1])
-    if kind is None:
-        port = board.port(part.upper()) if part.isascii() else None
-        if port is None:
-            return None
-        return Element(Kind.PROBE, board.ports[port], port=port, part=part)
-    cell = board.named(part[1:])
-    return None if cell is None else Element(kind, part, (cell,), part=part)
 
 
 def _is_shaped(board: Geometry, part: str) -> bool:

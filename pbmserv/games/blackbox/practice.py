@@ -15,9 +15,9 @@ from pbmserv.engine.record import HINT, RESTART
 from pbmserv.engine.types import Note, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped, read_id
+from pbmserv.games.blackbox.legality import check, read_move
 from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, hinted, score
-from pbmserv.games.blackbox.readings import elements_of
 from pbmserv.games.blackbox.rules import dropped_out, play
 from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.views import View, view_of
@@ -220,12 +220,13 @@ class Practice:
         """Make a move, as people write it, after so many *seconds* of playing.
 
         Raises:
-            NotUnderstood | Illegal: see `readings.elements_of`, or the chain is too long.
+            NotUnderstood | Illegal: see `legality.read_move`, or the chain is too long.
         """
-        elements = elements_of(self.view, text)
+        move = read_move(self.view, text)
+        elements = check(self.view, move.text)
         rng = Rng(self.game.text.encode(), self.done)  # the same chain gives the same clues
         stamp = seconds if self.scoring is Scoring.TIMED else None
-        step = play(self.state, PLAYER, elements, rng, stamp)
+        step = play(self.state, PLAYER, move.text, elements, rng, stamp)
         return self._with(Done(step.public[PLAYER], step.state, step.notes))
 
     def solve(self) -> Practice:

@@ -1,10 +1,9 @@
-"""What people write in place of a move: the one thing it can mean, and what of it would work.
+"""What people write in place of a move: what it might mean, if every word of it is known.
 
-`legality.check` reads moves as they are written. Here a text that is none is taken apart into
-labels, cells, signs and a few words ("fire port e please", "A1 C4 E5 G2", ``+b3 +d3``). It is a
-move only if every word of it is known and exactly one reading is legal: a ray cannot be called
-back, and most lines that are no moves are words for somebody. What a refused line mentions is at
-most the example of its refusal (`legality.mentioned`).
+`moves` reads moves as they are written. Here a text that is none is taken apart into labels, cells,
+signs and a few words ("fire port e please", "A1 C4 E5 G2", ``+b3 +d3``). `legality.meant` takes it
+for a move only if exactly one reading is legal: a ray cannot be called back, and most lines that
+are no moves are words for somebody.
 """
 
 from __future__ import annotations
@@ -13,11 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pbmserv.engine.types import Move
-from pbmserv.errors import MoveError, NotUnderstood
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.legality import check, is_free, mended, mentioned, what_can_be_done
-from pbmserv.games.blackbox.moves import TEXT_LIMIT, Element, print_elements
 from pbmserv.games.blackbox.views import View
 
 MOST_WORDS = 12
@@ -123,74 +118,7 @@ class _Said:
     bare: list[int] = field(default_factory=list)
 
 
-def read_move(view: View, text: str) -> Move:
-    """Read a move into canonical text; raises as `elements_of`."""
-    elements = elements_of(view, text)
-    return Move(print_elements(elements), is_free(elements))
-
-
-def elements_of(view: View, text: str) -> tuple[Element, ...]:
-    """The elements of a move that may be made, as `legality.check` reads them.
-
-    Raises:
-        NotUnderstood | Illegal: as `legality.check` does; the refusal tells what can be done now,
-            and has for an example what of the text would work, if anything would.
-    """
-    try:
-        return check(view, text)
-    except MoveError as found:
-        read = _as_read(view, text) if found.refusal.code in _VAGUE else None
-        clear = read and _VAGUE[found.refusal.code] in {"", read.refusal.code}
-        refusal = read.refusal if read and clear else found.refusal
-        offer = mentioned if isinstance(found, NotUnderstood) else mended
-        values = {**what_can_be_done(view), **refusal.values}
-        works = offer(view, text)
-        raise type(found)(refusal.code, part=refusal.part, example=works, **values) from None
-
-
-_VAGUE = {"blackbox.commas": "", "blackbox.not-a-move": "blackbox.guess-markers"}
-"""Refusals that say little, and which of those of a text's one reading says more ("" = each)."""
-
-
-def _as_read(view: View, text: str) -> MoveError | None:
-    """Why a move is refused of which the form is clear; ``None`` if it might mean several."""
-    readings = set(_readings(view, text))
-    try:
-        _ = len(readings) == 1 and check(view, *readings)
-    except MoveError as error:
-        return error
-    return None
-
-
-def meant(view: View, text: str) -> Move | None:
-    """The one legal reading of a text that is no move as it stands; ``None``: none, or several."""
-    if view.own is None or view.phase in {"over", "done"} or len(text) > TEXT_LIMIT:
-        return None
-    found: dict[str, Move] = {}
-    refused = "".join(text.split()).upper()
-    for signs in _readings(view, text):
-        if signs.upper() == refused:
-            continue
-        try:
-            elements = check(view, signs)
-        except MoveError:
-            continue
-        found[print_elements(elements)] = Move(print_elements(elements), is_free(elements))
-    return next(iter(found.values())) if len(found) == 1 else None
-
-
-def meanwhile(view: View, move: Move) -> tuple[Move | None, str]:
-    """What of a move needs no turn, and the text of what has to wait for one."""
-    elements = check(view, move.text)
-    free = [element for element in elements if is_free([element])]
-    rest = [element for element in elements if not is_free([element])]
-    return (Move(print_elements(free), free=True) if free else None), print_elements(rest)
-
-
-# -- one legal reading -----------------------------------------------------------------------
-
-
-def _readings(view: View, text: str) -> Iterator[str]:
+def readings(view: View, text: str) -> Iterator[str]:
     """What a text might mean, as moves are written."""
     hiding = not view.has_hidden
     tokens = _tokens(text, hiding=hiding)

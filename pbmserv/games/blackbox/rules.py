@@ -1,10 +1,10 @@
-"""What a move that may be made does to the board, and what is told of it."""
+"""Whose turn it is, what a move that may be made does to the board, and what is told of it."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from string import ascii_letters
 
@@ -13,7 +13,8 @@ from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import racing
 from pbmserv.games.blackbox.game_ids import SeededNumbers, descriptive_id
 from pbmserv.games.blackbox.geometry import HIT, Geometry, seen_by_rays, trace, trace_all
-from pbmserv.games.blackbox.moves import Element, Kind, print_elements
+from pbmserv.games.blackbox.moves import AIDS, Element, Kind, move_of
+from pbmserv.games.blackbox.options import SEATS, Options
 from pbmserv.games.blackbox.state import (
     HIT_MARK,
     REFLECTION_MARK,
@@ -24,12 +25,37 @@ from pbmserv.games.blackbox.state import (
     hiding,
 )
 
-_USING = frozenset({Kind.PROBE, Kind.GUESS})
-"""What of a move uses a turn, once the atoms are hidden."""
-_AIDS = frozenset({Kind.MARK, Kind.UNMARK, Kind.SEAL})
-
 _LASERS = {HIT_MARK: 0x2000, REFLECTION_MARK: 0x1000}
 _BALL, _LOCK = 3, 4
+
+_NOBODY: frozenset[Seat] = frozenset()
+_ALONE = tuple(frozenset({Seat(seat)}) for seat in range(SEATS))
+
+
+def to_act(state: State) -> frozenset[Seat]:
+    """The seats that may use a turn now."""
+    if state.outcome is not None:
+        return _NOBODY
+    if state.options.race:
+        return frozenset(
+            Seat(seat) for seat, box in enumerate(state.boxes) if not box.result.reason
+        )
+    if state.turns < len(state.boxes):
+        return hiding(state)
+    return _ALONE[state.turns % len(state.boxes)]
+
+
+def turn(state: State, seat: Seat) -> int:
+    """Number of the turn this seat would use next (the hidings are the first turns).
+
+    In a race every seat counts its own.
+    """
+    if state.options.race:
+        return state.boxes[seat].result.turns + 1
+    seats = len(state.boxes)
+    if state.turns < seats:
+        return 1 if seat in hiding(state) else seats + 1 + seat
+    return state.turns + 1 + (seat - state.turns) % seats
 
 
 def place(state: State, seat: Seat, elements: Sequence[Element]) -> Step[State]:
@@ -46,40 +72,48 @@ def place(state: State, seat: Seat, elements: Sequence[Element]) -> Step[State]:
     ]
     if not hiding(after):
         notes.append(Note("begin", Seat(0), None))
-    return Step(after, {None: "", seat: print_elements(elements)}, tuple(notes))
+    return Step(after, {None: "", seat: move_of(elements).text}, tuple(notes))
 
 
 def play(
-    state: State, seat: Seat, elements: Sequence[Element], rng: Rng, seconds: int | None = None
+    state: State,
+    seat: Seat,
+    text: str,
+    elements: Sequence[Element],
+    rng: Rng,
+    seconds: int | None = None,
 ) -> Step[State]:
     """Apply probe, markers, seals and guess; *seconds* stamp a move of a timed race.
 
     Markers and seals come first, since a guess is judged by the markers as
     they stand after the whole move; then probe and guess in their order. The
     rest of a move after a guess that ends the game has no effect.
+
+    Args:
+        text: the canonical text of *elements*.
     """
     kinds = [element.kind for element in elements]
-    turn = _Turn(state, seat, rng)
-    if not _AIDS.isdisjoint(kinds):
-        turn.use_aids(elements)
+    solver = _Solver(state.options, seat, rng, state.boxes[seat])
+    if not AIDS.isdisjoint(kinds):
+        solver.use_aids(elements)
     for element in elements:
-        if turn.ended:
+        if solver.ended:
             break
         if element.kind == Kind.PROBE:
-            turn.probe(element.port)
+            solver.fire("probe", element.port)
         elif element.kind == Kind.GUESS:
-            turn.guess()
-    used = not _USING.isdisjoint(kinds)
-    own = told = print_elements(elements)
-    if Kind.SEAL in kinds:
-        told = print_elements([element for element in elements if element.kind != Kind.SEAL])
+            solver.guess()
+    used = not AIDS.issuperset(kinds)
     if state.options.race:
-        return _raced(state, seat, elements, turn, seconds, used=used)
-    boxes = (*state.boxes[:seat], turn.box(), *state.boxes[seat + 1 :])
-    outcome = _ended(len(boxes), seat, turn.ended) if turn.ended else None
+        return _raced(state, seat, text, solver, seconds, used=used)
+    told = text
+    if Kind.SEAL in kinds:
+        told = move_of([element for element in elements if element.kind != Kind.SEAL]).text
+    boxes = (*state.boxes[:seat], solver.box, *state.boxes[seat + 1 :])
+    outcome = _ended(len(boxes), seat, solver.ended) if solver.ended else None
     after = State(state.options, boxes, state.turns + used, outcome)
-    notes = (*turn.notes, *(revealed(after) if after.outcome else ()))
-    return Step(after, _public(told, seat, own), notes, reveals=used)
+    notes = (*solver.notes, *(revealed(after) if after.outcome else ()))
+    return Step(after, _public(told, seat, text), notes, reveals=used)
 
 
 @lru_cache(maxsize=1_024)  # thousands of moves are remembered, and most are a probe or two
@@ -91,25 +125,25 @@ def _public(told: str, seat: Seat, own: str) -> Mapping[Seat | None, str]:
 def _raced(
     state: State,
     seat: Seat,
-    elements: Sequence[Element],
-    turn: _Turn,
+    text: str,
+    solver: _Solver,
     seconds: int | None,
     *,
     used: bool,
 ) -> Step[State]:
     """The same in a race, where nobody else is told of it before the end."""
     after = (
-        racing.after_turn(state, seat, turn.box(), turn.ended, seconds)
+        racing.after_turn(state, seat, solver.box, solver.ended, seconds)
         if used
-        else state.with_box(seat, turn.box())
+        else state.with_box(seat, solver.box)
     )
-    notes = tuple(replace(note, audience=frozenset({seat})) for note in turn.notes)
+    notes = tuple(replace(note, audience=frozenset({seat})) for note in solver.notes)
     if after.outcome is not None:
         notes += over(after)
-    elif turn.ended:
+    elif solver.ended:
         notes += (Note("race-done", seat, frozenset({seat})),)
     hidden = used and not state.options.practice
-    return Step(after, {None: "", seat: print_elements(elements)}, notes, reveals=hidden)
+    return Step(after, {None: "", seat: text}, notes, reveals=hidden)
 
 
 def dropped_out(state: State, seat: Seat, reason: str = "resigned") -> Step[State]:
@@ -173,106 +207,101 @@ def names(board: Geometry, cells: frozenset[int]) -> tuple[str, ...]:
     return tuple([board.names[cell] for cell in sorted(cells)])
 
 
-class _Turn:
-    """One seat's box while a move is applied to it."""
+@dataclass(slots=True)
+class _Solver:
+    """One seat's box while a move is applied to it.
 
-    def __init__(self, state: State, seat: Seat, rng: Rng) -> None:
-        self._options = state.options
-        self._board = state.options.board
-        self._seat = seat
-        self._rng = rng
-        self._before: Box = state.boxes[seat]
-        self._atoms = self._before.atoms or frozenset()
-        self._markers = self._before.markers
-        self._sealed = self._before.sealed
-        self._marks = list(self._before.marks)
-        self._detours = self._before.detours
-        self._guesses_left = self._before.guesses_left
-        self._fired = self._before.fired
-        self._order = self._before.order
-        self._result = self._before.result
-        self._wrong_guesses = self._before.guessed
-        self.notes: list[Note] = []
-        self.ended = ""
+    Attributes:
+        notes: what is told of it.
+        ended: how a guess has ended it for this seat, as `state.Result.reason`; "" if none has.
+    """
 
-    def box(self) -> Box:
-        """The box after what was applied so far."""
-        return Box(
-            hider=self._before.hider,
-            guesses_left=self._guesses_left,
-            marks=tuple(self._marks),
-            atoms=self._before.atoms,
-            markers=self._markers,
-            sealed=self._sealed,
-            detours=self._detours,
-            fired=self._fired,
-            order=self._order,
-            result=self._result,
-            guessed=self._wrong_guesses,
-        )
+    options: Options
+    seat: Seat
+    rng: Rng
+    box: Box
+    notes: list[Note] = field(default_factory=list)
+    ended: str = ""
 
     def use_aids(self, elements: Sequence[Element]) -> None:
         """Apply markers and seals; neighbours of one kind share a note."""
-        aids = Markers(self._markers, self._sealed)
-        for kind, cells in aids.use_all(elements, self._board):
-            readers = None if kind in {"marked", "unmarked"} else frozenset({self._seat})
-            self.notes.append(Note(kind, self._seat, readers, {"cells": cells}))
+        box = self.box
+        aids = Markers(box.markers, box.sealed)
+        for kind, cells in aids.use_all(elements, self.options.board):
+            readers = None if kind in {"marked", "unmarked"} else frozenset({self.seat})
+            self.notes.append(Note(kind, self.seat, readers, {"cells": cells}))
         # thousands of boxes are remembered: what stays as it was is kept once
-        if aids.markers != self._markers:
-            self._markers = frozenset(aids.markers)
-        if aids.sealed != self._sealed:
-            self._sealed = frozenset(aids.sealed)
+        markers = box.markers if aids.markers == box.markers else frozenset(aids.markers)
+        sealed = box.sealed if aids.sealed == box.sealed else frozenset(aids.sealed)
+        self.box = replace(box, markers=markers, sealed=sealed)
 
-    def probe(self, port: int) -> None:
-        """Fire a ray; a port that a clue has marked in this very move stays as it is."""
-        self._fired = port
-        if self._marks[port]:
-            self._tell("probe-known", port=self._board.ports[port], mark=self._marks[port])
+    def fire(self, kind: str, port: int) -> None:
+        """Trace a ray, mark where it went in and came out, and tell of it by a note of this kind.
+
+        A port that a clue has marked in this very move stays as it is.
+        """
+        box, ports = self.box, self.options.board.ports
+        if box.marks[port]:
+            self.box = replace(box, fired=port)
+            self._tell("probe-known", port=ports[port], mark=box.marks[port])
+            return
+        marks, detours = list(box.marks), box.detours
+        found = trace(self.options.board, box.atoms or frozenset(), port)
+        if found == HIT:
+            result, mark, end = "hit", HIT_MARK, ""
+        elif found == port:
+            result, mark, end = "reflection", REFLECTION_MARK, ""
         else:
-            self.notes.append(Note("probe", self._seat, None, self._fire(port)))
+            result, mark, end = "detour", ascii_letters[detours], ports[found]
+            detours += 1
+            marks[found] = mark
+        marks[port] = mark
+        order = (*box.order, port)
+        self.box = replace(box, marks=tuple(marks), detours=detours, fired=port, order=order)
+        values: dict[str, Value] = {"port": ports[port], "result": result, "exit": end}
+        self.notes.append(Note(kind, self.seat, None, {**values, "mark": mark}))
 
     def guess(self) -> None:
         """Judge the markers."""
-        markers = self._markers
-        if markers == self._atoms:
+        box, board = self.box, self.options.board
+        markers, atoms = box.markers, box.atoms or frozenset()
+        if markers == atoms:
             self._win("guess-right")
-        elif self._options.fair and trace_all(self._board, markers) == trace_all(
-            self._board, self._atoms
-        ):
+        elif self.options.fair and trace_all(board, markers) == trace_all(board, atoms):
             self._win("guess-fair")
         else:
-            self._guesses_left -= 1
-            self._wrong_guesses = (*self._wrong_guesses, markers)
-            wrong = len(markers - self._atoms)
-            missed = max(wrong, len(self._atoms - markers))
-            faults = self._result.faults + wrong
-            self._result = replace(self._result, wrong=missed, faults=faults)
-            self._tell("guess-wrong", left=self._guesses_left)
-            if self._guesses_left < 1:
+            left, wrong = box.guesses_left - 1, len(markers - atoms)
+            missed = max(wrong, len(atoms - markers))
+            result = replace(box.result, wrong=missed, faults=box.result.faults + wrong)
+            guessed = (*box.guessed, markers)
+            self.box = replace(box, guesses_left=left, guessed=guessed, result=result)
+            self._tell("guess-wrong", left=left)
+            if left < 1:
                 self.ended = "out-of-guesses"
-            elif self._options.clue:
+            elif self.options.clue:
                 self._clue(markers)
 
     def _win(self, kind: str) -> None:
         self._tell(kind)
-        self._result = replace(self._result, wrong=0)
+        self.box = replace(self.box, result=replace(self.box.result, wrong=0))
         self.ended = "solved"
 
     def _clue(self, markers: frozenset[int]) -> None:
-        real = trace_all(self._board, self._atoms)
-        guessed = trace_all(self._board, markers)
+        board, marks, fired = self.options.board, self.box.marks, self.box.fired
+        real = trace_all(board, self.box.atoms or frozenset())
+        guessed = trace_all(board, markers)
         differing = [port for port in range(len(real)) if real[port] != guessed[port]]
-        marked = [port for port in differing if self._marks[port]]
+        marked = [port for port in differing if marks[port]]
         if marked:
             port = self._one_of(marked)
-            values = ray_beside(self._board, port, real[port], guessed[port])
-            self._tell("clue-mark", mark=self._marks[port], **values)
+            values = ray_beside(board, port, real[port], guessed[port])
+            self._tell("clue-mark", mark=marks[port], **values)
         elif differing:
             port = self._one_of(differing)
-            self._tell("clue-port", **self._fire(port))
-            fired = {at for at, mark in enumerate(self._marks) if mark == self._marks[port]}
-            shown = {port} if self._marks[port] in (HIT_MARK, REFLECTION_MARK) else fired
-            self._result = replace(self._result, clues=self._result.clues | shown)
+            self.fire("clue-port", port)
+            shown = {port, port if real[port] == HIT else real[port]}
+            result = replace(self.box.result, clues=self.box.result.clues | shown)
+            self.box = replace(self.box, fired=fired, result=result)  # a clue is no probe
         else:
             self._tell("clue-none")
 
@@ -280,27 +309,13 @@ class _Turn:
         """One of some ports. On a box that the server hides it is the one that Simon Tatham's
         program shows, which draws it by what is on its board: so his saved games and ours say the
         same, and the same markers get the same clue again."""
-        if not self._options.race:
-            return self._rng.choice(ports)
-        return beam_shown(self._board, self._marks, self._markers, self._sealed, ports)
-
-    def _fire(self, port: int) -> dict[str, Value]:
-        """Trace a ray, mark where it went in and came out, and tell of it."""
-        self._order = (*self._order, port)
-        ports, found = self._board.ports, trace(self._board, self._atoms, port)
-        if found == HIT:
-            result, mark, end = "hit", HIT_MARK, ""
-        elif found == port:
-            result, mark, end = "reflection", REFLECTION_MARK, ""
-        else:
-            result, mark, end = "detour", ascii_letters[self._detours], ports[found]
-            self._detours += 1
-            self._marks[found] = mark
-        self._marks[port] = mark
-        return {"port": ports[port], "result": result, "exit": end, "mark": mark}
+        if not self.options.race:
+            return self.rng.choice(ports)
+        box = self.box
+        return beam_shown(self.options.board, box.marks, box.markers, box.sealed, ports)
 
     def _tell(self, kind: str, **values: Value) -> None:
-        self.notes.append(Note(kind, self._seat, None, values))
+        self.notes.append(Note(kind, self.seat, None, values))
 
 
 def beam_shown(

@@ -9,7 +9,7 @@ from itertools import groupby
 from pbmserv.engine.types import Outcome, Seat, value
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.moves import Element, Kind
-from pbmserv.games.blackbox.options import SEATS, Options
+from pbmserv.games.blackbox.options import Options
 
 HIT_MARK = "#"
 REFLECTION_MARK = "%"
@@ -106,43 +106,13 @@ def new_state(options: Options, seats: int, atoms: frozenset[int] | None = None)
     return State(options, tuple(boxes))
 
 
-_NOBODY: frozenset[Seat] = frozenset()
-_ALONE = tuple(frozenset({Seat(seat)}) for seat in range(SEATS))
-
-
 def hiding(state: State) -> frozenset[Seat]:
     """The seats that still have to hide atoms."""
     if state.turns >= len(state.boxes):  # the hidings are the first turns
-        return _NOBODY
+        return frozenset()
     return frozenset(
         [box.hider for box in state.boxes if box.atoms is None and box.hider is not None]
     )
-
-
-def to_act(state: State) -> frozenset[Seat]:
-    """The seats that may use a turn now."""
-    if state.outcome is not None:
-        return _NOBODY
-    if state.options.race:
-        return frozenset(
-            Seat(seat) for seat, box in enumerate(state.boxes) if not box.result.reason
-        )
-    if state.turns < len(state.boxes):
-        return hiding(state)
-    return _ALONE[state.turns % len(state.boxes)]
-
-
-def turn(state: State, seat: Seat) -> int:
-    """Number of the turn this seat would use next (the hidings are the first turns).
-
-    In a race every seat counts its own.
-    """
-    if state.options.race:
-        return state.boxes[seat].result.turns + 1
-    seats = len(state.boxes)
-    if state.turns < seats:
-        return 1 if seat in hiding(state) else seats + 1 + seat
-    return state.turns + 1 + (seat - state.turns) % seats
 
 
 def box_hidden_by(state: State, seat: Seat) -> Seat:

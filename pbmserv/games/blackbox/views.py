@@ -15,7 +15,8 @@ from pbmserv.games.blackbox.display import Spots, Told, port_spots, spot_row, te
 from pbmserv.games.blackbox.geometry import HIT, Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import ScoreLine, score_lines
-from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, to_act
+from pbmserv.games.blackbox.rules import to_act
+from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State
 
 FIRED = "its result"
 """Stands in an expected view where a mark will be that nobody can know yet."""
