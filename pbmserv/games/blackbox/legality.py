@@ -62,7 +62,10 @@ def read_move(view: View, text: str) -> Move:
     """
     try:
         return move_of(check(view, text))
-    except MoveError as found:
+    except MoveError as error:
+        found = error
+        if text.strip().lower() in _NOT_HERE and view.own is not None:
+            found = Illegal("blackbox.no-such-turn", part=text.strip())
         read = _as_read(view, text) if found.refusal.code in _VAGUE else None
         clear = read and _VAGUE[found.refusal.code] in {"", read.refusal.code}
         refusal = read.refusal if read and clear else found.refusal
@@ -82,8 +85,6 @@ def check(view: View, text: str) -> tuple[Element, ...]:
         NotUnderstood: the text is no Blackbox move.
         Illegal: it is one, but malformed or not allowed here; the refusal names the element.
     """
-    if text.strip().lower() in _NOT_HERE and view.own is not None:
-        raise Illegal("blackbox.no-such-turn", part=text.strip())
     limit = max(TEXT_LIMIT, view.options.most * _CHARACTERS_A_CELL)
     elements = read_elements(view.options.board, text, limit)
     if view.phase == "over":
@@ -93,10 +94,22 @@ def check(view: View, text: str) -> tuple[Element, ...]:
         raise Illegal("blackbox.watching")
     if view.phase == "done":
         raise Illegal("blackbox.done", part=move_of(elements).text)
-    if view.has_hidden:
-        _check_play(view, own, elements)
-    else:
+    if not view.has_hidden:
         _check_placement(view, elements)
+        return elements
+    of_kind: defaultdict[Kind, list[Element]] = defaultdict(list)
+    for element in elements:
+        of_kind[element.kind].append(element)
+    probes = of_kind[Kind.PROBE]
+    if of_kind[Kind.CELL]:
+        raise _unsigned(view, of_kind[Kind.CELL], elements)
+    if len(probes) > 1:
+        raise Illegal("blackbox.two-probes", part=probes[1].part, first=probes[0].part)
+    if probes and (mark := own.marks[probes[0].port]):
+        part, port = probes[0].part, probes[0].text
+        raise Illegal("blackbox.port-used", part=part, port=port, mark=mark, later=mark == FIRED)
+    if of_kind[Kind.GUESS]:
+        _check_guesses(view, own, elements, of_kind[Kind.GUESS])
     return elements
 
 
@@ -124,36 +137,20 @@ def _check_placement(view: View, elements: Sequence[Element]) -> None:
         raise Illegal(code, part=part, have=len(elements), wanted=_count(view), off=off)
 
 
-def _check_play(view: View, own: BoxView, elements: Sequence[Element]) -> None:
-    of_kind: defaultdict[Kind, list[Element]] = defaultdict(list)
-    for element in elements:
-        of_kind[element.kind].append(element)
-    cells, probes, guesses = of_kind[Kind.CELL], of_kind[Kind.PROBE], of_kind[Kind.GUESS]
+def _unsigned(view: View, cells: Sequence[Element], elements: Sequence[Element]) -> Illegal:
+    """The refusal of cells of which nothing says what to do there."""
     again = not view.options.race and (len(cells) > 1 or view.phase == "hiding")
     if again and len(cells) == len(elements):
-        raise Illegal("blackbox.already-hidden", part=cells[0].part)
-    for cell in cells:
-        raise Illegal("blackbox.unsigned-cell", part=cell.part, cell=cell.text)
+        return Illegal("blackbox.already-hidden", part=cells[0].part)
+    return Illegal("blackbox.unsigned-cell", part=cells[0].part, cell=cells[0].text)
 
-    if len(probes) > 1:
-        raise Illegal("blackbox.two-probes", part=probes[1].part, first=probes[0].part)
-    for probe in probes:
-        if mark := own.marks[probe.port]:
-            raise Illegal(
-                "blackbox.port-used",
-                part=probe.part,
-                port=probe.text,
-                mark=mark,
-                later=mark == FIRED,
-            )
 
+def _check_guesses(
+    view: View, own: BoxView, elements: Sequence[Element], guesses: Sequence[Element]
+) -> None:
     if len(guesses) > 1:
         raise Illegal("blackbox.two-guesses", part=guesses[1].part)
-    if guesses:
-        _check_guess(view, own, elements, guesses[0].part)
-
-
-def _check_guess(view: View, own: BoxView, elements: Sequence[Element], part: str) -> None:
+    part = guesses[0].part
     if own.guesses_left < 1:
         raise Illegal("blackbox.no-guesses", part=part)
     after = Markers(own.markers, own.sealed)
