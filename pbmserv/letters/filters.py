@@ -197,17 +197,18 @@ def beside(boxes: Sequence[Any], forms: Mapping[str, str]) -> str:
     hundred times as long for a loop over cells.
 
     Args:
-        boxes: all of one size, each with `board.top`, `top_marks`, `rows`, `bottom_marks` and
-            `board.bottom`.
+        boxes: all of one size; what is `drawn` of each has `board.top`, `top_marks`, `rows`,
+            `bottom_marks` and `board.bottom`.
         forms: lines: `names` and `marks` of ports above and below, where ``[spots]`` stands for
             all of them; `rule` next to them; `between` two rows. Names, marks and `row`, which
             names a row's fields, are ``%`` forms.
     """
     grids = []
-    spots = ["%-2s"] * len(boxes[0].board.top)
+    drawn = [one.drawn for one in boxes]
+    spots = ["%-2s"] * len(drawn[0].board.top)
     names = forms["names"].replace("[spots]", " ".join(spots))
     marks = forms["marks"].replace("[spots]", "|".join(spots))
-    for box in boxes:
+    for box in drawn:
         rows = [forms["between"]] * (2 * len(box.rows) - 1)
         rows[::2] = [_line(row, forms["row"]) for row in box.rows]
         above = [names % tuple(box.board.top), marks % tuple(box.top_marks), forms["rule"]]

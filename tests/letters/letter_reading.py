@@ -212,12 +212,12 @@ def boards_in_view(view: View, names: tuple[str, ...]) -> list[Drawn]:
             f"Player {names[box.seat]}'s board",
             (
                 ("", "", *box.board.top, "", ""),
-                ("", "", *box.top_marks, "", ""),
+                ("", "", *box.drawn.top_marks, "", ""),
                 *(
                     (row.left, row.left_mark, *map(str.strip, row.cells), row.right_mark, row.right)
-                    for row in box.rows
+                    for row in box.drawn.rows
                 ),
-                ("", "", *box.bottom_marks, "", ""),
+                ("", "", *box.drawn.bottom_marks, "", ""),
                 ("", "", *box.board.bottom, "", ""),
             ),
             box.guesses_left,
@@ -238,9 +238,12 @@ def boards_in_page(view: View, names: tuple[str, ...], *, alone: bool) -> list[D
         Drawn(
             "Your box" if box.seat == view.seat else f"{names[box.seat]}'s box",
             (
-                ("", *box.top_marks, ""),
-                *((row.left_mark, *map(str.strip, row.cells), row.right_mark) for row in box.rows),
-                ("", *box.bottom_marks, ""),
+                ("", *box.drawn.top_marks, ""),
+                *(
+                    (row.left_mark, *map(str.strip, row.cells), row.right_mark)
+                    for row in box.drawn.rows
+                ),
+                ("", *box.drawn.bottom_marks, ""),
             ),
             box.guesses_left,
         )

@@ -52,7 +52,7 @@ def check_box(box: BoxView, mine: bool, name: str, words: str) -> None:
             spoken = f"ray {'capital ' if mark.isupper() else ''}{mark}"
             assert re.search(rf"Ray (?:capital )?{mark} joins ports? [^.]*\b{label}\b", told)
         assert (re.search(rf"port {label} {spoken}\b", told) is not None) == bool(mark)
-    for row in box.rows:
+    for row in box.drawn.rows:
         sentence = re.search(rf"Row {row.left}: ([^.]*)\.", told)
         said = sentence[1] if sentence else ""
         for column, cell in zip(box.board.top, row.cells, strict=True):

@@ -115,7 +115,7 @@ def test_the_own_box_has_the_names_of_all_ports_and_empty_cells() -> None:
     for port in box.board.ports:
         assert f'aria-label="Port {port}: ' in drawn
         assert f">{port}</div>" in drawn  # beneath its mark, if it shows one
-    cells = [cell for row in box.rows for cell in row.cells]
+    cells = [cell for row in box.drawn.rows for cell in row.cells]
     empty = [name for name, cell in zip(box.board.names, cells, strict=True) if cell == "  "]
     for name in empty:
         assert f'<td aria-label="{name}: empty">{name}</td>' in drawn

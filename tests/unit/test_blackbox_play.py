@@ -168,7 +168,7 @@ def test_seals_are_the_solvers_own_secret() -> None:
     assert kinds(step, ALICE) == ["sealed"]
     assert kinds(step, BOB) == kinds(step, None) == []
     assert (board.view(BOB), board.view(None)) == before
-    rows = board.view(ALICE).boxes[ALICE].rows
+    rows = board.view(ALICE).boxes[ALICE].drawn.rows
     assert rows[2].cells == (". ",) * 7
     assert rows[3].cells == ("  ", "  ", ". ", "  ", "  ", "  ", "  ")
 
@@ -229,7 +229,7 @@ def test_the_third_wrong_guess_loses() -> None:
             board.types(BOB, probe)
     assert left == [2, 1, 0]
     assert board.outcome == Outcome((2, 1), "out-of-guesses", ALICE)
-    last = board.view(None).boxes[ALICE].rows[0].cells
+    last = board.view(None).boxes[ALICE].drawn.rows[0].cells
     assert last == ("?x", "  ", "  ", "  ", "  ", "  ", " @")
 
 
@@ -320,7 +320,7 @@ def test_resigning_before_atoms_are_hidden_leaves_that_box_empty() -> None:
     assert kinds(step) == ["resigned"]
     view: View = GAME.view(step.state, ALICE)
     assert [box.atoms for box in view.boxes] == [None, None]
-    assert all(cell == "  " for box in view.boxes for row in box.rows for cell in row.cells)
+    assert all(cell == "  " for box in view.boxes for row in box.drawn.rows for cell in row.cells)
 
 
 def test_when_ports_have_run_out_guesses_are_left() -> None:

@@ -43,7 +43,7 @@ class Drawn:
     """A grid of two rows that are the same."""
 
     def __init__(self, names: str, texts: str, marks: str) -> None:
-        self.board = self
+        self.board = self.drawn = self
         self.top = self.bottom = tuple(names)
         self.top_marks = self.bottom_marks = tuple(mark.strip() for mark in marks)
         self.rows = (Line("1", tuple(text.ljust(2) for text in texts)),) * 2

@@ -50,6 +50,15 @@ class Row(NamedTuple):
     right_mark: str
 
 
+class Drawn(NamedTuple):
+    """A box as text: what its ports above and below show, left to right, and the rows between."""
+
+    board: Geometry
+    top_marks: tuple[str, ...]
+    rows: tuple[Row, ...]
+    bottom_marks: tuple[str, ...]
+
+
 _CELLS = attrgetter("cells")
 _AS_ROW = partial(tuple.__new__, Row)
 """A row of what it has, as `Row` makes it, in a third of the time."""
@@ -74,6 +83,7 @@ class BoxView:
         order: the ports into which rays went, one after the other, if the reader solves this box.
         path: cells on the way of a test ray, where one is drawn.
         guessed: the markers of its solver's wrong guesses.
+        endless: its solver may guess as often as it takes.
     """
 
     seat: Seat
@@ -90,42 +100,23 @@ class BoxView:
     order: tuple[int, ...] = ()
     path: frozenset[int] = frozenset()
     guessed: tuple[frozenset[int], ...] = ()
-
-    @property
-    def endless(self) -> bool:
-        """Whether its solver may guess as often as it takes."""
-        return self.guesses_left > MOST_GUESSES
+    endless: bool = False
 
     @lazy
-    def unused_ports(self) -> tuple[str, ...]:
-        """The labels of the ports that show no mark, in port order."""
-        return tuple(compress(self.board.ports, map(not_, self.marks)))
-
-    @property
-    def top_marks(self) -> tuple[str, ...]:
-        """What the ports above the columns show, left to right."""
-        return self.marks[: self.board.width]
-
-    @property
-    def bottom_marks(self) -> tuple[str, ...]:
-        """What the ports below the columns show, left to right."""
-        below = self.board.width + self.board.height
-        return self.marks[below : below + self.board.width]
-
-    @lazy
-    def rows(self) -> tuple[Row, ...]:
-        """The rows from top to bottom."""
+    def drawn(self) -> Drawn:
+        """What is drawn, as text."""
         board, marks = self.board, self.marks
         width, height = board.width, board.height
-        lefts = marks[2 * width + height :]
-        rights = marks[width : width + height]
+        below, left = width + height, 2 * width + height
         texts = texts_of(board, self.sealed, self.path, self.atoms, self.markers, self.opened)
-        return tuple(map(_AS_ROW, zip(board.left, lefts, texts, board.right, rights, strict=True)))
+        columns = board.left, marks[left:], texts, board.right, marks[width:below]
+        rows = tuple(map(_AS_ROW, zip(*columns, strict=True)))
+        return Drawn(board, marks[:width], rows, marks[below:left])
 
     @lazy
     def told(self) -> Told:
         """What is drawn, as facts."""
-        return tell(self.board, self.marks, list(map(_CELLS, self.rows)))
+        return tell(self.board, self.marks, list(map(_CELLS, self.drawn.rows)))
 
     @lazy
     def spots(self) -> Spots:
@@ -134,7 +125,7 @@ class BoxView:
         width, left = board.width, 2 * board.width + board.height
         rows = [
             spot_row(board, y, ports[left + y], row.cells, ports[width + y])
-            for y, row in enumerate(self.rows)
+            for y, row in enumerate(self.drawn.rows)
         ]
         return Spots(ports[:width], tuple(rows), ports[width + board.height : left])
 
@@ -215,6 +206,7 @@ class View:
         has_hidden: the reader has no atoms left to hide.
         may_act: the reader may use a turn now.
         may_mark: the reader may set markers and seals now.
+        shown: the boxes in the order to show them: the reader's own first, in a race only that one.
     """
 
     seat: Seat | None
@@ -230,10 +222,14 @@ class View:
     has_hidden: bool = field(init=False, repr=False, compare=False)
     may_act: bool = field(init=False, repr=False, compare=False)
     may_mark: bool = field(init=False, repr=False, compare=False)
+    shown: tuple[BoxView, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        seat = self.seat
+        seat, first = self.seat, self.seat or 0
         own = None if seat is None else self.boxes[seat]
+        shown = self.boxes[first:] + self.boxes[:first]
+        if self.options.race and self.phase != "over":
+            shown = () if own is None else (own,)
         hides_in = [box for box in self.boxes if seat is not None and box.hider == seat]
         has_hidden = not hides_in or hides_in[0].filled
         may_mark = own is not None and has_hidden and self.outcome is None
@@ -242,19 +238,13 @@ class View:
         object.__setattr__(self, "has_hidden", has_hidden)
         object.__setattr__(self, "may_act", seat in self.to_act)
         object.__setattr__(self, "may_mark", may_mark)
-
-    @lazy
-    def shown(self) -> tuple[BoxView, ...]:
-        """The boxes in the order to show them: the reader's own first, in a race only that one."""
-        if self.options.race and self.phase != "over":
-            return () if self.own is None else (self.own,)
-        first = self.seat or 0
-        return self.boxes[first:] + self.boxes[:first]
+        object.__setattr__(self, "shown", shown)
 
     @lazy
     def unused_ports(self) -> tuple[str, ...]:
-        """The ports of the reader's own box that show no mark yet."""
-        return self.own.unused_ports if self.own else ()
+        """The labels of the ports of the reader's own box that show no mark yet, in port order."""
+        own = self.own
+        return tuple(compress(own.board.ports, map(not_, own.marks))) if own else ()
 
     @lazy
     def examples(self) -> Examples:
@@ -315,6 +305,7 @@ def view_of(state: State, seat: Seat | None) -> View:
                 fired=box.fired,
                 order=box.order if is_own else (),
                 guessed=box.guessed,
+                endless=box.guesses_left > MOST_GUESSES,
             )
         )
 

@@ -217,7 +217,7 @@ class Board(Widget, can_focus=True):
 
     def _cell(self, square: Square, cell: int) -> tuple[str, Style]:
         ground = _EVEN if sum(square) % 2 == 0 else _ODD
-        shown = self._box.rows[square[1]].cells[square[0]].strip()
+        shown = self._box.drawn.rows[square[1]].cells[square[0]].strip()
         if cell in self._pointing.cells and shown in ("", "."):
             shown = "*"
         colour = {"@": _ATOM, ".": _SEAL, "*": _PATH}.get(shown, _MARKER)
