@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from pbmserv.engine.types import Move, Note, Preview, Seat, Value
 from pbmserv.errors import Illegal, NotUnderstood
-from pbmserv.games.blackbox.geometry import in_ranges, trace, trace_all, way
+from pbmserv.games.blackbox.geometry import exit_of, in_ranges, kind_of, trace, trace_all, way
 from pbmserv.games.blackbox.legality import check, read_move
 from pbmserv.games.blackbox.moves import Element, Kind
-from pbmserv.games.blackbox.rules import exit_of, kind_of, names, ray_beside
+from pbmserv.games.blackbox.rules import names, ray_beside
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
 from pbmserv.games.blackbox.views import FIRED, BoxView, View
 

@@ -284,6 +284,16 @@ def trace_all(board: Geometry, atoms: Iterable[int]) -> list[int]:
     return results
 
 
+def kind_of(port: int, found: int) -> str:
+    """The name of what a ray into *port* does, as `trace` found it."""
+    return "hit" if found == HIT else "reflection" if found == port else "detour"
+
+
+def exit_of(board: Geometry, port: int, found: int) -> str:
+    """The label of the other port where a ray comes out; "" where it does not."""
+    return board.ports[found] if found not in (HIT, port) else ""
+
+
 def way(board: Geometry, atoms: Iterable[int], port: int) -> list[int]:
     """The cells on which a ray stands one after the other, as `trace` walks; none if it cannot
     go in."""
@@ -307,6 +317,11 @@ def seen_by_rays(board: Geometry, atoms: frozenset[int]) -> frozenset[int]:
         for _, looked in _steps(board, atoms, port)
         for cell in looked
     )
+
+
+def dead_zone(board: Geometry, atoms: frozenset[int]) -> frozenset[int]:
+    """Empty cells into which no ray looks: an atom there would change no result."""
+    return frozenset(board.cells) - seen_by_rays(board, atoms) - atoms
 
 
 def _steps(

@@ -12,18 +12,18 @@ from pbmserv.engine.types import Note, Outcome, Rng, Seat, Step, Value
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import racing
 from pbmserv.games.blackbox.game_ids import SeededNumbers, descriptive_id
-from pbmserv.games.blackbox.geometry import HIT, Geometry, seen_by_rays, trace, trace_all
+from pbmserv.games.blackbox.geometry import (
+    HIT,
+    Geometry,
+    dead_zone,
+    exit_of,
+    kind_of,
+    trace,
+    trace_all,
+)
 from pbmserv.games.blackbox.moves import AIDS, Element, Kind, move_of
 from pbmserv.games.blackbox.options import SEATS, Options
-from pbmserv.games.blackbox.state import (
-    HIT_MARK,
-    REFLECTION_MARK,
-    Box,
-    Markers,
-    State,
-    box_hidden_by,
-    hiding,
-)
+from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, Markers, State, hiding
 
 _LASERS = {HIT_MARK: 0x2000, REFLECTION_MARK: 0x1000}
 _BALL, _LOCK = 3, 4
@@ -60,7 +60,7 @@ def turn(state: State, seat: Seat) -> int:
 
 def place(state: State, seat: Seat, elements: Sequence[Element]) -> Step[State]:
     """Hide the atoms of a placement in the box that this seat hides for."""
-    solver = box_hidden_by(state, seat)
+    solver = next(n for n, box in enumerate(state.boxes) if box.hider == seat)
     atoms = frozenset([cell for element in elements for cell in element.cells])
     box = replace(state.boxes[solver], atoms=atoms)
     boxes = (*state.boxes[:solver], box, *state.boxes[solver + 1 :])
@@ -256,10 +256,21 @@ class _Solver:
             detours += 1
             marks[found] = mark
         marks[port] = mark
-        order = (*box.order, port)
-        self.box = replace(box, marks=tuple(marks), detours=detours, fired=port, order=order)
-        values: dict[str, Value] = {"port": ports[port], "result": result, "exit": end}
-        self.notes.append(Note(kind, self.seat, None, {**values, "mark": mark}))
+        self.box = Box(  # `replace` takes three times as long, and most moves are a ray
+            hider=box.hider,
+            guesses_left=box.guesses_left,
+            marks=tuple(marks),
+            atoms=box.atoms,
+            markers=box.markers,
+            sealed=box.sealed,
+            detours=detours,
+            fired=port,
+            order=(*box.order, port),
+            result=box.result,
+            guessed=box.guessed,
+        )
+        told = {"port": ports[port], "result": result, "exit": end, "mark": mark}
+        self.notes.append(Note(kind, self.seat, None, told))
 
     def guess(self) -> None:
         """Judge the markers."""
@@ -343,16 +354,6 @@ def beam_shown(
     return [port for port in board.clockwise if port in ports][numbers.below(len(ports))]
 
 
-def kind_of(port: int, found: int) -> str:
-    """The name of what a ray into *port* does, as `geometry.trace` found it."""
-    return "hit" if found == HIT else "reflection" if found == port else "detour"
-
-
-def exit_of(board: Geometry, port: int, found: int) -> str:
-    """The label of the other port where a ray comes out; "" where it does not."""
-    return board.ports[found] if found not in (HIT, port) else ""
-
-
 def ray_beside(board: Geometry, port: int, found: int, guessed: int) -> dict[str, Value]:
     """What a ray into *port* does (*found*), and what it would do by the markers (*guessed*)."""
     return {
@@ -392,8 +393,3 @@ def lessons(state: State, seat: Seat) -> tuple[Note, ...]:
         named = tuple(map(board.name, sorted(dead)))
         found.append(Note("dead-zone", seat, readers, {"cells": named}))
     return tuple(found)
-
-
-def dead_zone(board: Geometry, atoms: frozenset[int]) -> frozenset[int]:
-    """Empty cells into which no ray looks: an atom there would change no result."""
-    return frozenset(board.cells) - seen_by_rays(board, atoms) - atoms

@@ -115,11 +115,6 @@ def hiding(state: State) -> frozenset[Seat]:
     )
 
 
-def box_hidden_by(state: State, seat: Seat) -> Seat:
-    """The seat that solves the box this seat hides atoms in."""
-    return next(Seat(solver) for solver, box in enumerate(state.boxes) if box.hider == seat)
-
-
 @value(frozen=True, slots=True)
 class Change:
     """What one element did to the aids.

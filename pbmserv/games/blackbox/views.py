@@ -225,9 +225,9 @@ class View:
     shown: tuple[BoxView, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        seat, first = self.seat, self.seat or 0
+        seat = self.seat
         own = None if seat is None else self.boxes[seat]
-        shown = self.boxes[first:] + self.boxes[:first]
+        shown = self.boxes[seat:] + self.boxes[:seat] if seat else self.boxes
         if self.options.race and self.phase != "over":
             shown = () if own is None else (own,)
         hides_in = [box for box in self.boxes if seat is not None and box.hider == seat]

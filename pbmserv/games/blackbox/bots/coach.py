@@ -21,8 +21,7 @@ from pbmserv.games.blackbox.bots.knowledge import (
     effort_for,
     gained,
 )
-from pbmserv.games.blackbox.geometry import HIT, Geometry, trace
-from pbmserv.games.blackbox.rules import kind_of
+from pbmserv.games.blackbox.geometry import HIT, Geometry, kind_of, trace
 from pbmserv.games.blackbox.state import State
 
 SLIP = 0.2
