@@ -1,6 +1,7 @@
 """Whether a move that can be read may be made, judged by the mover's own view.
 
-And what of one that may not be made, or cannot be read, would work: the example of its refusal.
+And of one that may not be made, or cannot be read: the one legal thing that it can mean, and what
+of it would work, for the example of its refusal.
 """
 
 from __future__ import annotations
