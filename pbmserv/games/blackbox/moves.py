@@ -104,8 +104,8 @@ def read_elements(board: Geometry, text: str, limit: int = TEXT_LIMIT) -> tuple[
         NotUnderstood: some part is no element at all, so this is a sentence.
         Illegal: an element is malformed, or names what this board has not.
     """
-    usual, parts = _usual(board), text.split(",")
-    if usual.keys() >= set(parts) and len(text) <= limit:
+    usual, parts = _usual(board), text[: limit + 1].split(",")
+    if len(text) <= limit and usual.keys() >= set(parts):
         return tuple([usual[part] for part in parts])
     return _read(board, text, limit)
 
