@@ -152,7 +152,8 @@ class Blackbox:
             text, seconds = racing.unstamped(text)
         view = views.view_of(state, seat)
         elements = legality.check(view, text)
-        if move_of(elements) != Move(text, move.free):
+        written = move_of(elements)
+        if (written.text, written.free) != (text, move.free):
             raise Illegal("blackbox.not-canonical")  # without its text: it may hold atoms
         if not move.free and not view.may_act:
             raise Illegal("blackbox.not-your-turn")
