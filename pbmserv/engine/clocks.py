@@ -262,23 +262,18 @@ def reminded(
     return replace(clock, reminded=(*clock.reminded, now), covered=covered)
 
 
-def earliest(clock: SeatClock, terms: Terms, before: tuple[timedelta, ...]) -> datetime | None:
-    """No later than anything can become due for a wait without a reminder yet.
-
-    Absences, outages and nights only put off: they need not be known. *before*: as of `Person`.
-    """
-    first = _first(terms, clock.used, before)
-    return None if clock.since is None or first is None else clock.since + first
-
-
 def turned(
     clocks: Sequence[SeatClock],
     waiting: Collection[Seat],
     ended: Collection[Seat],
     now: datetime,
     spent: Mapping[Seat, timedelta],
-) -> tuple[SeatClock, ...]:
-    """The clocks after a turn.
+    terms: Terms,
+    before: Sequence[tuple[timedelta, ...]],
+    due_at: datetime | None = None,
+) -> tuple[tuple[SeatClock, ...], datetime | None]:
+    """The clocks after a turn; and a moment no later than anything can become due (``None`` =
+    never does). Absences, outages and nights only put off: they need not be known.
 
     Args:
         clocks: by seat, as they were.
@@ -286,16 +281,23 @@ def turned(
         ended: seats whose wait is over even if they are waited for again.
         now: the moment of the turn.
         spent: counted time of waits that ended, where it must be known.
+        terms: what the waits that begin are measured by.
+        before: by seat, as of `Person`.
+        due_at: the moment before which nothing could become due for the clocks as they were.
     """
-    found = []
+    found: list[SeatClock] = []
+    looks = []
     for number, clock in enumerate(clocks):
         seat = Seat(number)
         if clock.since is not None and seat in waiting and seat not in ended:
             found.append(clock)
+            looks.append(due_at)
             continue
         used = clock.used + spent.get(seat, _NO_TIME) if clock.since is not None else clock.used
         found.append(SeatClock(now if seat in waiting else None, (), used))
-    return tuple(found)
+        if seat in waiting and (first := _first(terms, used, before[seat])) is not None:
+            looks.append(now + first)
+    return tuple(found), min([at for at in looks if at is not None], default=None)
 
 
 # -- what people chose -----------------------------------------------------------------------

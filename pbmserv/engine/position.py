@@ -78,15 +78,15 @@ class Position:
         step: what the last ply did; its ``state`` is the position.
         ply: the ply that led here; ``None`` at the start.
         before: the position before it; ``None`` at the start.
-        redo: positions that redo would bring back, the next one first.
-        stands: after an undo or redo: see `newest`.
-        turns: how many turns have been used. It is what everybody may know of the number of
-            plies: free moves may be private (seals), and so is how many there were.
         state: the game's own; only its `view` may leave the server.
         number: how many plies have been played.
         outcome: how the board ended, ``None`` while it runs; a game itself knows of no clock.
         apart: each seat plays by itself, unseen by the others until the end.
+        turns: how many turns have been used. It is what everybody may know of the number of
+            plies: free moves may be private (seals), and so is how many there were.
         weight: what all plies together weigh, also those that were taken back.
+        redo: positions that redo would bring back, the next one first.
+        stands: after an undo or redo: see `newest`.
     """
 
     game: AnyGame
@@ -94,25 +94,14 @@ class Position:
     step: Step[Any] = field(repr=False)
     ply: Ply | None
     before: Position | None = field(repr=False)
+    state: Any = field(repr=False, compare=False)
+    number: int = field(repr=False, compare=False)
+    outcome: Outcome | None = field(repr=False, compare=False)
+    apart: bool = field(repr=False, compare=False)
     turns: int = 0
     weight: int = 0
     redo: tuple[Position, ...] = field(default=(), repr=False)
     stands: Position | None = field(default=None, repr=False)
-    state: Any = field(init=False, repr=False, compare=False)
-    number: int = field(init=False, repr=False, compare=False)
-    outcome: Outcome | None = field(init=False, repr=False, compare=False)
-    apart: bool = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        game, state, ply, before = self.game, self.step.state, self.ply, self.before
-        outcome = game.outcome(state)
-        if outcome is not None and ply and ply.text == FORFEIT and outcome.seat == ply.seat:
-            outcome = replace(outcome, reason=FORFEIT)
-        apart = before.apart if before is not None else races(game) and game.apart(state)
-        object.__setattr__(self, "state", state)
-        object.__setattr__(self, "number", ply.number if ply else 0)
-        object.__setattr__(self, "outcome", outcome)
-        object.__setattr__(self, "apart", apart)
 
     def turns_of(self, seat: Seat | None) -> int:
         """How many turns this reader may know of: where each seat plays by itself, its own."""
@@ -184,12 +173,15 @@ class Position:
     def since(self, seat: Seat | None) -> list[Position]:
         """Positions after the last turn of *seat*, oldest first; all if it had none yet."""
         found = []
-        position = self.newest
-        while position is not None and position.ply is not None:
-            if position.ply.seat == seat and not position.ply.free:
+        position: Position | None = self
+        while position is not None and (ply := position.ply) is not None:
+            if ply.text in _LEADING_BACK:  # neither it nor what it took back counts
+                position = position.stands
+                continue
+            if ply.seat == seat and not ply.free:
                 break
             found.append(position)
-            position = position.before.newest if position.before is not None else None
+            position = position.before
         return found[::-1]
 
     def play(self, ply: Ply) -> Position:
@@ -204,8 +196,22 @@ class Position:
             case record.RESTART:
                 return self._back(ply, self._first, "restarted", ())
         step = advance(self.game, self.seed, self.state, ply)
-        turns, heavier = self.turns + (not ply.free), self.weight + weight(len(ply.text))
-        return Position(self.game, self.seed, step, ply, self, turns, heavier)
+        outcome = self.game.outcome(step.state)
+        if outcome is not None and ply.text == FORFEIT and outcome.seat == ply.seat:
+            outcome = replace(outcome, reason=FORFEIT)
+        return Position(
+            self.game,
+            self.seed,
+            step,
+            ply,
+            self,
+            step.state,
+            ply.number,
+            outcome,
+            self.apart,
+            self.turns + (not ply.free),
+            self.weight + weight(len(ply.text)),
+        )
 
     def _back(self, ply: Ply, target: Position, kind: str, redo: tuple[Position, ...]) -> Position:
         """The position after a ply that leads to one that was there before, its turns too."""
@@ -220,10 +226,14 @@ class Position:
             step,
             ply,
             self,
+            target.state,
+            ply.number,
+            self.game.outcome(target.state),
+            self.apart,
             target.turns,
             self.weight + 1,
             redo,
-            target.newest,
+            newest,
         )
 
     def weight_of(self, seat: Seat) -> int:
@@ -312,7 +322,10 @@ class Position:
 
 def opening(game: AnyGame, record: GameRecord) -> Position:
     """The position before the first ply of a record."""
-    return Position(game, record.seed, Step(start(game, record), {None: ""}), None, None)
+    state = start(game, record)
+    outcome, apart = game.outcome(state), races(game) and game.apart(state)
+    step = Step(state, {None: ""})
+    return Position(game, record.seed, step, None, None, state, 0, outcome, apart)
 
 
 def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[Step[Any]]:

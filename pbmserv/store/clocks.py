@@ -13,7 +13,6 @@ from pbmserv.engine.clocks import (
     Server,
     Span,
     Terms,
-    earliest,
     read_remind,
     to_json,
     turned,
@@ -59,13 +58,9 @@ def opening(
         select(players.c.id, players.c.remind).where(players.c.id.in_(sitting))
     )
     wishes = {row.id: row.remind for row in found}
-    started = turned((SeatClock(),) * len(sitting), waiting, (), now, {})
     terms = replace(terms, alone=False)  # perhaps those of another board; early is no harm
-    looks = [
-        earliest(clock, terms, read_remind(wishes.get(player, ""))[0])
-        for clock, player in zip(started, sitting, strict=True)
-    ]
-    return Times(started, min([at for at in looks if at is not None], default=None))
+    before = [read_remind(wishes.get(player, ""))[0] for player in sitting]
+    return Times(*turned((SeatClock(),) * len(sitting), waiting, (), now, {}, terms, before))
 
 
 # -- boards ------------------------------------------------------------------------------------

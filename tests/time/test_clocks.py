@@ -22,7 +22,6 @@ from pbmserv.engine.clocks import (
     counted,
     daytime,
     decide,
-    earliest,
     forfeit_at,
     from_json,
     instant,
@@ -51,6 +50,11 @@ def reminded(*days: float) -> SeatClock:
     return SeatClock(NOON, tuple(at(day) for day in days), covered=days[-1] * DAY)
 
 
+def look_at(terms: Terms, before: tuple[timedelta, ...] = ()) -> datetime | None:
+    """When the worker looks at a wait that begins at noon."""
+    return turned((SeatClock(),), {Seat(0)}, (), NOON, {}, terms, [before])[1]
+
+
 def test_the_usual_terms_remind_after_a_week_and_forfeit_after_three() -> None:
     clock = SeatClock(NOON)
     assert decide(clock, Terms(), Person(), UP, at(0)) == Wait(at(7))
@@ -63,7 +67,7 @@ def test_the_usual_terms_remind_after_a_week_and_forfeit_after_three() -> None:
 
 def test_where_no_other_person_waits_a_board_ends_without_a_word() -> None:
     terms = Terms(alone=True)
-    assert earliest(SeatClock(NOON), terms, ()) == at(21)
+    assert look_at(terms) == at(21)
     assert decide(SeatClock(NOON), terms, Person.of("UTC", "2d"), UP, at(20)) == Wait(at(21))
     assert decide(SeatClock(NOON), terms, Person(), UP, at(21)) == Forfeit(total=False)
     gone = Person(away=((at(5), at(15)),))
@@ -105,14 +109,14 @@ def test_a_digest_is_the_reminder_of_its_reader() -> None:
 def test_nobody_waits_for_a_stopped_clock() -> None:
     assert decide(SeatClock(), Terms(), Person(), UP, at(400)) == Wait(None)
     assert forfeit_at(SeatClock(), Terms(), Person(), UP, at(400)) is None
-    assert earliest(SeatClock(), Terms(), ()) is None
+    assert turned((SeatClock(),), (), (), NOON, {}, Terms(), [()]) == ((SeatClock(),), None)
 
 
 def test_zero_means_never() -> None:
     assert decide(SeatClock(NOON), Terms(0, 0), Person(), UP, at(900)) == Wait(None)
     assert decide(SeatClock(NOON), Terms(0, 5), Person(), UP, at(0)) == Wait(at(4))
     assert decide(reminded(7), Terms(7, 0), Person(), UP, at(900)) == Wait(None)
-    assert earliest(SeatClock(NOON), Terms(0, 0), ()) is None
+    assert look_at(Terms(0, 0)) is None
 
 
 def test_without_a_reminder_one_comes_in_place_of_the_forfeit_and_a_day_is_left() -> None:
@@ -232,15 +236,22 @@ def test_total_time_is_lost_by_the_same_safe_rules() -> None:
 
 
 def test_a_turn_stops_one_clock_and_starts_the_other() -> None:
-    clocks = turned((SeatClock(), SeatClock()), {Seat(0), Seat(1)}, (), at(0), {})
+    both, terms = {Seat(0), Seat(1)}, (Terms(), [(), ()])
+    clocks, look = turned((SeatClock(), SeatClock()), both, (), at(0), {}, *terms)
     assert clocks == (SeatClock(NOON), SeatClock(NOON))
+    assert look == at(7)
     clocks = (reminded(7), reminded(7))
-    clocks = turned(clocks, {Seat(1)}, {Seat(0)}, at(8), {Seat(0): 8 * DAY})
+    clocks, look = turned(
+        clocks, {Seat(1)}, {Seat(0)}, at(8), {Seat(0): 8 * DAY}, *terms, due_at=at(20)
+    )
     assert clocks == (SeatClock(None, (), 8 * DAY), reminded(7))
-    clocks = turned(clocks, {Seat(0)}, {Seat(1)}, at(9), {})
+    assert look == at(20), "what was known of a clock that runs on"
+    clocks, look = turned(clocks, {Seat(0)}, {Seat(1)}, at(9), {}, *terms, due_at=look)
     assert clocks == (SeatClock(at(9), (), 8 * DAY), SeatClock())
-    again = turned(clocks, {Seat(0)}, {Seat(0)}, at(10), {})
-    assert again[0] == SeatClock(at(10), (), 8 * DAY)
+    assert look == at(16)
+    (again, _), look = turned(clocks, {Seat(0)}, {Seat(0)}, at(10), {}, *terms, due_at=look)
+    assert again == SeatClock(at(10), (), 8 * DAY)
+    assert look == at(17)
 
 
 def test_an_unknown_zone_is_utc() -> None:
@@ -290,7 +301,7 @@ def test_no_look_is_promised_before_its_time_and_the_first_one_is_early_enough(
     clock, person = SeatClock(NOON), Person.of(tz, wish, away, digest=digest)
     server = Server(tuple(down), NOON - DAY)
     decision = decide(clock, Terms(*terms), person, server, now)
-    first = earliest(clock, Terms(*terms), person.before)
+    first = look_at(Terms(*terms), person.before)
     if isinstance(decision, Remind):
         assert first is not None
         assert first <= now

@@ -154,7 +154,10 @@ class ClockHouse:
             if since is not None:
                 stopped = merged((*board.sitting[seat].away, *self.server.down))
                 spent[seat] = counted_by_engine(since, self.now, stopped)
-        board.clocks = turned(board.clocks, board.to_act(), ended, self.now, spent)
+        before = [human.offsets for human in board.sitting]
+        board.clocks, _ = turned(
+            board.clocks, board.to_act(), ended, self.now, spent, board.terms, before
+        )
         heapq.heappush(self.due, (self.now, number))
 
 

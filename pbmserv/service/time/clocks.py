@@ -12,7 +12,6 @@ from pbmserv.engine.clocks import (
     SeatClock,
     Terms,
     counted,
-    earliest,
     merged,
     read_remind,
     turned,
@@ -91,11 +90,6 @@ def started(context: CommandContext, board: BoardRow) -> Times:
     return times_at(context, board, context.position(board), board.undecided, ())
 
 
-def terms_now(board: BoardRow, undecided: Collection[str]) -> Terms:
-    """What the clocks that run at present are measured by."""
-    return board.terms.for_answer() if undecided else board.terms
-
-
 def times_at(
     context: CommandContext,
     board: BoardRow,
@@ -126,12 +120,6 @@ def times_at(
             away = clocks.away(context.connection, sitter.player_id, since)
             down = clocks.down(context.connection, since)
             spent[sitter.seat] = counted(since, context.now, merged((*away, *down)))
-    after = turned(before, waiting, ended, context.now, spent)
-    terms = terms_now(board, undecided)
-    looks = [
-        # What else could become due for a clock that runs on, the worker knows already.
-        board.due_at if clock is old else earliest(clock, terms, read_remind(sitter.remind)[0])
-        for clock, old, sitter in zip(after, before, board.sitters, strict=True)
-        if clock.since is not None
-    ]
-    return Times(after, min([at for at in looks if at is not None], default=None))
+    terms = board.terms.for_answer() if undecided else board.terms
+    ahead = [read_remind(sitter.remind)[0] for sitter in board.sitters]
+    return Times(*turned(before, waiting, ended, context.now, spent, terms, ahead, board.due_at))

@@ -108,7 +108,7 @@ class _Look:
         self._context = context
         self._board = board
         self._server = server
-        self._terms = timekeeping.terms_now(board, board.undecided)
+        self._terms = board.terms.for_answer() if board.undecided else board.terms
         self._running = [
             (sitter, clock)
             for sitter, clock in zip(board.sitters, board.clocks, strict=True)
