@@ -16,9 +16,8 @@ from pbmserv.engine.protocol import Aided, Previewing, only_meaning
 from pbmserv.engine.types import Move, Seat
 from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
-from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards import invitations
-from pbmserv.service.boards.plies import decline, log_ply, must_run, play_move
+from pbmserv.service.boards.plies import decline, log_ply, must_run, over, play_move
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.lookup import not_seated, wrong_game
@@ -27,7 +26,7 @@ from pbmserv.service.core.words_for_others import UNSAID, Said, pass_on
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.tables.boards import BoardStatus
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 _NUMBER = re.compile(r"#\s*(\d{1,6})\s*$")
 
@@ -39,8 +38,7 @@ def make_move(context: CommandContext, command: MakeMove) -> Answer:
     position = context.position(board)
     not_late(context, board, sitter.seat, command.number, [command.text])
     move = read_move(position, sitter.seat, command.text)
-    answer = play_move(context, board, sitter, position, move, context.words)
-    return saying_how(answer, command.text, move)
+    return play_move(context, board, sitter, position, move, context.words, command.text)
 
 
 def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
@@ -50,13 +48,12 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     ``+b2`` and ``g``. What stands below is for the opponent.
     """
     board, sitter = context.seat_at(None, None, None)
-    if board.status == BoardStatus.FINISHED and (
-        thanks := _thanks(context, board, sitter, command)
-    ):
-        return thanks
-    must_run(context, board)
+    if board.status not in RUNNING:
+        return _thanks(context, board, sitter, command)
     position = context.position(board)
-    lines, number = _numbered(command.lines)
+    lines, number = command.lines, None
+    if found := _NUMBER.search(lines[0]):
+        lines, number = (lines[0][: found.start()].rstrip(), *lines[1:]), int(found[1])
     not_late(context, board, sitter.seat, number, lines)
     if sitter.accepted_at is None and says_no(lines[0]):
         return reject(context, Reject(None, None, None))
@@ -83,23 +80,21 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         move = None
     move = move or read_move(position, sitter.seat, text)
     said = pass_on(context, below) if below else UNSAID
-    answer = play_move(context, board, sitter, position, move, said)
-    return saying_how(answer, text, move)
+    return play_move(context, board, sitter, position, move, said, text)
 
 
-def _thanks(
-    context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove
-) -> Answer | None:
-    """Pass kind words on that answer the end of a game: "Thanks for the game!"; ``None`` where
-    they are none, or nobody hears them.
+def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove) -> Answer:
+    """Pass kind words on that answer the end of a game: "Thanks for the game!".
+
+    Raises:
+        Refused: they are none, or nobody hears them; the board is over for anything else.
     """
     written = "\n".join((command.lines[0], command.after[0]))
     others = [one for one in board.sitters if one is not sitter and not bot_moves.is_bot(one)]
-    if not is_kind(written) or not others or board.terms.alone:
-        return None
-    if context.position(board).is_practice:
-        return None
-    return say(board, sitter, pass_on(context, written))
+    hears = board.status == BoardStatus.FINISHED and others and not board.terms.alone
+    if hears and is_kind(written) and not context.position(board).is_practice:
+        return say(board, sitter, pass_on(context, written))
+    raise over(context, board)
 
 
 def read_move(position: Position, seat: Seat, text: str) -> Move:
@@ -119,19 +114,13 @@ def read_move(position: Position, seat: Seat, text: str) -> Move:
         return move
 
 
-def saying_how(answer: Answer, text: str, move: Move) -> Answer:
-    """The same answer; its letter to the mover says how the text was read, if that is not plain."""
-    if "".join(text.split()).upper().replace(";", ",") == move.text:
-        return answer
-    return answer.saying(read_as=move.text)
-
-
 def holds_move(context: CommandContext, command: ReplyMove, number: int | None = None) -> bool:
     """Whether a line of a reply is meant as a move, legal or not; *number*: the board's."""
     board, sitter = context.seat_at(number, None, None)
     position = context.position(board)
     view = position.game.view(position.state, sitter.seat)
-    return any(_is_move(position, view, line) for line in _numbered(command.lines)[0])
+    lines = (_NUMBER.sub("", command.lines[0]).rstrip(), *command.lines[1:])
+    return any(_is_move(position, view, line) for line in lines)
 
 
 def resign(context: CommandContext, command: Resign) -> Answer:
@@ -180,26 +169,6 @@ def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
     )
 
 
-def bound_turn(context: CommandContext, board: BoardRow) -> int | None:
-    """The turn that the letter which is being answered was written for."""
-    reply_address = context.reply_address
-    if (
-        reply_address is not None
-        and reply_address.purpose is Purpose.BOARD
-        and reply_address.about == board.id
-    ):
-        return reply_address.number
-    return None
-
-
-def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
-    """The lines without the ``#n`` behind the first one, and n."""
-    found = _NUMBER.search(lines[0])
-    if found is None:
-        return lines, None
-    return (lines[0][: found.start()].rstrip(), *lines[1:]), int(found[1])
-
-
 def not_late(
     context: CommandContext, board: BoardRow, seat: Seat, number: int | None, lines: Sequence[str]
 ) -> None:
@@ -211,7 +180,7 @@ def not_late(
     """
     position = context.position(board)
     turn = position.game.turn(position.state, seat)
-    meant = bound_turn(context, board) if number is None else number
+    meant = context.bound_turn if number is None else number
     if meant is None or meant == turn:
         return
     for line in lines:

@@ -1,16 +1,17 @@
-"""What a ply does: it is logged, ends the board if it must, and everybody is told; and undo."""
+"""What a ply does: clocks turn, it is logged and may end the board, all are told; and undo."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
+from pbmserv.engine.clocks import SeatClock, counted, merged, read_remind, turned
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Forgiving, races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
-from pbmserv.engine.types import Move, Outcome
+from pbmserv.engine.types import Move, Outcome, Seat
 from pbmserv.errors import Illegal, Refused, ServerFault
 from pbmserv.service.boards import reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
@@ -21,12 +22,13 @@ from pbmserv.service.core.words_for_others import UNSAID, Said
 from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box
 from pbmserv.service.solo.daily_box import keep_scores
-from pbmserv.service.time import clocks
+from pbmserv.store import clocks
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.clocks import Times
 from pbmserv.store.delivery import kept_letters
 from pbmserv.store.operators import operating
-from pbmserv.store.tables.boards import BoardStatus
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 MOST_WEIGHT = 2_000
 """What the free moves of all players at a board may weigh together (`engine.position.weight`)."""
@@ -39,20 +41,28 @@ def play_move(
     position: Position,
     move: Move,
     words: Said,
+    typed: str = "",
 ) -> Answer:
     """Make a move that the game has read, and tell everybody.
 
     While the turn is another's, that is done of it which needs none.
+
+    Args:
+        typed: as its player has just written it, to tell how that was read where it is not plain.
 
     Raises:
         Refused: all of it uses a turn, and the turn is another's.
     """
     to_act = position.game.to_act(position.state)
     if not move.free and sitter.seat not in to_act:
-        return _meanwhile(context, board, sitter, position, move, words)
-    if position.apart and not move.free:
-        move = recorded(context, sitter, position, move)
-    return log_ply(context, board, sitter, position.move(sitter.seat, move), words)
+        answer = _meanwhile(context, board, sitter, position, move, words)
+    else:
+        timed = position.apart and not move.free
+        made = recorded(context, sitter, position, move) if timed else move
+        answer = log_ply(context, board, sitter, position.move(sitter.seat, made), words)
+    if typed and "".join(typed.split()).upper().replace(";", ",") != move.text:
+        answer = answer.saying(read_as=move.text)
+    return answer
 
 
 def _meanwhile(
@@ -95,26 +105,21 @@ def log_ply(
     """Log the ply that led to *after*, end the board if it did, and tell everybody."""
     ply = after.ply
     assert ply is not None
-    must_have_room(board, sitter, after)
-    undecided: tuple[str, ...] = ()
-    if board.status == BoardStatus.PROPOSED:
-        undecided = join(context, board, sitter)
-    times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
+    if after.weight > MOST_WEIGHT // board.seats:
+        _must_have_room(board, sitter, after)
+    undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()
+    times = times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
     context.played[board.id] = after
     context.moved[board.id] = dict(board.plans)
     context.tally.plies.append((board.id, ply.number))
     outcome = after.outcome
-    letter = "board"
-    runs = outcome is None and not undecided
-    if runs and board.bots:
+    if outcome is None and not undecided and board.bots:
         bot_moves.take_note(context, board, after)
     if board.status == BoardStatus.FINISHED and outcome is None:
         boards.reopen(context.connection, board.id)
-    end = _GOES_ON
-    if outcome is not None:
-        end = _ended(context, board, after, outcome, undecided)
-        letter = "result"
+    end = _ended(context, board, after, outcome, undecided) if outcome else _GOES_ON
+    letter = "result" if outcome else "board"
     how = {"undecided": list(undecided), **end.words}
     said_to = words if board.seats - len(board.bots) > 1 else ""
     own_words = {"event": "moved", "said_to": said_to, **how, **end.own_words}
@@ -187,6 +192,41 @@ def _ended(
     return _End(words, {"daily": daily} if daily else {})
 
 
+def times_at(
+    context: CommandContext,
+    board: BoardRow,
+    position: Position,
+    undecided: Collection[str],
+    ended: Collection[Seat],
+) -> Times:
+    """The times of a board at *position*.
+
+    Args:
+        board: as it was before the ply that led there, or before somebody accepted.
+        undecided: userids of those who have not accepted even now.
+        ended: seats whose wait that ply has ended.
+    """
+    before = board.clocks or (SeatClock(),) * board.seats
+    if undecided:  # a challenge that nobody has taken up cannot be lost: only answers are due
+        waiting = {s.seat for s in board.sitters if s.userid in undecided}
+    else:
+        waiting = set(position.game.to_act(position.state)) - board.bots  # no clock runs for a bot
+    if board.status == "proposed" and not undecided:
+        ended = {s.seat for s in board.sitters}  # the answers are in, and play begins
+    spent = {}
+    if board.terms.total is not None and board.status == BoardStatus.ACTIVE:
+        for sitter in board.sitters:
+            since = before[sitter.seat].since
+            if since is None or (sitter.seat in waiting and sitter.seat not in ended):
+                continue
+            away = clocks.away(context.connection, sitter.player_id, since)
+            down = clocks.down(context.connection, since)
+            spent[sitter.seat] = counted(since, context.now, merged((*away, *down)))
+    terms = board.terms.for_answer() if undecided else board.terms
+    ahead = [read_remind(sitter.remind)[0] for sitter in board.sitters]
+    return Times(*turned(before, waiting, ended, context.now, spent, terms, ahead, board.due_at))
+
+
 def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:
     """Note that *sitter* plays along (making a move says so too); who is still undecided."""
     if board.status != "proposed":
@@ -200,7 +240,7 @@ def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str,
     return undecided
 
 
-def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
+def _must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
     """Refuse a ply for which a board's record has no room: it is replayed for every look at it.
 
     Each seat has its share, so that nobody can use up another's; turns have as much again when
@@ -246,28 +286,6 @@ def _as_json(outcome: Outcome) -> Mapping[str, Any]:
     }
 
 
-def forfeit(
-    context: CommandContext,
-    board: BoardRow,
-    sitter: Sitter,
-    position: Position,
-    why: Mapping[str, Any],
-) -> Answer:
-    """*sitter* has taken too long; *why* goes into the letters."""
-    answer = log_ply(context, board, sitter, position.forfeit(sitter.seat), UNSAID)
-
-    zones = {one.player_id: one.tz for one in board.sitters}
-
-    def with_reason(part: Part, player_id: int | None) -> Part:
-        if part.seat is None:  # somebody who only watches
-            return part
-        reason = {**why, "tz": zones.get(player_id or 0, "UTC")}
-        return replace(part, words={**part.words, "forfeit": reason})
-
-    told = tuple(replace(t, part=with_reason(t.part, t.player_id)) for t in answer.told)
-    return Answer(tuple(with_reason(part, sitter.player_id) for part in answer.parts), told)
-
-
 def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
     """The board will not be played; it counts for nothing."""
     boards.set_status(context.connection, board.id, "declined")
@@ -298,12 +316,17 @@ def must_run_or_practise(context: CommandContext, board: BoardRow) -> Position:
 
 def must_run(context: CommandContext, board: BoardRow) -> None:
     """Refuse what only a board that is not over can be asked for."""
-    if board.status == "finished" and context.position(board).is_practice:
-        raise Refused("practice-over", part=str(board.id), example="undo")
-    if board.status == "finished":
-        raise Refused("board-over", part=str(board.id), seats=board.seats)
-    if board.status == "declined":
-        raise Refused("board-declined", part=str(board.id))
+    if board.status not in RUNNING:
+        raise over(context, board)
+
+
+def over(context: CommandContext, board: BoardRow) -> Refused:
+    """Why a board that is over, or that was declined, cannot be asked for what only others can."""
+    if board.status == BoardStatus.DECLINED:
+        return Refused("board-declined", part=str(board.id))
+    if context.position(board).is_practice:
+        return Refused("practice-over", part=str(board.id), example="undo")
+    return Refused("board-over", part=str(board.id), seats=board.seats)
 
 
 def undo(context: CommandContext, command: Undo) -> Answer:

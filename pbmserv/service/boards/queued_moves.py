@@ -22,7 +22,7 @@ from pbmserv.engine.protocol import Previewing
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.service.boards.moves import bound_turn, not_late, read_move
+from pbmserv.service.boards.moves import not_late, read_move
 from pbmserv.service.boards.plies import must_run, play_move
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
@@ -306,7 +306,7 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     game = position.game
     meant, text = waiting
     turn = game.turn(position.state, sitter.seat)
-    if meant != turn or bound_turn(context, board) not in {None, turn}:
+    if meant != turn or context.bound_turn not in {None, turn}:
         again = f"submit {text}"
         raise Refused("submitted-stale", part=text, meant=meant, turn=turn, example=again)
     moves.drop_submitted(context.connection, board.id, sitter.seat)
@@ -317,4 +317,4 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
 def may_confirm(context: CommandContext, board: BoardRow, sitter: Sitter) -> bool:
     """Whether a ``yes`` can mean the submitted move: there is one for the turn asked about."""
     waiting = moves.submitted(context.connection, board.id, sitter.seat)
-    return waiting is not None and waiting[0] == bound_turn(context, board)
+    return waiting is not None and waiting[0] == context.bound_turn

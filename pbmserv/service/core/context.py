@@ -88,6 +88,7 @@ class CommandContext:
         moved: boards on which the present command has made a move, so that queued moves follow, and
             what plans wait there.
         player, focus: who speaks, and of which board, once a handler has found out.
+        bound_turn: the turn of that board that the letter which is answered was written for.
         echo_hidden: the present command must not be quoted (it may be a password).
         led_on: some command has moved a game on, or told somebody else something.
         proven: players who have proved to speak: by password, reply address or sender.
@@ -117,6 +118,7 @@ class CommandContext:
     player: Player | None = None
     sitter: Sitter | None = None
     focus: Focus | None = None
+    bound_turn: int | None = None
     echo_hidden: bool = False
     led_on: bool = False
     proven: set[int] = field(default_factory=set)
@@ -328,6 +330,13 @@ class CommandContext:
         self.heard(sitter.player_id, sitter.unreachable_since)
         self.sitter = sitter
         self.focus = Focus(board, sitter.seat)
+        self.bound_turn = (
+            reply_address.number
+            if reply_address is not None
+            and reply_address.purpose is Purpose.BOARD
+            and reply_address.about == board_id
+            else None
+        )
         if game is not None and game != board.game:
             raise wrong_game(board, game)
         return board, sitter

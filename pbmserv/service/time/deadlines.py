@@ -5,9 +5,10 @@ The scheduler calls this for one due board at a time, in a transaction that has 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -24,12 +25,14 @@ from pbmserv.engine.clocks import (
     forfeit_at,
     reminded,
 )
+from pbmserv.engine.position import Position
 from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import plies, queued_moves
 from pbmserv.service.boards.followers import not_played
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import Notification, Part
+from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.service.delivery import waiting_boards
 from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.delivery.waiting_boards import Due
@@ -229,7 +232,7 @@ class _Look:
             "reminded": _iso(next(iter(clock.reminded), None)),
             "total": self._terms.total if forfeit.total else None,
         }
-        forfeited = plies.forfeit(self._context, self._board, sitter, position, why)
+        forfeited = _forfeit(self._context, self._board, sitter, position, why)
         answer = queued_moves.go_on(self._context, forfeited)
         return (*(Notification.sitter(sitter, part) for part in answer.parts), *answer.told)
 
@@ -248,7 +251,7 @@ class _Look:
                 "total": None,
             }
             position = self._context.played.get(board.id) or self._context.position(board)
-            answer = plies.forfeit(self._context, board, sitter, position, why)
+            answer = _forfeit(self._context, board, sitter, position, why)
             told += [*(Notification.sitter(sitter, part) for part in answer.parts), *answer.told]
         return told
 
@@ -267,3 +270,25 @@ class _Look:
 
 def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
+
+
+def _forfeit(
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    position: Position,
+    why: Mapping[str, Any],
+) -> Answer:
+    """*sitter* has taken too long; *why* goes into the letters."""
+    answer = plies.log_ply(context, board, sitter, position.forfeit(sitter.seat), UNSAID)
+
+    zones = {one.player_id: one.tz for one in board.sitters}
+
+    def with_reason(part: Part, player_id: int | None) -> Part:
+        if part.seat is None:  # somebody who only watches
+            return part
+        reason = {**why, "tz": zones.get(player_id or 0, "UTC")}
+        return replace(part, words={**part.words, "forfeit": reason})
+
+    told = tuple(replace(t, part=with_reason(t.part, t.player_id)) for t in answer.told)
+    return Answer(tuple(with_reason(part, sitter.player_id) for part in answer.parts), told)
