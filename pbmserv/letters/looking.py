@@ -93,8 +93,8 @@ class Looking:
         board, newest = self.board(board_id), self._positions.get(board_id)
         if newest is None:
             newest = self._positions[board_id] = self.positions.newest(self.connection, board)
-            self.positions.remember(board_id, newest)
-        position = newest if ply is None else newest.at(ply)
+            self.positions.remember({board_id: newest})
+        position = newest if ply in {None, newest.number} else newest.at(ply)
         daily = solo.daily_of_board(self.connection, board_id) if board.seats == 1 else None
         mine, reply, new = None, None, False  # who has lost the seat sees what all may see
         if seat is not None and player is not None and board.sitters[seat].player_id == player.id:

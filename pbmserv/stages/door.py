@@ -30,8 +30,7 @@ from pbmserv.log import reason
 from pbmserv.mail.envelope import LOOPBACK, NOWHERE, UNCHECKED, Envelope, Network, Source
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.delivery.incoming import Outcome, note_arrival, note_mail
-from pbmserv.service.limits.rates import Over, TooMany, Traffic
-from pbmserv.service.time.retention import Quota
+from pbmserv.service.limits.rates import Over, Quota, TooMany, Traffic
 from pbmserv.smtpd.session import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.stages.lanes import Shares
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer

@@ -274,7 +274,7 @@ class PlayStage:
         now = self.clock.now()
         job = partial(self.mails.carry_out_kept, looked, mail_id, now)
         done = self.writer.submit(job).result()
-        done.remember(self.positions)
+        self.positions.remember(done.played)
         self._ring_post()
         return done is not NOTHING
 

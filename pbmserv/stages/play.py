@@ -220,6 +220,8 @@ class Play:
                     job = partial(mails.keep, kept, now)
                 elif incoming.mail.automatic and is_set_aside(incoming):
                     job = partial(mails.set_aside, incoming, now)
+                elif incoming.only_moves:
+                    job = partial(mails.carry_out, incoming, now)
                 elif (known := self._checks.known(incoming)) is not None:
                     job = partial(mails.carry_out, known, now)
                 else:
@@ -342,7 +344,7 @@ class Play:
             if done.bots:
                 self._ring_bots()
             self._arrivals.done(task.arrival)
-            done.remember(self._mails.positions)
+            self._mails.positions.remember(done.played)
             if task.arrival.kind == "mail" and done.receipt is not None:
                 ms = (perf_counter() - task.begun) * 1000
                 self._reader.note_done(task.arrival, task.incoming, done.receipt, ms)

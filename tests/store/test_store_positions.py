@@ -107,18 +107,18 @@ def test_old_boards_are_forgotten_when_memory_is_full(tmp_path: Path) -> None:
         with server.server.database.reading.connect() as connection:
             for table in tables:
                 position = positions.newest(connection, row(connection, table.board))
-                positions.remember(table.board, position)
-                positions.remember(table.board, position)  # twice counts once
-                positions.remember(table.board, position.at(1))  # an older one replaces nothing
+                positions.remember({table.board: position})
+                positions.remember({table.board: position})  # twice counts once
+                positions.remember({table.board: position.at(1)})  # an older one replaces nothing
             assert list(positions._kept) == [table.board for table in tables[2:]]
             assert positions._plies == 9
             # Looking at one keeps it longer than those that nobody looks at.
             positions.newest(connection, row(connection, tables[2].board))
             first = positions.newest(connection, row(connection, tables[0].board))
-            positions.remember(tables[0].board, first)
+            positions.remember({tables[0].board: first})
             assert list(positions._kept) == [tables[n].board for n in (4, 2, 0)]
             # A board larger than the memory is kept alone rather than not at all.
             small = Positions(server.server.registry, most=1)
-            small.remember(tables[0].board, first)
-            small.remember(tables[1].board, first)
+            small.remember({tables[0].board: first})
+            small.remember({tables[1].board: first})
             assert list(small._kept) == [tables[1].board]

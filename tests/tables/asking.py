@@ -41,7 +41,8 @@ class Guest:
         stage = server.play_stage
         looked = stage.checks.vet(incoming).result()
         job = partial(stage.mails.carry_out, looked, server.clock.now())
-        stage.writer.submit(job).result().remember(server.positions)
+        done = stage.writer.submit(job).result()
+        server.positions.remember(done.played)
         server.sender.wake()
 
     def reply_address(self, purpose: Purpose, about: int = 0, number: int = 0) -> ReplyAddress:

@@ -258,7 +258,7 @@ class ServiceHouse:
 
         result, played = self._do(whole)
         for board, position in played.items():
-            self.server.positions.remember(board, position)
+            self.server.positions.remember({board: position})
         return result
 
     def _do(self, job):

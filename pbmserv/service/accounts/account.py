@@ -119,7 +119,7 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
         preferences.save(context.connection, player.id, {"reply_epoch": player.reply_epoch + 1})
     words = {"userid": player.userid, "left": not player.active, "reset": is_reset}
     part = Part("password-changed", words)
-    answered = context.answer_to[0]
+    answered, _ = context.reader()
     others = [a for a in players.addresses_of(context.connection, player.id) if a != answered]
     anew = boards_anew(context, player) if is_reset and player.active else ()
     return Answer((part,), (*(Notification(address, player.id, part) for address in others), *anew))
@@ -167,7 +167,7 @@ def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:
         context.player = player
     if password_mark(player.password_hash) != reply_address.number:
         raise Refused("reset-used", example=f"forgot {player.userid}")
-    context.heard(player.id, player.unreachable_since)
+    context.proven.setdefault(player.id, player.unreachable_since)
     return player
 
 
@@ -278,7 +278,7 @@ def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Ans
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
     context.player = changed
-    context.heard(changed.id, changed.unreachable_since)
+    context.proven.setdefault(changed.id, changed.unreachable_since)
     words = _words(player, address=found.address, dropped=dropped, letters_to=changed.address)
     part = Part("address-changed", words)
     anew = boards_anew(context, changed) if dropped else ()

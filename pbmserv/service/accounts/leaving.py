@@ -185,7 +185,7 @@ def whoami(context: CommandContext, command: WhoAmI) -> Answer:
     by_reply = context.reply_address is not None and bool(context.reply_address.player)
     speaker = context.speaker(command.who) if command.who is not None or by_reply else None
     here: list[Player] = []
-    if verdict.passed and context.answer_to[0].lower() == mail.sender.lower():
+    if verdict.passed and context.reader()[0].lower() == mail.sender.lower():
         here = players.by_address(context.connection, mail.sender.lower())
     known = {player.id: player for player in (*([speaker] if speaker else ()), *here)}
     words: dict[str, Any] = {

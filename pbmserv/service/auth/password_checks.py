@@ -83,7 +83,7 @@ class PasswordChecks:
         brings = False
         for line in incoming.reading.lines:
             if line.who is None and line.proving is None and not isinstance(line.asked, _SETTING):
-                continue  # as nearly all replies
+                continue
             brings = True
             who = _credentials(line) or _doubtful(line)
             if who is not None and not memo.recent(who.userid, who.password.text):

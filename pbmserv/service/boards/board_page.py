@@ -273,7 +273,7 @@ class BoardPages:
         seat, stamp = sitter.seat, _stamp(board)
         positions = self._services.positions
         position = positions.newest(connection, board)
-        positions.remember(board.id, position)
+        positions.remember({board.id: position})
         kept = self._scenes.get((board.id, seat))
         if kept is None or kept.stamp != stamp:
             if len(self._scenes) >= SCENES:

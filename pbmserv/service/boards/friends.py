@@ -261,7 +261,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
     board = make_board(context, proposal, {inviter.id, player.id})
     invitations.settle(context.connection, number, InvitationState.ACCEPTED, board.id)
     context.player = player
-    context.proven.add(player.id)  # by an answer from where only they were written to
+    context.proven.setdefault(player.id, None)  # by an answer from where only they were written to
     if context.mail_id is not None:
         inbox.spoken_by(context.connection, context.mail_id, player.id)
     theirs, own = board.sitters
@@ -283,7 +283,7 @@ def _owner(context: CommandContext, one: Invitation, name: str) -> Player:
     here = players.by_address(context.connection, sender)
     chosen = [player for player in here if player.userid == name] or here
     if chosen:
-        context.heard(chosen[0].id, chosen[0].unreachable_since)
+        context.proven.setdefault(chosen[0].id, chosen[0].unreachable_since)
         return chosen[0]
     if context.services.signup == "closed":
         raise Refused("invite-closed")

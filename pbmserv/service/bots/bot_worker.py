@@ -304,7 +304,7 @@ class BotMoves:
 
     def _finish(self, job: Callable[[Connection], Done]) -> None:
         done = self._writer.submit(job).result()
-        done.remember(self._services.positions)
+        self._services.positions.remember(done.played)
         if done.letters:
             self._wake()
 

@@ -16,7 +16,6 @@ from pbmserv.commands.table.model import Line, ReplyMove, TrayReply
 from pbmserv.engine.position import weight
 from pbmserv.engine.protocol import Sized, keeps
 from pbmserv.engine.record import Ply
-from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.store.boards import boards
@@ -135,37 +134,33 @@ def count_letters(
     Raises:
         TooMuch: the mail has spent what it may, here or where its command did not heed it.
     """
+    budget, many = context.budget, 0
+    counted: list[tuple[Part, Work]] = []
     for part in parts:
         seat = (part.board, part.seat)
         is_drawn = part.board is not None and (
-            kind_of(part.letter).beyond_record or seat not in context.budget.drawn
+            kind_of(part.letter).beyond_record or seat not in budget.drawn
         )
-        _draw(context, part, Work.DRAWN if is_drawn else Work.PART)
-        context.budget.drawn.add(seat)
-    many = 0
+        counted.append((part, Work.DRAWN if is_drawn else Work.PART))
+        budget.drawn.add(seat)
     for one in told:
         if kind_of(one.part.letter).for_many:
             many += 1
         elif one.recipient:
-            _draw(context, one.part, Work.LETTER)
-    if context.budget.is_over:
-        context.budget.check()
-    if many:
-        context.budget.charge(Work.LETTER, many)  # nobody's followers keep them from moving
-
-
-def _draw(context: CommandContext, part: Part, work: Work) -> None:
-    budget = context.budget
-    budget.spend(work)
-    if part.board is None or part.opens:
-        return
-    position = context.played.get(part.board)
-    if position is None:  # also its Message-ID says how many turns were used
-        board = boards.load(context.connection, part.board)
-        assert board is not None
-        position = context.position(board)
-    seat = None if part.seat is None else Seat(part.seat)
-    budget.spend(Work.TOLD, len(position.since(seat)))
-    game: Any = position.game
-    if work is not Work.PART and keeps(game, Sized):
-        budget.spend(Work.SQUARES, 1 + game.squares(position.state) // _SQUARES)
+            counted.append((one.part, Work.LETTER))
+    for part, work in counted:
+        budget.spend(work)
+        if part.board is None or part.opens:
+            continue
+        position = context.played.get(part.board)
+        if position is None:  # also its Message-ID says how many turns were used
+            board = boards.load(context.connection, part.board)
+            assert board is not None
+            position = context.position(board)
+        budget.spend(Work.TOLD, len(position.since(part.seat)))
+        game: Any = position.game
+        if work is not Work.PART and keeps(game, Sized):
+            budget.spend(Work.SQUARES, 1 + game.squares(position.state) // _SQUARES)
+    if budget.is_over:
+        budget.check()
+    budget.charge(Work.LETTER, many)  # nobody's followers keep them from moving

@@ -84,6 +84,7 @@ class CommandContext:
 
     Attributes:
         mail_id: row of the mail in the inbox.
+        reply_address: what the reply address says that the mail came to.
         played: newest positions it made or looked at, to be remembered after the commit.
         moved: boards on which the present command has made a move, so that queued moves follow, and
             what plans wait there.
@@ -91,11 +92,12 @@ class CommandContext:
         bound_turn: the turn of that board that the letter which is answered was written for.
         echo_hidden: the present command must not be quoted (it may be a password).
         led_on: some command has moved a game on, or told somebody else something.
-        proven: players who have proved to speak: by password, reply address or sender.
+        talks: some command only carries words to somebody.
+        proven: players who have proved to speak (by password, reply address or sender), in their
+            order, each with the moment since when letters to them come back.
         carried_out: something proven was done.
         unproven: the answer goes to a player who may not have written the mail at all.
         counted: players whose mail this was counted as.
-        unreachable: players who have spoken and to whom letters came back, in their order.
         reported: boards of which the coach has still to report.
         bot_turns: boards where it became a bot's turn, each with whether the answer waits for it.
         line_words: the present command's own words; ``None`` = the mail's.
@@ -105,7 +107,6 @@ class CommandContext:
         tally, budget: what this mail has led to, for the log, and what it has spent.
         replayed: positions as the record had them when they were asked for.
         attached: texts of files that came with the mail, by what marks them.
-        reply_address: what the reply address says that the mail came to.
     """
 
     services: Services
@@ -113,6 +114,7 @@ class CommandContext:
     incoming: IncomingMail
     mail_id: int | None
     now: datetime
+    reply_address: ReplyAddress | None
     played: dict[int, Position] = field(default_factory=dict)
     moved: dict[int, dict[Seat, str]] = field(default_factory=dict)
     player: Player | None = None
@@ -121,11 +123,11 @@ class CommandContext:
     bound_turn: int | None = None
     echo_hidden: bool = False
     led_on: bool = False
-    proven: set[int] = field(default_factory=set)
+    talks: bool = False
+    proven: dict[int, datetime | None] = field(default_factory=dict)
     carried_out: bool = False
     unproven: bool = False
     counted: set[int] = field(default_factory=set)
-    unreachable: dict[int, None] = field(default_factory=dict)
     reported: set[int] = field(default_factory=set)
     bot_turns: list[tuple[int, bool]] = field(default_factory=list)
     line_words: str | None = None
@@ -136,10 +138,6 @@ class CommandContext:
     budget: Budget = field(default_factory=lambda: Budget(math.inf))
     replayed: dict[int, Position] = field(default_factory=dict)
     attached: dict[str, str] = field(default_factory=dict)
-    reply_address: ReplyAddress | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.reply_address = self.incoming.reply_address
 
     @property
     def words(self) -> Said:
@@ -240,7 +238,7 @@ class CommandContext:
         self._count(player)
         if self.incoming.mail.sender.lower() == player.address:
             self.services.traffic.proves(player.address, self.incoming.source)
-        self.heard(player.id, player.unreachable_since)
+        self.proven.setdefault(player.id, player.unreachable_since)
         if self.mail_id is not None and self.incoming.envelope.sender.lower() != player.address:
             inbox.spoken_by(self.connection, self.mail_id, player.id)
 
@@ -293,7 +291,7 @@ class CommandContext:
             raise Refused("revoked-address", example=f"forgot {player.userid if player else ''}")
         if not player.active:
             raise signed_off(player)
-        self.heard(player.id, player.unreachable_since)
+        self.proven.setdefault(player.id, player.unreachable_since)
         self.player = player
         return player
 
@@ -327,7 +325,7 @@ class CommandContext:
             raise not_seated(board)
         if epoch is not None and epoch != sitter.reply_epoch:
             raise _revoked(board, sitter)
-        self.heard(sitter.player_id, sitter.unreachable_since)
+        self.proven.setdefault(sitter.player_id, sitter.unreachable_since)
         self.sitter = sitter
         self.focus = Focus(board, sitter.seat)
         self.bound_turn = (
@@ -355,32 +353,23 @@ class CommandContext:
         self._has_spoken(self.player)
         return self.player
 
-    def heard(self, player_id: int, unreachable_since: datetime | None) -> None:
-        """Remember that somebody has proved to speak, and who, if letters to them came back."""
-        self.proven.add(player_id)
-        if unreachable_since is not None:
-            self.unreachable[player_id] = None
-
     # -- where the answer goes ----------------------------------------------------------
 
-    @property
-    def answer_to(self) -> tuple[str, int | None]:
-        """Address and player id for the answer: an authenticated player's own address."""
+    def reader(self) -> tuple[str, int | None]:
+        """Address and player id for the answer: an authenticated player's own address.
+
+        Whom the mail shows to write gets it as a player, also where nobody had to ask who that is,
+        so that a reply to it says so again.
+        """
         if self.sitter is not None:
             return self.sitter.address, self.sitter.player_id
         if self.player is not None:
             return self.player.address, self.player.id
-        return self.incoming.mail.sender, None
-
-    def reader(self) -> tuple[str, int | None]:
-        """The same. Whom the mail shows to write gets the answer as a player, also where nobody
-        had to ask who that is, so that a reply to it says so again."""
-        address, player_id = self.answer_to
-        here = self.known() if player_id is None else []
+        sender, here = self.incoming.mail.sender, self.known()
         if len(here) != 1:
-            return address, player_id
+            return sender, None
         by_reply = self.reply_address is not None and self.reply_address.player
-        return (here[0].address if by_reply else address), here[0].id
+        return (here[0].address if by_reply else sender), here[0].id
 
     # -- boards -------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -10,10 +10,11 @@ from typing import Any
 from pbmserv.commands.grammar.plain_words import says_yes
 from pbmserv.commands.reading.replies import first_paragraph
 from pbmserv.commands.table import model
+from pbmserv.commands.table.accounts import Forgot, Signup
 from pbmserv.commands.table.catalogue import ROWS, STOPS
 from pbmserv.commands.table.looking import Games, Help, ShowAs
 from pbmserv.commands.table.model import AtBoard, Command, Line, NotTried, ReplyMove, TrayReply, Yes
-from pbmserv.commands.table.playing import Chat, ConfirmMove
+from pbmserv.commands.table.playing import Chat, ConfirmMove, Message
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
@@ -114,7 +115,8 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
     done = context.tally.done > 0
     # A reply address answers a letter of ours.
     context.carried_out = done and (bool(context.proven) or context.reply_address is not None)
-    homes, welcome = _reached(context) if context.unreachable else ({}, [])
+    lost = [player_id for player_id, since in context.proven.items() if since is not None]
+    homes, welcome = _reached(context, lost) if lost else ({}, [])
     if context.incoming.mail.automatic:
         return letters + welcome
     if context.reply_address is None and not context.proven:
@@ -123,7 +125,7 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
     if homes:
         answers = _readdressed(answers, homes)
     if not context.led_on:
-        found = answer_limits.outcome(context, lines, done=done, told=bool(letters))
+        found = answer_limits.outcome(context, done=done, told=bool(letters))
         reply = answer_limits.goes_on(context, found, answers)
         if reply is Reply.NONE:  # not the words to somebody else either
             return [*welcome, *(one for one in letters if kind_of(one.letter).never_hushed)]
@@ -139,8 +141,13 @@ def _each(
     letters: list[NewLetter] = []
     said: list[CommandResult] = []
     told_before: set[Line] = set()
+    reply_address = context.reply_address
+    is_message = reply_address is not None and reply_address.purpose is Purpose.MESSAGE
     for line in lines:
-        context.next_command()
+        if said:
+            context.next_command()
+        talks = is_message or isinstance(line.asked, Chat | Message)
+        context.talks |= talks
         stopped = line.asked if isinstance(line.asked, NotTried) else None
         if stopped is None and context.budget.is_over:
             stopped = NotTried("budget")
@@ -151,8 +158,9 @@ def _each(
         answer, echo, status = _try(context, line)
         context.tally.done += status == "done"
         context.tally.refused += status == "refused"
-        if status == "done":
-            context.led_on |= answer_limits.leads_on(context, line, answer)
+        # Two programs can talk for ever, and anybody can ask for these in anybody's name.
+        if status == "done" and not talks and not isinstance(line.asked, Forgot | Signup):
+            context.led_on |= bool(context.moved or answer.told)
         # Whoever has left has no address any more.
         letters += [told_letter(context, told) for told in answer.told if told.recipient]
         said.append(CommandResult(context.reader(), echo, status, answer.parts))
@@ -178,9 +186,11 @@ def _left_out(context: CommandContext, told_before: set[Line]) -> list[CommandRe
     ]
 
 
-def _reached(context: CommandContext) -> tuple[Mapping[int, bounces.Home], list[NewLetter]]:
+def _reached(
+    context: CommandContext, lost: Iterable[int]
+) -> tuple[Mapping[int, bounces.Home], list[NewLetter]]:
     """Where speakers who could not be reached are to be found now, and what that leads to."""
-    homes = {player_id: bounces.come_back(context, player_id) for player_id in context.unreachable}
+    homes = {player_id: bounces.come_back(context, player_id) for player_id in lost}
     return homes, [told_letter(context, told) for home in homes.values() for told in home.told]
 
 
@@ -203,9 +213,13 @@ def _try(context: CommandContext, line: Line) -> tuple[Answer, str, str]:
     _COMMAND.begin(context.connection)
     try:
         context.budget.begin(read)
-        asked = _ask(context, read)
-        answer_limits.must_not_reach_too_many(context, asked)
-        answer = queued_moves.go_on(context, asked)
+        answer = _ask(context, read)
+        reaching = [one for one in answer.told if kind_of(one.part.letter).reaches_others]
+        if reaching:
+            answer_limits.must_not_reach_too_many(context, reaching)
+        # A move tells of the board on which it is made, and on most of them no move is queued.
+        if not context.moved or any(context.moved.values()):
+            answer = queued_moves.go_on(context, answer)
         budget.count_letters(context, answer.parts, answer.told)
     except PlayerError as error:
         _COMMAND.undo(context.connection)

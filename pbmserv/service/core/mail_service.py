@@ -18,8 +18,7 @@ from pbmserv.service.core.results import NOTHING, Done, Part, Receipt, message_i
 from pbmserv.service.delivery import bounces
 from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.limits import answer_limits
-from pbmserv.service.limits.rates import Over
-from pbmserv.service.time.retention import Quota
+from pbmserv.service.limits.rates import Over, Quota
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.tables.mail import MailState
@@ -85,7 +84,8 @@ class MailService:
             return _copy(connection, mail.digest, incoming.envelope.recipient)
         if not self._quota.takes("ignored", len(incoming.envelope.raw)):
             inbox.drop_text(connection, mail_id)
-        context = CommandContext(self._services, connection, incoming, mail_id, now)
+        speaks = incoming.reply_address
+        context = CommandContext(self._services, connection, incoming, mail_id, now, speaks)
         letters = _question(context)
         if letters:
             outbox.add(connection, letters, now, mail_id)
@@ -157,24 +157,34 @@ class MailService:
     def _carried_out(
         self, incoming: IncomingMail, mail_id: int, now: datetime, connection: Connection
     ) -> Done:
+        """Carry it out, queue its letters, and keep its text if that is worth it."""
+        speaks = incoming.reply_address
         context = CommandContext(
-            self._services, connection, incoming, mail_id, now, budget=Budget()
+            self._services, connection, incoming, mail_id, now, speaks, budget=Budget()
         )
-        context.budget.charge(Work.OCTETS, len(incoming.envelope.raw) // 1024)
+        octets = len(incoming.envelope.raw)
+        context.budget.charge(Work.OCTETS, octets // 1024)
         if incoming.comes_back:
             letters = bounces.receive(context)
         else:
             letters = carry_out(context) or _question(context)
-            self._shelve(context, mail_id)
+            if context.carried_out:
+                keeps = self._quota.takes("done", octets)
+            elif context.led_on:  # anybody can have written it
+                keeps = False
+            else:
+                inbox.mark(connection, mail_id, "answered")
+                keeps = self._quota.takes("answered", octets)
+            if not keeps:
+                inbox.drop_text(connection, mail_id)
         if context.bot_turns or context.reported:
             bot_moves.queue(context, letters)
         elif letters:
             outbox.add(connection, letters, now, mail_id)
-        speaks = incoming.reply_address.player if incoming.reply_address else 0
         receipt = Receipt(
             mail_id,
             "taken",
-            speaks or min(context.counted, default=0),
+            (speaks.player if speaks else 0) or min(context.counted, default=0),
             tuple(context.tally.plies),
             context.tally.done,
             context.tally.refused,
@@ -183,19 +193,6 @@ class MailService:
         return Done(
             context.played, len(letters), bool(context.bot_turns or context.reported), receipt
         )
-
-    def _shelve(self, context: CommandContext, mail_id: int) -> None:
-        """Note what a mail led to, and keep its text only if that is worth it and there is room."""
-        octets = len(context.incoming.envelope.raw)
-        if context.carried_out:
-            keeps = self._quota.takes("done", octets)
-        elif context.led_on:  # anybody can have written it
-            keeps = False
-        else:
-            inbox.mark(context.connection, mail_id, "answered")
-            keeps = self._quota.takes("answered", octets)
-        if not keeps:
-            inbox.drop_text(context.connection, mail_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def told(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part,
     # A reply that cannot be read is still about the board of the letter that it answers.
     focus = _unread_about(context, line) if isinstance(line.asked, PlayerError) else context.focus
     _find_speaker(context)
-    if context.known() or context.answer_to[1] is not None:
+    if context.sitter or context.player or context.known():
         example = _unnamed(example, sender)
     if isinstance(error, Misread | MoveError):
         example = _in_its_place(line, example)
@@ -278,7 +278,7 @@ def _goes_on_with(context: CommandContext, part: Part) -> ReplyAddress | None:
     speaks = context.sitter or context.player
     if speaks is None:
         return kept_address(context, None)
-    player_id, epoch = context.answer_to[1] or 0, speaks.reply_epoch
+    player_id, epoch = context.reader()[1] or 0, speaks.reply_epoch
     many = _has_many_lines(context)
     if part.board is not None and part.seat is not None and not many:
         board = boards.load(context.connection, part.board)
@@ -303,6 +303,7 @@ def _works(context: CommandContext, example: str, address: ReplyAddress | None, 
         incoming,
         context.mail_id,
         context.now,
+        address,
         played=dict(context.played),
         budget=context.budget,
         attached=context.attached,

@@ -16,7 +16,6 @@ from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.core.words_for_others import Said
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
-from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery.outbox import NewLetter
 
 if TYPE_CHECKING:
@@ -136,11 +135,6 @@ class Done:
     bots: bool = False
     receipt: Receipt | None = None
 
-    def remember(self, positions: Positions) -> None:
-        """Keep the positions for whoever looks at these boards next."""
-        for board_id, position in self.played.items():
-            positions.remember(board_id, position)
-
 
 NOTHING = Done({}, 0)
 
@@ -163,7 +157,8 @@ class CommandResult:
 
 
 def answers_to(context: CommandContext, said: list[CommandResult]) -> list[NewLetter]:
-    """One letter back for the whole mail.
+    """One letter back for the whole mail: the part itself when there is just one, else a summary
+    over all lines.
 
     What a player may see goes to that player's own address, so a mail with the commands of
     two players is answered by two letters. What anybody may see goes with the first of them.
@@ -176,39 +171,25 @@ def answers_to(context: CommandContext, said: list[CommandResult]) -> list[NewLe
     letters = []
     for to, lines in readers.items():
         parts = [part for one in lines for part in one.parts]
-        if parts:
-            letters.append(_answer(context, to, parts, lines))
+        if not parts:
+            continue
+        part, stopped = parts[0], [one for one in lines if one.stopped]
+        many = len(parts) > 1 or context.incoming.reading.multiple or stopped
+        if many and part.letter != "stranger":  # which is about none of the lines
+            part = Part("summary", {"lines": [line.as_json() for line in lines]})
+        if part.letter == "help" or "refused" in [line.status for line in lines]:
+            part = _going_on(context, part, to[1])
+        told = Notification(*to, part)
+        letters.append(told_letter(context, told, context.incoming.mail.message_id))
     return letters
 
 
-def _answer(
-    context: CommandContext,
-    to: tuple[str, int | None],
-    parts: list[Part],
-    lines: list[CommandResult],
-) -> NewLetter:
-    """The part itself when there is just one, else a summary over all lines."""
-    part = parts[0]
-    stopped = [one for one in lines if one.stopped]
-    many = len(parts) > 1 or context.incoming.reading.multiple or stopped
-    if many and part.letter != "stranger":  # which is about none of the lines
-        part = Part("summary", {"lines": [line.as_json() for line in lines]})
-    words = part.words
-    if part.letter == "help" or "refused" in [line.status for line in lines]:
-        answers = kept_address(context, to[1])
-        if answers is not None:
-            words = {**words, "answers": [answers.purpose, answers.about, answers.number]}
-    return NewLetter(
-        letter=part.letter,
-        recipient=to[0],
-        words=words,
-        message_id=message_id(context.services.mail_domain, part, _turns(context, part)),
-        in_reply_to=context.incoming.mail.message_id,
-        player_id=to[1],
-        board_id=part.board,
-        ply=part.ply,
-        seat=part.seat,
-    )
+def _going_on(context: CommandContext, part: Part, reader: int | None) -> Part:
+    """The same, a reply to which goes on with the letter that was answered."""
+    kept = kept_address(context, reader)
+    if kept is None:
+        return part
+    return replace(part, words={**part.words, "answers": [kept.purpose, kept.about, kept.number]})
 
 
 def kept_address(context: CommandContext, reader: int | None) -> ReplyAddress | None:
@@ -227,23 +208,38 @@ def kept_address(context: CommandContext, reader: int | None) -> ReplyAddress | 
 def last_answer(context: CommandContext, answer: NewLetter) -> NewLetter:
     """Tells the reader of an answer that it was the last one for a while."""
     part = Part("no-more-answers", {})
-    return NewLetter(
-        letter=part.letter,
-        recipient=answer.recipient,
-        words=part.words,
-        message_id=message_id(context.services.mail_domain, part),
-        player_id=answer.player_id,
-    )
+    return told_letter(context, Notification(answer.recipient, answer.player_id, part))
 
 
-def told_letter(context: CommandContext, told: Notification) -> NewLetter:
-    """The row of a letter to somebody else; what can wait for a digest does."""
-    part = told.part
+def told_letter(context: CommandContext, told: Notification, answers: str = "") -> NewLetter:
+    """The row of a letter; what can wait for a digest does.
+
+    Its Message-ID says which position of a board it shows: how many turns were used there.
+
+    Args:
+        answers: the Message-ID of the mail that it answers.
+    """
+    part, mail_domain = told.part, context.services.mail_domain
+    if part.board is None:
+        identity = message_id(mail_domain, part)
+    elif part.opens:
+        identity = mail_domain.letter_id(part.board, 0, part.seat, part.opens)
+    else:
+        position = context.played.get(part.board)
+        if position is None:
+            board = boards.load(context.connection, part.board)
+            assert board is not None
+            position = context.services.positions.newest(context.connection, board)
+        if part.ply is not None and part.ply < position.number:
+            position = position.at(part.ply)
+        turns, word = position.turns_of(part.seat), secrets.token_hex(8)
+        identity = mail_domain.letter_id(part.board, turns, part.seat, word)
     return NewLetter(
         letter=part.letter,
         recipient=told.recipient,
         words=part.words,
-        message_id=message_id(context.services.mail_domain, part, _turns(context, part)),
+        message_id=identity,
+        in_reply_to=answers,
         player_id=told.player_id,
         board_id=part.board,
         ply=part.ply,
@@ -252,21 +248,6 @@ def told_letter(context: CommandContext, told: Notification) -> NewLetter:
     )
 
 
-def _turns(context: CommandContext, part: Part) -> int:
-    """Turns used on the board at the position that a letter shows."""
-    if part.board is None or part.opens:
-        return 0
-    position = context.played.get(part.board)
-    if position is None:
-        board = boards.load(context.connection, part.board)
-        assert board is not None
-        position = context.services.positions.newest(context.connection, board)
-    return (position if part.ply is None else position.at(part.ply)).turns_of(part.seat)
-
-
-def message_id(mail_domain: MailDomain, part: Part, turns: int = 0) -> str:
-    """A Message-ID; where a letter shows a board, it says which position."""
-    word = part.opens or secrets.token_hex(8)
-    if part.board is None:
-        return f"<{part.letter}.{word}@{mail_domain.domain}>"
-    return mail_domain.letter_id(part.board, turns, part.seat, word)
+def message_id(mail_domain: MailDomain, part: Part) -> str:
+    """The Message-ID of a letter that is about no board."""
+    return f"<{part.letter}.{secrets.token_hex(8)}@{mail_domain.domain}>"

@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 
 from pbmserv.commands.reading.mail import read, unread
 from pbmserv.commands.reading.replies import read_message
-from pbmserv.commands.table.model import Credentials, Reading, Yes
+from pbmserv.commands.table.model import Credentials, Reading, ReplyMove, Yes
 from pbmserv.engine.types import value
 from pbmserv.errors import MailError
 from pbmserv.inbound.auto_mail import AWAY_SUBJECT
@@ -62,6 +62,8 @@ class IncomingMail:
         left_out: the mail holds more than `text`, and it may be its writer's.
         source: where it comes from, for counting mails and wrong passwords.
         checked: the userids and passwords in it that may be asked about (`password_checks`).
+        only_moves: it is a reply with no command in it, so there is no password in it either.
+        comes_back: it came to a letter's envelope sender, which speaks for nobody.
     """
 
     envelope: Envelope
@@ -74,11 +76,8 @@ class IncomingMail:
     left_out: bool = False
     source: Source = NOWHERE
     checked: frozenset[Credentials] = frozenset()
-
-    @property
-    def comes_back(self) -> bool:
-        """Whether it came to a letter's envelope sender, which speaks for nobody."""
-        return self.reply_address is not None and self.reply_address.purpose is Purpose.BOUNCE
+    only_moves: bool = False
+    comes_back: bool = False
 
 
 class MailReader:
@@ -102,22 +101,22 @@ class MailReader:
         Raises:
             MailError: it cannot be read; the word says why.
         """
-        reply_address = self.mail_domain.read(envelope.recipient)
-        source = source_of(envelope, self._ours)
+        domain = self.mail_domain
+        reply_address, source = domain.read(envelope.recipient), source_of(envelope, self._ours)
         if reply_address is not None and reply_address.purpose is Purpose.BOUNCE:
             return self._read_returned(envelope, reply_address, source)
-        mail = self._mail(envelope)
+        mail = read_mail(envelope, host=domain.address, is_ours=domain.is_ours)
         found = read_new_text(mail.text, mail.sender if reply_address is not None else "")
         text, left_out = found.text, found.left_out or mail.left_out
         # A reply without any text says yes, so one that could not be read must not look like that;
         # to a mail with a picture and a command in its subject nothing is missing.
         if mail.unread and (reply_address is not None or mail.unread != "no-text"):
-            reading = unread(mail.unread)
-            return IncomingMail(
-                envelope, mail, text, reading, reply_address, verdict, source=source
-            )
-        purpose = None if reply_address is None else reply_address.purpose
-        reading = reading_of(mail.subject, text, self._games, purpose, by_hand=not mail.automatic)
+            reading, left_out = unread(mail.unread), False
+        else:
+            purpose = None if reply_address is None else reply_address.purpose
+            by_hand = not mail.automatic
+            reading = reading_of(mail.subject, text, self._games, purpose, by_hand=by_hand)
+        commands = [line for line in reading.lines if not isinstance(line.asked, ReplyMove)]
         return IncomingMail(
             envelope,
             mail,
@@ -127,16 +126,19 @@ class MailReader:
             verdict,
             left_out=left_out,
             source=source,
+            only_moves=not commands,
         )
 
     def put_off(self, envelope: Envelope) -> tuple[str, Over]:
         """Who wrote a mail over a limit, of which the door has stored the headers, and which limit;
         ``""``: a machine, or nobody."""
+        domain = self.mail_domain
         head, _, told = envelope.raw.partition(b"\r\n\r\n")
         facts = json.loads(told)
         over = Over(**(facts | {"again": datetime.fromisoformat(facts["again"])}))
         try:
-            mail = self._mail(replace(envelope, raw=head + b"\r\n\r\n"))
+            bare = replace(envelope, raw=head + b"\r\n\r\n")
+            mail = read_mail(bare, host=domain.address, is_ours=domain.is_ours)
         except MailError:
             return "", over
         return "" if mail.automatic else mail.sender, over
@@ -162,9 +164,6 @@ class MailReader:
         outcome = Outcome("", receipt.outcome, because, receipt, reading, arrival.id)
         note_mail(self.mail_domain, envelope, outcome, source, ms)
 
-    def _mail(self, envelope: Envelope) -> Mail:
-        return read_mail(envelope, host=self.mail_domain.address, is_ours=self.mail_domain.is_ours)
-
     def _read_returned(
         self, envelope: Envelope, reply_address: ReplyAddress, source: Source
     ) -> IncomingMail:
@@ -172,13 +171,20 @@ class MailReader:
 
         A report need not have a From that anybody could answer to.
         """
-        report = read_report(envelope)
+        report, domain = read_report(envelope), self.mail_domain
         try:
-            mail = self._mail(envelope)
+            mail = read_mail(envelope, host=domain.address, is_ours=domain.is_ours)
         except MailError:
             mail = Mail.of_nobody("unreadable", hashlib.sha256(envelope.raw).hexdigest())
         return IncomingMail(
-            envelope, mail, "", Reading(()), reply_address, report=report, source=source
+            envelope,
+            mail,
+            "",
+            Reading(()),
+            reply_address,
+            report=report,
+            source=source,
+            comes_back=True,
         )
 
 

@@ -12,22 +12,20 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.table.accounts import Forgot, Signup
-from pbmserv.commands.table.model import Line
-from pbmserv.commands.table.playing import Chat, Message
 from pbmserv.errors import Refused
-from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import Answer, Part, message_id
+from pbmserv.service.core.results import Notification, Part, message_id
 from pbmserv.service.limits.rates import Idle, Over, Reply
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery.outbox import NewLetter
 
 
-def must_not_reach_too_many(context: CommandContext, answer: Answer) -> None:
+def must_not_reach_too_many(context: CommandContext, reaching: Iterable[Notification]) -> None:
     """Refuse what would reach too many people: they are counted one by one, not by the mail.
+
+    Args:
+        reaching: letters that come of their writer's wish alone (``LetterKind.reaches_others``).
 
     Raises:
         Refused: it would; nothing of the command is done.
@@ -35,32 +33,21 @@ def must_not_reach_too_many(context: CommandContext, answer: Answer) -> None:
     speaker = context.sitter.player_id if context.sitter is not None else None
     if context.player is not None:
         speaker = context.player.id
-    others = [
-        told
-        for told in answer.told
-        if kind_of(told.part.letter).reaches_others and told.player_id not in {None, speaker}
-    ]
+    others = [told for told in reaching if told.player_id not in {None, speaker}]
     if speaker is None or not others:
         return
     if not context.services.traffic.may_reach(speaker, len(others)):
         raise Refused("reaches-many", count=len(others))
 
 
-def leads_on(context: CommandContext, line: Line, answer: Answer) -> bool:
-    """Whether a command that was carried out has moved a game on or told somebody something."""
-    if isinstance(line.asked, Signup | Forgot):
-        return False  # anybody can ask for that in anybody's name
-    return bool(context.moved or answer.told) and not _is_talk(context, line)
-
-
-def outcome(context: CommandContext, lines: Iterable[Line], *, done: bool, told: bool) -> Idle:
+def outcome(context: CommandContext, *, done: bool, told: bool) -> Idle:
     """What a mail that led nowhere led to.
 
     Args:
         done: a command was carried out.
         told: there are letters to others.
     """
-    if told and any(_is_talk(context, line) for line in lines):
+    if told and context.talks:
         return "talk"
     return "answered" if done else "refused"
 
@@ -100,14 +87,6 @@ def must_not_flood(context: CommandContext, addresses: Iterable[str]) -> None:
     full = context.services.traffic.asks(others, context.incoming.source)
     if full:
         raise Refused("asked-often", part=full)
-
-
-def _is_talk(context: CommandContext, line: Line) -> bool:
-    """Whether a command only carries words to somebody: two programs can do that for ever."""
-    is_message = (
-        context.reply_address is not None and context.reply_address.purpose is Purpose.MESSAGE
-    )
-    return is_message or isinstance(line.asked, Chat | Message)
 
 
 def _may_be_forged(context: CommandContext, answers: Sequence[NewLetter]) -> bool:

@@ -280,7 +280,7 @@ class Scheduler:
             return True
         if done is None:
             return False
-        done.remember(self._services.positions)
+        self._services.positions.remember(done.played)
         if done.letters:
             self._wake()
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
@@ -172,17 +172,18 @@ class Positions:
             return position.at(board.plies)
         return position
 
-    def remember(self, board_id: int, position: Position) -> None:
-        """Keep a position; call this only once it is committed."""
+    def remember(self, played: Mapping[int, Position]) -> None:
+        """Keep positions, by board; call this only once they are committed."""
         with self._lock:
-            known = self._kept.get(board_id)
-            if known is not None:
-                if known.number >= position.number:
-                    return
-                self._plies -= known.number + 1
-            self._kept[board_id] = position
-            self._kept.move_to_end(board_id)
-            self._plies += position.number + 1
+            for board_id, position in played.items():
+                known = self._kept.get(board_id)
+                if known is not None:
+                    if known.number >= position.number:
+                        continue
+                    self._plies -= known.number + 1
+                self._kept[board_id] = position
+                self._kept.move_to_end(board_id)
+                self._plies += position.number + 1
             while self._plies > self._most and len(self._kept) > 1:
                 _, forgotten = self._kept.popitem(last=False)
                 self._plies -= forgotten.number + 1
@@ -211,5 +212,5 @@ class Lookout(Positions):
         """As `Positions.newest`."""
         return self._positions.newest(connection, board, before)
 
-    def remember(self, board_id: int, position: Position) -> None:
+    def remember(self, played: Mapping[int, Position]) -> None:
         """Nothing: the position may never be committed."""
