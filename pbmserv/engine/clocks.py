@@ -109,9 +109,7 @@ class Terms:
 
     def limit(self, used: timedelta) -> timedelta | None:
         """Counted time that the present wait may take; ``None`` = as long as one likes."""
-        limits = []
-        if self.forfeit:
-            limits.append(timedelta(days=self.forfeit))
+        limits = [timedelta(days=self.forfeit)] if self.forfeit else []
         if self.total is not None:
             limits.append(max(_NO_TIME, timedelta(days=self.total) - used))
         return min(limits, default=None)
@@ -272,8 +270,8 @@ def turned(
     before: Sequence[tuple[timedelta, ...]],
     due_at: datetime | None = None,
 ) -> tuple[tuple[SeatClock, ...], datetime | None]:
-    """The clocks after a turn; and a moment no later than anything can become due (``None`` =
-    never does). Absences, outages and nights only put off: they need not be known.
+    """The clocks after a turn, and a moment before which nothing is due (``None`` = never will
+    be): absences, outages and nights only put off, and need not be known.
 
     Args:
         clocks: by seat, as they were.
@@ -283,10 +281,9 @@ def turned(
         spent: counted time of waits that ended, where it must be known.
         terms: what the waits that begin are measured by.
         before: by seat, as of `Person`.
-        due_at: the moment before which nothing could become due for the clocks as they were.
+        due_at: that moment as it was for *clocks*.
     """
-    found: list[SeatClock] = []
-    looks = []
+    found, looks = [], []
     for number, clock in enumerate(clocks):
         seat = Seat(number)
         if clock.since is not None and seat in waiting and seat not in ended:

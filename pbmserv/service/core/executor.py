@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -115,8 +115,12 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
     done = context.tally.done > 0
     # A reply address answers a letter of ours.
     context.carried_out = done and (bool(context.proven) or context.reply_address is not None)
-    lost = [player_id for player_id, since in context.proven.items() if since is not None]
-    homes, welcome = _reached(context, lost) if lost else ({}, [])
+    homes = {
+        player_id: bounces.come_back(context, player_id)
+        for player_id, unreachable_since in context.proven.items()
+        if unreachable_since is not None
+    }
+    welcome = [told_letter(context, told) for home in homes.values() for told in home.told]
     if context.incoming.mail.automatic:
         return letters + welcome
     if context.reply_address is None and not context.proven:
@@ -184,14 +188,6 @@ def _left_out(context: CommandContext, told_before: set[Line]) -> list[CommandRe
         for one in new
         if isinstance(one.asked, NotTried)
     ]
-
-
-def _reached(
-    context: CommandContext, lost: Iterable[int]
-) -> tuple[Mapping[int, bounces.Home], list[NewLetter]]:
-    """Where speakers who could not be reached are to be found now, and what that leads to."""
-    homes = {player_id: bounces.come_back(context, player_id) for player_id in lost}
-    return homes, [told_letter(context, told) for home in homes.values() for told in home.told]
 
 
 def _readdressed(letters: list[NewLetter], homes: Mapping[int, bounces.Home]) -> list[NewLetter]:
