@@ -43,22 +43,20 @@ class StrictReader(asyncio.StreamReader):
 
         Raises:
             asyncio.CancelledError: the client has nothing more to say.
+            asyncio.LimitOverrunError: the line is beyond all measure.
         """
         try:
             line = await super().readuntil(separator)
+        except asyncio.LimitOverrunError as error:
+            # aiosmtpd reads so much, and then the rest, without what may be its CR.
+            self._before = getattr(self, "_buffer", b"")[error.consumed - 1 : error.consumed]
+            raise
         except asyncio.IncompleteReadError as error:
             raise asyncio.CancelledError from error  # as aiosmtpd does when a client hangs up
-        # Of a line beyond all measure aiosmtpd has `read` the rest, and its CR perhaps.
         before, self._before = self._before, b""
         if not (before + line).endswith(b"\r\n"):
             self.is_torn = True
         return line if _SOUND.fullmatch(line) else UNSOUND
-
-    async def read(self, n: int = -1) -> bytes:
-        """At most *n* octets, of whatever kind."""
-        octets = await super().read(n)
-        self._before = octets[-1:]
-        return octets
 
 
 def give_back(reader: asyncio.StreamReader, octets: bytes) -> None:

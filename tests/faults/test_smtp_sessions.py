@@ -80,6 +80,15 @@ def test_what_follows_a_bare_lf_is_never_carried_out(
     assert {reply[:3] for reply in replies} == {"500"}
 
 
+def test_a_bare_lf_right_behind_a_mail_is_seen_whatever_came_with_it(embedded: Running) -> None:
+    with Wire(embedded.port) as wire:
+        for line in (f"MAIL FROM:<{ALICE}>", f"RCPT TO:<{OURS}>", "DATA"):
+            assert wire.ask(line)[0] in "23"
+        wire.say(b"X: this has no From\r\n.\r\n\nNOOP\r")
+        replies = [wire.answer() for _ in range(4)]
+    assert [reply[:3] for reply in replies] == ["554", "500", "421", ""]
+
+
 @given(
     st.lists(st.sampled_from([b"NOOP", b"RSET", b"x" * 1200, b"\r", b"\n", b"\r\n"]), max_size=9)
 )
