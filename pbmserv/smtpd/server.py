@@ -6,13 +6,14 @@ import asyncio
 import logging
 import re
 import ssl
+from time import monotonic
 
 from aiosmtpd.smtp import SMTP, Envelope, Session, TLSSetupException
 
 from pbmserv import __version__
 from pbmserv.mail import envelope as mail
 from pbmserv.mail.reply_address import MailDomain
-from pbmserv.net.connection_limits import ConnectionLimits
+from pbmserv.net.connection_limits import ConnectionLimits, Stage
 from pbmserv.net.listening import AT_ONCE, Listening
 from pbmserv.smtpd.session import (
     SESSION_TIMEOUT,
@@ -132,7 +133,7 @@ class SmtpHandler(FewNames):
         """250 only after the commit; one reply for each recipient in LMTP (RFC 2033, 4.2)."""
         raw = envelope.content
         assert isinstance(raw, bytes)
-        server.serves()
+        server.place.stage = Stage.SERVED  # nobody takes its client's place
         replies: dict[str, str] = {}
         clock = asyncio.get_running_loop().time
         patience_ends = clock() + PATIENCE
@@ -146,8 +147,9 @@ class SmtpHandler(FewNames):
         # The client can only be told one thing: the worst, and a temporary failure so that it tries
         # again. A mail that was carried out for one recipient already changes nothing there.
         worst = [one for sign in "452" for one in replies.values() if one.startswith(sign)]
-        if worst[-1].startswith("2"):
-            server.renew()
+        if worst[-1].startswith("2"):  # the client has earned its place, and our patience
+            server.place.since = monotonic()
+            server.errors = server.commands = 0
         if self.closing:  # this was the session's last mail
             asyncio.get_running_loop().call_soon(server.leave)
         if self._lmtp:
@@ -216,7 +218,7 @@ class Listener:
         self._server.close()
         sessions = self.sessions.sessions
         for session in list(sessions):
-            if not session.in_transaction:
+            if session.place.stage is Stage.IDLE:
                 session.leave()
         if sessions:
             await asyncio.wait([session.gone for session in sessions], timeout=LAST_WORDS)

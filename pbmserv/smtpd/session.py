@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
 from contextlib import suppress
+from time import monotonic
 from typing import Any, AnyStr, ClassVar, Protocol
 
 from aiosmtpd.lmtp import LMTP
@@ -109,6 +109,8 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
     Attributes:
         peer: the client's network address, ``""`` on a Unix socket.
         is_ours: it is one of our own servers, which hands on what others sent.
+        place: its place, which says whether a mail is on its way in (`Stage.ASKING`).
+        errors, commands: what the client got wrong, and all it said, since a mail was taken.
         is_noted: the reply that comes next is to a mail, which has a line of the log already.
     """
 
@@ -116,32 +118,15 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
         super().__init__(door, **settings)
         self._smtp_methods.pop("AUTH", None)  # nobody logs in here
         self._sessions = sessions
-        self._place: Place | None = None
+        self.place = Place(None, 0.0, self._give_way)  # until there is a connection
         self.peer, self.is_ours = "", False
         self._fresh = 0
         self._line = 0
         self._last = b""
         self._began = self.loop.time()
-        # What the client got wrong, and all it said, since a mail was taken.
-        self._errors = self._commands = 0
+        self.errors = self.commands = 0
         self.is_noted = False
         self.gone: asyncio.Future[None] = self.loop.create_future()
-
-    @property
-    def in_transaction(self) -> bool:
-        """Whether a mail is on its way in."""
-        return self.envelope is not None and self.envelope.mail_from is not None
-
-    def serves(self) -> None:
-        """A mail has come as a whole; while we work on it nobody takes its client's place."""
-        if self._place is not None:
-            self._place.stage = Stage.SERVED
-
-    def renew(self) -> None:
-        """A mail was taken: the client has earned its place, and our patience."""
-        self._errors = self._commands = 0
-        if self._place is not None:
-            self._sessions.limits.renew(self._place)
 
     def leave(self) -> None:
         """Close the connection (RFC 5321 section 3.8 lets a server do so with a 421)."""
@@ -151,11 +136,11 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the place that there is; called once more when STARTTLS has succeeded."""
-        if self._place is None:
+        if self not in self._sessions.sessions:
             self.peer = peer_of(transport.get_extra_info("peername"))
             self.is_ours = self._sessions.limits.is_ours(self.peer)
-            self._place = self._sessions.place_of(transport)
-            self._place.end = self._give_way
+            self.place = self._sessions.place_of(transport)
+            self.place.end = self._give_way
             self._sessions.sessions.add(self)
         super().connection_made(transport)
 
@@ -168,11 +153,11 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
 
     def data_received(self, data: bytes) -> None:
         """Hand octets on, unless they belong to a line that has no end."""
-        if self.in_transaction and self._place is not None:
+        if self.place.stage is Stage.ASKING:
             self._fresh += len(data)
             if self._fresh >= OCTETS_OF_USE:
                 self._fresh = 0
-                self._sessions.limits.renew(self._place)
+                self.place.since = monotonic()
         seen = self._last + data
         end = seen.rfind(b"\r\n")
         self._line = self._line + len(data) if end < 0 else len(seen) - end - 2
@@ -246,19 +231,19 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
                 await self._writer.drain()
         else:
             await super().push(reply)
-        if self._place is not None:
-            self._place.stage = Stage.ASKING if self.in_transaction else Stage.IDLE
+        is_begun = self.envelope is not None and self.envelope.mail_from is not None
+        self.place.stage = Stage.ASKING if is_begun else Stage.IDLE
         if reply[3:4] != b"-":  # one of several lines
-            self._commands += 1
-            self._errors += reply[:1] in {b"4", b"5"}
-        if self._errors >= MOST_ERRORS or self._commands >= MOST_COMMANDS:
+            self.commands += 1
+            self.errors += reply[:1] in {b"4", b"5"}
+        if self.errors >= MOST_ERRORS or self.commands >= MOST_COMMANDS:
             self._part(b"421 4.7.0 too many commands that led to nothing, goodbye\r\n")
         elif isinstance(self._reader, StrictReader) and self._reader.is_torn:
             self._part(b"421 4.7.0 lines end in CRLF here (RFC 5321, 2.3.8), goodbye\r\n")
         elif reply.startswith(b"500") and self.session and not self.session.host_name:
             # A browser that was made to post here begins with GET, POST or Host.
             self._part(b"421 4.7.0 this is a mail server, goodbye\r\n")
-        elif self.loop.time() - self._began > LONGEST_SESSION and not self.in_transaction:
+        elif self.loop.time() - self._began > LONGEST_SESSION and not is_begun:
             self._part(b"421 4.3.2 that was long enough, please come again\r\n")
         else:
             return
@@ -289,12 +274,17 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
     def _getaddr(self, arg: str) -> tuple[str | None, str | None]:
         """The address of MAIL and RCPT, and what follows it; ``<>`` is the null sender.
 
+        In other alphabets than ASCII there are digits that are no numbers: a parameter in one is
+        an error of syntax, which ``""`` stands for.
+
         The parser below is made for headers: it closes quotes that nobody closed, leaves out
         comments, and takes longer than a mail's text does.
         """
         path = _PATH.fullmatch(arg)
         if path is None:
             return None, None
+        if not path["rest"].isascii():
+            return "", ""
         local, domain = path["local"] or "", path["domain"] or ""
         if arg.startswith("<>"):
             return "<>", path["rest"].strip()
@@ -304,13 +294,6 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
         if plain := _UNQUOTED.fullmatch(local):  # quotes that are not needed mean nothing (4.1.2)
             local = plain[1]
         return local + domain, path["rest"].strip()
-
-    def _getparams(self, params: Sequence[str]) -> dict[str, str | bool] | None:
-        """What follows an address; in other alphabets there are digits that are no numbers."""
-        if not "".join(params).isascii():
-            return None
-        found: dict[str, str | bool] | None = super()._getparams(params)
-        return found
 
 
 def _hang_up(transport: asyncio.Transport) -> None:
