@@ -70,11 +70,6 @@ def clean_subject(subject: str) -> str:
     return subject[at:].strip()
 
 
-def text_lines(body: str) -> list[str]:
-    """The lines of a body."""
-    return body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
 def top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
     """The first non-blank lines, folded, with their places; none from below a signature."""
     found: list[tuple[int, str]] = []
@@ -94,7 +89,7 @@ def read_body(body: str, games: Collection[str], *, announced: bool = False) -> 
 
     *announced*: the subject says that several commands follow, so it is refused if none does.
     """
-    found = _Body(text_lines(body), games, announced=announced)
+    found = _Body(body.split("\n"), games, announced=announced)
     found.read()
     if not found.lines:
         if not announced:

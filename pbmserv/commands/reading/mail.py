@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.command_names import (
     Head,
     find_head,
@@ -29,16 +30,26 @@ from pbmserv.commands.reading.bodies import (
     Below,
     clean_subject,
     continued,
+    in_full,
     is_signature,
     is_stop,
     read_body,
-    text_lines,
     top_lines,
 )
-from pbmserv.commands.reading.replies import read_lines, read_reply
-from pbmserv.commands.table.catalogue import BY_NAME, MULTIPLE, STOPS
+from pbmserv.commands.reading.replies import (
+    EMPTY_REPLY,
+    LONGEST_ECHO,
+    MOVES,
+    NAMES,
+    in_words,
+    is_full_form,
+    moves,
+)
+from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, MULTIPLE, STOPS
 from pbmserv.commands.table.looking import Games, Help, ListGames
-from pbmserv.commands.table.model import Line, NotTried, Reading, TrayReply
+from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, TrayReply
+from pbmserv.commands.table.playing import Chat
+from pbmserv.commands.table.row_types import Trait
 from pbmserv.errors import Misread, PlayerError
 
 UNREAD = {
@@ -71,16 +82,16 @@ def read(
         plainly: that letter asks nothing; see `read_reply`.
     """
     if reply:
-        lines = text_lines(body)
+        lines = body.split("\n")
         if tray and len([line for line in lines if _BEHIND.fullmatch(line)]) > 1:
             lines = [_BEHIND.sub(r"\2: \1", line) for line in lines]
         top = top_lines(lines)
         # Behind a digest "412 5" has a board in front, and a greeting may stand above the first
         # such line. Else only "412: 5" or "#412 5" does, in the first line.
         for at, line in top if tray else top[:1]:
-            if _board_in_front(line, games, surely=not tray):
+            if not line.isalnum() and _board_in_front(line, games, surely=not tray):
                 return Reading(tuple(_Tray(lines[at:], games).read()), multiple=True)
-        return read_lines(lines, top, games, plainly=plainly)
+        return _of_lines(lines, top, games, plainly=plainly)
     text = clean_subject(subject)
     if text != fold(subject).strip():  # "Fwd: resign 12" is what somebody else has written
         return _all_named(_of_line(text, body, games, answers=True))
@@ -118,8 +129,76 @@ def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> 
             return read_in_body
         if answers and _is_of_a_letter(words, head, line, empty=not body.strip()):
             return _nothing(body, games)
-    below = Below(text_lines(body), 0, games, known=text)
+    below = Below(body.split("\n"), 0, games, known=text)
     return Reading((line, *below.not_tried()), below.words())
+
+
+def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> Reading:
+    """What a reply asks for.
+
+    Args:
+        body: its new text.
+        games: keys of the games this server has.
+        plainly: the letter that is answered asks nothing, so its reader may ask for a command
+            in plain words: "I give up".
+    """
+    lines = body.split("\n")
+    return _of_lines(lines, top_lines(lines), games, plainly=plainly)
+
+
+def _of_lines(
+    lines: Sequence[str], top: Sequence[tuple[int, str]], games: Collection[str], *, plainly: bool
+) -> Reading:
+    """As `read_reply`. *top*: what `top_lines` finds in the lines."""
+    if not top:
+        return Reading((EMPTY_REPLY,))
+    place, text = top[0]
+    # Most replies begin with a move, which is no word that could name a command or a game.
+    word = text.lower()
+    if " " in text or not MOVES.fullmatch(text) or word in NAMES or word in games:
+        words = words_of(text)
+        if not words:
+            return Reading((EMPTY_REPLY,))
+        # "Challenge accepted!" is a yes.
+        full = is_full_form(words, games) and not plain_words.says_yes(text)
+        found = read_body("\n".join(lines), games) if full else None
+        found = found or in_words(words, lines, top, games, plainly=plainly)
+        if found is not None:
+            return found
+    if place == len(lines) - 1 and " " not in text:  # as nearly all of them
+        return Reading((Line(text[:LONGEST_ECHO], ReplyMove((text,), ("",))),))
+    below = Below(lines, place + 1, games)
+    move = moves(top, below, lines, games)
+    return Reading((Line(move.lines[0][:LONGEST_ECHO], move), *below.not_tried()), below.words())
+
+
+def read_message(body: str, games: Collection[str]) -> Reading:
+    """What a reply to a message asks for; words for its writer are a `Chat`.
+
+    A command is one whose first line is a command in full, as it would stand in a subject;
+    ``multiple`` with commands below it; or a mail of just one word that a reply may consist of.
+    """
+    lines = body.split("\n")
+    top = top_lines(lines)
+    if not top:
+        return Reading((EMPTY_REPLY,))
+    words = words_of(top[0][1])
+    first = words[0].plain if words else ""
+    if len(words) == 1 and first in MULTIPLE:
+        found = read_body("\n".join(lines[top[0][0] + 1 :]), games, announced=True)
+        if found is not None:
+            return found
+    if words and (in_full(top[0][1], games) or is_full_form(words, games)):
+        found = read_body(body, games)
+        if found is not None:
+            return found
+    row = IN_REPLY.get(" ".join(word.text.lower() for word in words).rstrip(".!"))
+    if row is not None and Trait.TALK not in row.traits and (len(top) == 1 or row.name == "chat"):
+        return read_reply(body, games)
+    if first == "chat":
+        return read_reply(body, games)
+    below = Below(lines, 0, games)
+    return Reading((Line("message", Chat(None, None, None)), *below.not_tried()), below.words())
 
 
 def unread(why: str) -> Reading:

@@ -1,4 +1,5 @@
-"""Reads a reply to one of our letters, whose address says who speaks and of which board."""
+"""What the words of a reply to one of our letters ask for; its address says who speaks and of which
+board."""
 
 from __future__ import annotations
 
@@ -16,15 +17,8 @@ from pbmserv.commands.grammar.command_names import (
 )
 from pbmserv.commands.grammar.line import REST, read_arguments, read_line, tidied, words_of
 from pbmserv.commands.grammar.words import Word
-from pbmserv.commands.reading.bodies import (
-    Below,
-    in_full,
-    is_signature,
-    read_body,
-    text_lines,
-    top_lines,
-)
-from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, IN_REPLY, MULTIPLE, WHICH
+from pbmserv.commands.reading.bodies import Below, is_signature, read_body
+from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, IN_REPLY, WHICH
 from pbmserv.commands.table.looking import Games, ShowAs
 from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat
@@ -35,7 +29,7 @@ from pbmserv.errors import Misread, PlayerError
 
 LONGEST_ECHO = 200
 
-EMPTY = Line("(an empty reply)", Yes(unsaid=True))
+EMPTY_REPLY = Line("(an empty reply)", Yes(unsaid=True))
 """What a reply with nothing in it is read as."""
 
 _EXACT = {"check": r"\S{1,3}", "scores": r"\d+x\d+\S*( [a-z]+)?"}
@@ -46,7 +40,7 @@ _POLITE = frozenset(
 )
 """Words behind a command of one word that change nothing about it."""
 
-_MOVES = re.compile(
+MOVES = re.compile(
     r"(?:[+/!\-]?[a-z]{0,2}\d{1,3}|[a-z]|\?)(?:\s*,\s*(?:[+/!\-]?[a-z]{0,2}\d{1,3}|[a-z]|\?)){0,20}",
     re.IGNORECASE | re.ASCII,
 )
@@ -54,7 +48,7 @@ _MOVES = re.compile(
 
 _NUMBERED = re.compile(r"([1-9])[.)]\s+(\S.*)", re.ASCII)
 
-_NAMES = frozenset((*BY_NAME, *BY_SLIP, *IN_REPLY))
+NAMES = frozenset((*BY_NAME, *BY_SLIP, *IN_REPLY))
 
 _GREETING = re.compile(
     r"(?:hi|hello|hey|dear|hallo|hola|salut|bonjour|ciao|moin|good \w{3,9})\b.{0,40}",
@@ -65,46 +59,7 @@ _MOST_PEOPLE = 3
 """``history alice bob`` is a command, "history repeats itself every time" is not."""
 
 
-def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> Reading:
-    """What a reply asks for.
-
-    Args:
-        body: its new text.
-        games: keys of the games this server has.
-        plainly: the letter that is answered asks nothing, so its reader may ask for a command
-            in plain words: "I give up".
-    """
-    lines = text_lines(body)
-    return read_lines(lines, top_lines(lines), games, plainly=plainly)
-
-
-def read_lines(
-    lines: Sequence[str], top: Sequence[tuple[int, str]], games: Collection[str], *, plainly: bool
-) -> Reading:
-    """As `read_reply`. *top*: what `top_lines` finds in the lines."""
-    if not top:
-        return Reading((EMPTY,))
-    place, text = top[0]
-    # Most replies begin with a move, which is no word that could name a command or a game.
-    word = text.lower()
-    if " " in text or not _MOVES.fullmatch(text) or word in _NAMES or word in games:
-        words = words_of(text)
-        if not words:
-            return Reading((EMPTY,))
-        # "Challenge accepted!" is a yes.
-        full = is_full_form(words, games) and not plain_words.says_yes(text)
-        read = read_body("\n".join(lines), games) if full else None
-        read = read or _in_words(words, lines, top, games, plainly=plainly)
-        if read is not None:
-            return read
-    if place == len(lines) - 1 and " " not in text:  # as nearly all of them
-        return Reading((Line(text[:LONGEST_ECHO], ReplyMove((text,), ("",))),))
-    below = Below(lines, place + 1, games)
-    move = _moves(top, below, lines, games)
-    return Reading((Line(move.lines[0][:LONGEST_ECHO], move), *below.not_tried()), below.words())
-
-
-def _in_words(
+def in_words(
     words: Sequence[Word],
     lines: Sequence[str],
     top: Sequence[tuple[int, str]],
@@ -147,7 +102,7 @@ def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> L
 
     What ends something is not done on a guess: a refusal says which word does it.
     """
-    if any(_MOVES.fullmatch(line) for _, line in top):
+    if any(MOVES.fullmatch(line) for _, line in top):
         return None
     text = top[0][1]
     command = plain_words.meant(text)
@@ -166,7 +121,7 @@ def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> L
     return None if line is None else replace(line, echo=text, again=again)
 
 
-def _moves(
+def moves(
     top: Sequence[tuple[int, str]], below: Below, lines: Sequence[str], games: Collection[str]
 ) -> ReplyMove:
     """Lines of which one may be a move, and for each what stands below it.
@@ -181,7 +136,7 @@ def _moves(
         for place in range(1, len(top))
         if "" in [line.strip() for line in lines[top[place - 1][0] + 1 : top[place][0]]]
     ]
-    forms = [place for place, text in enumerate(texts) if _MOVES.fullmatch(text)]
+    forms = [place for place, text in enumerate(texts) if MOVES.fullmatch(text)]
     apart: set[int] = set()
     if forms:
         behind = min([place for place in breaks if place > forms[0]], default=len(top))
@@ -230,7 +185,7 @@ def _with_what_follows(
     """A command in a reply, with what its writer put below it."""
     if isinstance(line.asked, Yes | Accept) and following:
         # "accept", and below it the first move: surely no words for the opponent.
-        first = _moves(following, below, lines, games)
+        first = moves(following, below, lines, games)
         line = replace(line, asked=replace(line.asked, below=first))
     left = below.not_tried()
     if Trait.LOOKS in row.traits and not isinstance(line.asked, PlayerError):
@@ -243,7 +198,7 @@ def may_act(text: str) -> bool:
     """Whether a line has the form of a move, or is a command of one word, perhaps for a board."""
     name, _, number = text.lower().rstrip(".!").partition(" ")
     named = name in IN_REPLY and (not number or is_number(number))
-    return named or _MOVES.fullmatch(text) is not None
+    return named or MOVES.fullmatch(text) is not None
 
 
 @value(frozen=True, slots=True)
@@ -283,7 +238,7 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
         return numbered
     if Trait.ALONE in row.traits:
         if rest:
-            about_cells = name != "resign" and _MOVES.fullmatch(" ".join(texts))  # "delete b2"
+            about_cells = name != "resign" and MOVES.fullmatch(" ".join(texts))  # "delete b2"
             refused = Misread("stands-alone", part=name, example=name)
             return None if about_cells else Line(f"{name} {REST}", refused)
         return read_arguments(row.as_reply, name, game, (), games)
@@ -359,39 +314,10 @@ def _without_move_word(text: str, games: Collection[str]) -> str:
     return rest.strip() if row is not None and row.name == "move" and rest.strip() else text
 
 
-def read_message(body: str, games: Collection[str]) -> Reading:
-    """What a reply to a message asks for; words for its writer are a `Chat`.
-
-    A command is one whose first line is a command in full, as it would stand in a subject;
-    ``multiple`` with commands below it; or a mail of just one word that a reply may consist of.
-    """
-    lines = text_lines(body)
-    top = top_lines(lines)
-    if not top:
-        return Reading((EMPTY,))
-    words = words_of(top[0][1])
-    first = words[0].plain if words else ""
-    if len(words) == 1 and first in MULTIPLE:
-        found = read_body("\n".join(lines[top[0][0] + 1 :]), games, announced=True)
-        if found is not None:
-            return found
-    if words and (in_full(top[0][1], games) or is_full_form(words, games)):
-        found = read_body(body, games)
-        if found is not None:
-            return found
-    row = IN_REPLY.get(" ".join(word.text.lower() for word in words).rstrip(".!"))
-    if row is not None and Trait.TALK not in row.traits and (len(top) == 1 or row.name == "chat"):
-        return read_reply(body, games)
-    if first == "chat":
-        return read_reply(body, games)
-    below = Below(lines, 0, games)
-    return Reading((Line("message", Chat(None, None, None)), *below.not_tried()), below.words())
-
-
 def first_paragraph(text: str) -> str:
     """The lines of a reply up to its first blank one below them, in one line."""
     found: list[str] = []
-    for line in text_lines(text):
+    for line in text.split("\n"):
         if is_signature(line) or (found and not line.strip()):
             break
         if line.strip():

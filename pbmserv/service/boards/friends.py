@@ -13,7 +13,6 @@ from datetime import timedelta
 from typing import Any
 
 from pbmserv.commands.grammar.plain_words import says_yes
-from pbmserv.commands.reading.bodies import text_lines
 from pbmserv.commands.table.model import VOUCHED, Credentials, ReplyMove, Yes
 from pbmserv.commands.table.starting import Accept, Challenge, Reject
 from pbmserv.engine.registry import shown_options
@@ -219,7 +218,7 @@ def answered(context: CommandContext, asked: object, reply_address: ReplyAddress
     Raises:
         Refused: it is none of these, or comes from elsewhere, or too late.
     """
-    first = next((line.strip() for line in text_lines(context.incoming.text) if line.strip()), "")
+    first = next((line.strip() for line in context.incoming.text.split("\n") if line.strip()), "")
     word = first.partition(" ")[0].strip(".,;:!").lower()
     if word in _NEVER:
         return never(context, reply_address)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.words import LONGEST_PASSWORD, SHORTEST_PASSWORD, fold
-from pbmserv.commands.reading.bodies import LONGEST_WORDS, Below, text_lines
+from pbmserv.commands.reading.bodies import LONGEST_WORDS, Below
 from pbmserv.commands.reading.quoted_lines import Quoted, bare
 from pbmserv.commands.table.accounts import ChangePassword
 from pbmserv.commands.table.model import Line, NotTried
@@ -139,7 +139,7 @@ def _checked(context: CommandContext, writer: Writer, written: str) -> Passed:
     if not _has_proved(context, writer):
         unproven = NotTried("unproven", example=_with_password(context, writer))
         return Passed(UNSAID, (Line(WORDS, unproven),))
-    below = Below(text_lines(written), 0, frozenset(g.info.key for g in context.services.registry))
+    below = Below(written.split("\n"), 0, frozenset(g.info.key for g in context.services.registry))
     left_out = [*below.not_tried()]
     text = below.words()
     if _holds_password(context, writer, text):

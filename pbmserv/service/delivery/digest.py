@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from pbmserv.commands.grammar.line import not_a_command, words_of
-from pbmserv.commands.reading.replies import may_act, read_reply
+from pbmserv.commands.reading.mail import read_reply
+from pbmserv.commands.reading.replies import may_act
 from pbmserv.commands.table import model
 from pbmserv.commands.table.looking import Follow, ShowAs
 from pbmserv.commands.table.playing import (

@@ -18,8 +18,7 @@ from datetime import datetime
 from functools import cache
 from typing import Literal, TypeAlias
 
-from pbmserv.commands.reading.mail import read, unread
-from pbmserv.commands.reading.replies import read_message
+from pbmserv.commands.reading.mail import read, read_message, unread
 from pbmserv.commands.table.model import Credentials, Reading, ReplyMove, Yes
 from pbmserv.engine.types import value
 from pbmserv.errors import MailError
