@@ -15,9 +15,8 @@ from time import process_time
 from benchmarks.table import Line, at_most
 from pbmserv.commands.reading.mail import read
 from pbmserv.errors import MailError
-from pbmserv.inbound.auto_mail import wire_refusal
 from pbmserv.inbound.body import attached_text
-from pbmserv.inbound.message import read_mail
+from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.mail.envelope import Envelope
 

@@ -149,27 +149,39 @@ class _Walk:
         if kind.kind == _REACTION:
             self.reaction = True
             return None
-        if kind.kind not in ("text/plain", "text/html") or _is_file(headers, kind):
-            if kind.kind == "text/plain" and self.shown is None and _is_shown(headers):
-                self.shown = self._text(kind, octets_of(headers, body))
+        return self._leaf(kind, headers, body)
+
+    def _leaf(self, kind: ContentType, headers: Headers, body: bytes) -> _Found | None:
+        """The text of a part without parts, unless it is attached rather than shown; whatever has
+        a name of its own is."""
+        disposition = first(headers, "content-disposition")
+        is_file = bool(
+            kind.params.get("name")
+            or disposition.lower().startswith("attachment")
+            or (disposition and content_type(disposition).params.get("filename"))
+        )
+        if is_file or kind.kind not in ("text/plain", "text/html"):
             self.left_out = self.left_out or kind.kind not in _SIGNATURES
-            return None
+            if kind.kind != "text/plain" or self.shown is not None or not _is_shown(headers):
+                return None
         octets = octets_of(headers, body)
         if kind.kind == "text/html":
             self.left_out = self.left_out or len(octets) > HTML_LIMIT
-            return _Found(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
-        return self._text(kind, octets)
-
-    def _text(self, kind: ContentType, octets: bytes) -> _Found:
-        text = decode(octets, kind.param("charset"))
+            return _Found(decode(octets[:HTML_LIMIT], kind.params.get("charset", "")), html=True)
+        text = decode(octets, kind.params.get("charset", ""))
         if len(text) > TEXT_LIMIT:
             self.left_out = True
             text = _cut(text)
-        if _ARMOUR in text and _has_armour(text):
-            return _Found(unread=ENCRYPTED)
-        if kind.param("format") == "flowed":
-            text = unflow(text, delsp=kind.param("delsp") == "yes")
-        return _Found(text) if text.strip() else _BLANK
+        is_armour = _ARMOUR in text and _has_armour(text)
+        if kind.params.get("format", "").lower() == "flowed":
+            text = unflow(text, delsp=kind.params.get("delsp", "").lower() == "yes")
+        found = _Found(text) if text.strip() else _BLANK
+        if is_armour:
+            found = _Found(unread=ENCRYPTED)
+        if is_file:
+            self.shown = found
+            return None
+        return found
 
     def _in_multipart(self, kind: ContentType, body: bytes, depth: int) -> _Found | None:
         if depth > DEPTH_LIMIT:
@@ -230,20 +242,9 @@ class _Walk:
             yield part
 
 
-def _is_file(headers: Headers, kind: ContentType) -> bool:
-    """Whether a part is attached rather than shown; whatever has a name of its own is."""
-    if kind.param("name"):
-        return True
-    disposition = first(headers, "content-disposition")
-    return bool(disposition) and (
-        disposition.lower().startswith("attachment")
-        or bool(content_type(disposition).param("filename"))
-    )
-
-
 def _is_shown(headers: Headers) -> bool:
     """Whether a named text is shown in the mail: a telephone's, which gives all its parts names."""
-    name = disposition_of(headers).param("filename")
+    name = disposition_of(headers).params.get("filename", "").lower()
     return first(headers, "content-disposition").lower().startswith("inline") and (
         not name or _SHOWN.fullmatch(name) is not None
     )
@@ -345,7 +346,7 @@ def _is_multipart(headers: Headers) -> bool:
 def _named_text(headers: Headers, body: bytes) -> str:
     """The text of a part that has a name of its own, else ``""``."""
     kind = content_type(first(headers, "content-type"))
-    if not (kind.param("name") or disposition_of(headers).param("filename")):
+    if not (kind.params.get("name") or disposition_of(headers).params.get("filename")):
         return ""
     # An encoded line has a good third more octets than what it says, quoted-printable thrice.
     octets = octets_of(headers, body[: 4 * LONGEST_FILE])

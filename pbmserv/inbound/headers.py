@@ -4,21 +4,21 @@ The standard library's parser takes a line without a colon for the start of the
 body, keeps forged lines apart by other rules than mail servers do, and its
 decoder of encoded words is quadratic; this reader is strict and linear instead.
 Parts come one after the other and nothing is built in advance, so a caller can
-count them and stop. The Received fields say which network a mail comes from.
+count them and stop. An address that could be read in two ways is refused.
 """
 
 from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 from pbmserv.errors import MailError
 from pbmserv.inbound.text import clean, decode
-from pbmserv.mail.envelope import LOOPBACK, Envelope, Network, Source, block_name, is_among
 
 HEADER_LIMIT = 64 * 1024
 """Octets that the header block of a mail, or of one part, may have."""
@@ -161,10 +161,6 @@ class ContentType:
     kind: str = "text/plain"
     params: Mapping[str, str] = field(default_factory=dict)
 
-    def param(self, name: str) -> str:
-        """The parameter `name` in lower case, ``""`` if it is not given."""
-        return self.params.get(name, "").lower()
-
 
 def content_type(value: str) -> ContentType:
     """Read a Content-Type or Content-Disposition value; what makes no sense is text/plain."""
@@ -263,46 +259,118 @@ def octets_of(headers: Headers, body: bytes) -> bytes:
     return body
 
 
-# -- where a mail comes from -------------------------------------------------------------------
+# -- the address in a From field ---------------------------------------------------------------
 
-# Each mail server writes a Received field on top of those that are there (RFC 5321 section 4.4),
-# so the topmost one is our own server's word about its client. If that client is one of our
-# servers, too (or a filter beside it), the next field is that one's word; all others are a
-# stranger's.
 
-MOST_SERVERS = 5
-"""Servers and filters of our own that a mail may pass, one behind the other."""
+ADDRESS_LIMIT = 254
+"""Octets of an address that SMTP can carry (RFC 5321 section 4.5.3.1.3, less the brackets)."""
 
-_RECEIVED = re.compile(
-    rb"^received[ \t]*:([^\r\n]*(?:\r\n[ \t][^\r\n]*)*)", re.IGNORECASE | re.MULTILINE
+_LOCAL_LIMIT = 64
+_ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_ASCII = re.compile(rf"{_ATEXT}(?:\.{_ATEXT})*@(?:{_LABEL}\.)*{_LABEL}")
+
+_USUAL = re.compile(
+    r"""(?P<open>(?:[^"(<,;:)>\\@]|"[^"\\]*")*<)?(?P<address>[^\s"(<,;:)>\\]+)(?(open)>)\s*"""
 )
-_LITERAL = r"\[(?:IPv6:)?([0-9A-Fa-f:.]{2,45})\]"
-# What the client says of itself stands first; what the server knows stands in the parentheses.
-# Postfix, Sendmail, OpenSMTPD: from HELO (NAME [ADDRESS]); Exim: from NAME ([ADDRESS] helo=HELO)
-_BESIDE_NAME = re.compile(rf"\s*from\s+\S+\s+\((?:[^()\[\]\s]+\s+)?{_LITERAL}", re.IGNORECASE)
-# Exim, for a client without a name: from [ADDRESS] (helo=HELO)
-_ALONE = re.compile(
-    rf"\s*from\s+{_LITERAL}(?::\d+)?\s+(?:\([^()\[\]\s]*(?:helo|port)=|by\s)", re.IGNORECASE
-)
+"""``Name <address>``, ``"Na, me" <address>`` or an address alone."""
+_ORDINARY = re.compile(r'[^"(<,;:)>\\]+')
+_QUOTED_END = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*"')
+_COMMENT_MARK = re.compile(r"[()\\]")
 
 
-def source_of(envelope: Envelope, ours: Collection[Network]) -> Source:
-    """Where a mail comes from.
+def one_mailbox(value: str) -> str:
+    """The address of the one mailbox in `value` (RFC 5322 section 3.4), with its domain in lower
+    case, in NFC.
 
-    Args:
-        ours: networks of our own mail servers.
+    It is a dot-atom and a domain. Letters beyond ASCII are taken (RFC 6531); quoted local parts,
+    address literals and encoded words are not.
+
+    Raises:
+        MailError: ``several-from`` for a list or a group, ``bad-from`` for anything
+            that is no mailbox, or that another reader may take for another address.
     """
-    network, raw = block_name(envelope.peer), envelope.raw
-    if envelope.handed_on or not network or is_among(envelope.peer, ours):
-        network = ""  # unless a field names the client of our outermost server
-        end = raw.find(b"\r\n\r\n", 0, HEADER_LIMIT)
-        fields = _RECEIVED.finditer(raw, 0, end if end >= 0 else min(len(raw), HEADER_LIMIT))
-        for received, _ in zip(fields, range(MOST_SERVERS), strict=False):
-            text = received[1].decode("latin-1")
-            found = _BESIDE_NAME.match(text) or _ALONE.match(text)
-            if found is None:
-                break
-            if not (is_among(found[1], LOOPBACK) or is_among(found[1], ours)):
-                network = block_name(found[1])
-                break
-    return Source(network, envelope.sender.lower())
+    usual = _USUAL.fullmatch(value)
+    phrase, text = ("", usual["address"]) if usual is not None else _split(value)
+    text = text if text.isascii() else _international(text)
+    local, _, domain = text.rpartition("@")
+    if text.isascii() and (len(text) > ADDRESS_LIMIT or not _ASCII.fullmatch(text)):
+        raise MailError("bad-from")
+    if "=?" in local or domain.rpartition(".")[2].isdigit():
+        raise MailError("bad-from")
+    if len(local.encode()) > _LOCAL_LIMIT:
+        raise MailError("bad-from")
+    address = f"{local}@{domain.lower()}"
+    # An address in the phrase is what some readers would take. Harmless if it is the same.
+    if "@" in phrase and phrase.lower() != address.lower():
+        raise MailError("bad-from")
+    return address
+
+
+def _international(text: str) -> str:
+    """An address with letters beyond ASCII, in NFC, checked as far as ASCII rules go."""
+    if len(text) > ADDRESS_LIMIT:
+        raise MailError("bad-from")
+    text = unicodedata.normalize("NFC", text)
+    # Every letter beyond ASCII stands for itself; the rest must be an ASCII address.
+    if any("\ud800" <= char <= "\udfff" or not char.isprintable() for char in text):
+        raise MailError("bad-from")
+    skeleton = "".join(char if char.isascii() else "x" if _lettery(char) else " " for char in text)
+    if not _ASCII.fullmatch(skeleton) or len(text.encode()) > ADDRESS_LIMIT:
+        raise MailError("bad-from")
+    return text
+
+
+def _lettery(char: str) -> bool:
+    return unicodedata.category(char)[0] in "LMN"
+
+
+def _split(value: str) -> tuple[str, str]:
+    """What stands before and in the angle brackets, or nothing and all; comments are dropped."""
+    before: list[str] = []
+    after: list[str] = []
+    angle: str | None = None
+    at = 0
+    while at < len(value):
+        part = before if angle is None else after
+        char = value[at]
+        if char == '"':
+            end = _end(_QUOTED_END.match(value, at + 1))
+            part.append('"')  # never looked into: it is a name
+        elif char == "(":
+            end = _comment_end(value, at)
+        elif char == "<":
+            end = value.find(">", at) + 1
+            if angle is not None or not end:
+                raise MailError("bad-from")
+            angle = value[at + 1 : end - 1]
+        elif char in ",;:":
+            raise MailError("several-from")
+        else:
+            end = _end(_ORDINARY.match(value, at))
+            part.append(value[at:end])
+        at = end
+    if "".join(after).strip():
+        raise MailError("bad-from")
+    phrase = "".join(before).strip()
+    return ("", phrase) if angle is None else (phrase, angle.strip())
+
+
+def _end(match: re.Match[str] | None) -> int:
+    if match is None:
+        raise MailError("bad-from")
+    return match.end()
+
+
+def _comment_end(value: str, at: int) -> int:
+    """Where the comment ends that opens at `at` (comments nest)."""
+    depth = 0
+    while at < len(value):
+        mark = _COMMENT_MARK.search(value, at)
+        if mark is None:
+            break
+        at = mark.end() + (mark[0] == "\\")
+        depth += {"(": 1, ")": -1}.get(mark[0], 0)
+        if depth == 0:
+            return at
+    raise MailError("bad-from")

@@ -1,23 +1,45 @@
 """One mail from its octets to the `Mail` that everybody else reads.
 
-So is the one address in its From field; one that could be read in two ways is refused.
+What is refused at once, who wrote it, whether that was a machine, and where it comes from.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
+from pbmserv.commands.reading.bodies import clean_subject
 from pbmserv.errors import MailError
-from pbmserv.inbound.auto_mail import Automatic, automatic
 from pbmserv.inbound.body import Body, read_body
-from pbmserv.inbound.headers import Headers, first, one_line, read_headers, split_block
-from pbmserv.inbound.quotes.phrases import REACTED
-from pbmserv.mail.envelope import Envelope, Mail
+from pbmserv.inbound.headers import (
+    HEADER_LIMIT,
+    Headers,
+    content_type,
+    first,
+    one_line,
+    one_mailbox,
+    read_headers,
+    split_block,
+)
+from pbmserv.inbound.quotes.phrases import AWAY, AWAY_WITHIN, REACTED, REPORTS, ROLES
+from pbmserv.mail.envelope import (
+    LOOPBACK,
+    Envelope,
+    Mail,
+    Network,
+    Source,
+    block_name,
+    is_among,
+)
 
-# Narrower than RFC 5322's msg-id, because it goes into the headers of our answers.
+LINE_LIMIT = 998
+"""Octets in a line without its CRLF (RFC 5321 section 4.5.3.1.6)."""
+
+_BARE = "550 5.6.0 This message has a bare CR or LF; lines must end with CRLF (RFC 5321, 2.3.8)"
+_LONG = "550 5.6.0 This message has a line of more than 998 octets (RFC 5321, 4.5.3.1.6)"
+
 _REACTION_LIMIT = 1_000
 _REACTED = re.compile("|".join(map(re.escape, REACTED)))
 
@@ -25,17 +47,44 @@ _MOST_ANSWERED = 20
 """Message-IDs in In-Reply-To and in References (RFC 5322 section 3.6.4) that are looked at: the
 newest ones, which stand last."""
 
+# Narrower than RFC 5322's msg-id, because it goes into the headers of our answers.
 _MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,900}>")
 
 
-def check_head(raw: bytes) -> None:
-    """Refuse a mail whose headers could not be read later, or name nobody to answer.
+def wire_refusal(raw: bytes) -> str | None:
+    """The SMTP reply that refuses a mail before we parse it; ``None`` for a sound one.
+
+    Bare CR and bare LF are how mails are smuggled behind other mails and how
+    header lines are forged; long lines are how buffers are filled.
+    """
+    pairs = raw.count(b"\r\n")
+    if raw.count(b"\n") != pairs or raw.count(b"\r") != pairs:
+        return _BARE
+    # From each line start to the last line end in reach: two steps pass 1,000 octets.
+    start, size, reach = 0, len(raw), LINE_LIMIT + 2
+    while size - start > LINE_LIMIT:
+        end = raw.rfind(b"\n", start, start + reach)
+        if end < 0:
+            return _LONG
+        start = end + 1
+    return None
+
+
+def read_head(raw: bytes) -> tuple[Headers, bytes, str]:
+    """The fields of a mail, its body, and the one address in its From field.
 
     Raises:
-        MailError: ``no-from``, ``several-from``, ``bad-from``, ``bad-header``,
-            ``headers-too-long``.
+        MailError: with one word as its text, and nothing else whatever the mail contains:
+            ``no-from``, ``several-from``, ``bad-from``, ``bad-header``, ``headers-too-long``.
     """
-    _sender(read_headers(split_block(raw)[0]))
+    block, body = split_block(raw)
+    headers = read_headers(block)
+    values = headers.get("from", ())
+    if len(values) > 1:
+        raise MailError("several-from")
+    if not values or not values[0]:
+        raise MailError("no-from")
+    return headers, body, one_mailbox(values[0])
 
 
 def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) -> Mail:
@@ -47,13 +96,9 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         is_ours: whether an address (domain in lower case) is one that we receive mail for.
 
     Raises:
-        MailError: with one word as its text, and nothing else whatever the mail contains:
-            ``no-from``, ``several-from``, ``bad-from``, ``bad-header``,
-            ``headers-too-long``; see `check_head`.
+        MailError: see `read_head`.
     """
-    block, body = split_block(envelope.raw)
-    headers = read_headers(block)
-    sender = _sender(headers)
+    headers, body, sender = read_head(envelope.raw)
     subject = one_line(first(headers, "subject"))
     identity = message_id(headers)
     try:
@@ -69,7 +114,10 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         host=host,
         is_ours=is_ours,
     )
-    if (found.reaction or _is_reaction(text)) and not verdict.reason:
+    # A program says that somebody pressed on a face; it does so at once.
+    top = [line for line in text[:_REACTION_LIMIT].casefold().split("\n") if line.strip()][:3]
+    unquoted = "\n".join([line for line in top if line[0] != ">"])
+    if (found.reaction or _REACTED.search(unquoted)) and not verdict.reason:
         verdict = Automatic("reaction")
     told = ["id", identity, sender]
     if not identity:
@@ -97,24 +145,6 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
     )
 
 
-def _is_reaction(text: str) -> bool:
-    """Whether a program says that somebody pressed on a face; it does so at once."""
-    head = text[:_REACTION_LIMIT].casefold()
-    if _REACTED.search(head) is None:
-        return False
-    lines = [line for line in head.split("\n") if line.strip()]
-    return any(line[0] != ">" and _REACTED.search(line) for line in lines[:3])
-
-
-def _sender(headers: Headers) -> str:
-    values = headers.get("from", ())
-    if len(values) > 1:
-        raise MailError("several-from")
-    if not values or not values[0]:
-        raise MailError("no-from")
-    return one_mailbox(values[0])
-
-
 def message_id(headers: Headers) -> str:
     """The Message-ID, by which we recognise copies, in its angle brackets; ``""`` if unusable.
 
@@ -124,129 +154,214 @@ def message_id(headers: Headers) -> str:
     return value if _MESSAGE_ID.fullmatch(value) else ""
 
 
-# -- the address in a From field ---------------------------------------------------------------
+# -- what a machine wrote, which must not be answered ------------------------------------------
 
 
-ADDRESS_LIMIT = 254
-"""Octets of an address that SMTP can carry (RFC 5321 section 4.5.3.1.3, less the brackets)."""
+RECEIVED_LIMIT = 25
+"""``Received`` fields of a mail that is not going in circles (RFC 5321 section 6.3)."""
 
-_LOCAL_LIMIT = 64
-_ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
-_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_ASCII = re.compile(rf"{_ATEXT}(?:\.{_ATEXT})*@(?:{_LABEL}\.)*{_LABEL}")
-
-_USUAL = re.compile(
-    r"""(?P<open>(?:[^"(<,;:)>\\@]|"[^"\\]*")*<)?(?P<address>[^\s"(<,;:)>\\]+)(?(open)>)\s*"""
+_ROBOT_PRECEDENCE = frozenset(("bulk", "list", "junk", "auto_reply", "auto-reply"))
+_ANSWERING_HEADERS = frozenset(
+    ("x-autoreply", "x-autorespond", "x-auto-reply", "x-mail-autoreply", "x-autoreply-from",
+     "x-autogenerated", "x-autoresponder", "x-vacation", "x-fc-machinegenerated")
+)  # fmt: skip
+_ROBOT_HEADERS = _ANSWERING_HEADERS.union(
+    ("auto-submitted", "return-path", "precedence", "x-precedence", "x-auto-response-suppress")
 )
-"""``Name <address>``, ``"Na, me" <address>`` or an address alone."""
-_ORDINARY = re.compile(r'[^"(<,;:)>\\]+')
-_QUOTED_END = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*"')
-_COMMENT_MARK = re.compile(r"[()\\]")
+_LIST_HEADERS = frozenset(("mailing-list", "x-mailing-list", "x-beenthere", "x-list"))
+_REPORT_KINDS = frozenset(
+    ("multipart/report", "message/delivery-status", "message/disposition-notification")
+)
+
+# Local parts without their punctuation may begin or end in these.
+_ROLE_HEADS = ("noreply", "donotreply", "mailerdaemon")
+_ROLE_TAILS = ("noreply", "donotreply", "mailerdaemon")
+_PUNCTUATION = str.maketrans("", "", "-_.")
+
+AWAY_SUBJECT = "away-subject"
+"""The reason of a mail that nothing but its subject shows to be a note: a person may write so."""
+
+_AWAY = {sign: tuple(one for one in AWAY if one[0] == sign) for sign in {one[0] for one in AWAY}}
+"""How notes begin, by their first character: there are two hundred ways."""
+_WITHIN = "|".join(map(re.escape, AWAY_WITHIN))
+_SAYS_AWAY = re.compile(rf"[^:：]{{0,120}}?(?<!\w)(?:{_WITHIN})(?!\w)")  # noqa: RUF001
+_ENDS_AWAY = re.compile(rf"[\[(–-]\s?(?:{_WITHIN})\s?[\])]?\Z")  # noqa: RUF001
 
 
-def one_mailbox(value: str) -> str:
-    """The address of the one mailbox in `value` (RFC 5322 section 3.4), as `plain_address` has it.
+@dataclass(frozen=True, slots=True)
+class Automatic:
+    """Why a mail must not be answered.
 
-    Raises:
-        MailError: ``several-from`` for a list or a group, ``bad-from`` for anything
-            that is no mailbox, or that another reader may take for another address.
+    Attributes:
+        reason: a stable word for the log, ``""`` for a person's mail.
+        only_auto_submitted: ``Auto-Submitted`` is the only reason.
+        away: it looks like the note of somebody who is out of the office.
     """
-    usual = _USUAL.fullmatch(value)
-    if usual is not None:
-        return plain_address(usual["address"])
-    phrase, angle, after = _split(value)
-    if after.strip():
-        raise MailError("bad-from")
-    if angle is None:
-        return plain_address(phrase.strip())
-    address = plain_address(angle.strip())
-    # An address in the phrase is what some readers would take. Harmless if it is the same.
-    if "@" in phrase and phrase.strip().lower() != address.lower():
-        raise MailError("bad-from")
-    return address
+
+    reason: str = ""
+    only_auto_submitted: bool = False
+    away: bool = False
 
 
-def plain_address(text: str) -> str:
-    """`text` if it is a dot-atom and a domain, NFC, with the domain in lower case.
+_PERSON = Automatic()
 
-    Letters beyond ASCII are taken (RFC 6531); quoted local parts, address
-    literals and encoded words are not.
 
-    Raises:
-        MailError: ``bad-from``.
+def automatic(
+    headers: Headers,
+    *,
+    envelope_sender: str,
+    sender: str,
+    subject: str,
+    host: str,
+    is_ours: Callable[[str], bool],
+) -> Automatic:
+    """Why a mail must not be answered (RFC 3834 section 2, and what real robots send).
+
+    Args:
+        headers: the fields of the mail.
+        envelope_sender: the MAIL FROM address, ``""`` for the null sender.
+        sender: the address of the From field.
+        subject: the decoded subject.
+        host: what our own letters carry as ``X-Loop``.
+        is_ours: whether an address is one that we receive mail for.
     """
-    text = text if text.isascii() else _international(text)
-    local, _, domain = text.rpartition("@")
-    if text.isascii() and (len(text) > ADDRESS_LIMIT or not _ASCII.fullmatch(text)):
-        raise MailError("bad-from")
-    if "=?" in local or domain.rpartition(".")[2].isdigit():
-        raise MailError("bad-from")
-    if len(local.encode()) > _LOCAL_LIMIT:
-        raise MailError("bad-from")
-    return f"{local}@{domain.lower()}"
+    kind = content_type(first(headers, "content-type")).kind
+    folded = subject.casefold()
+    is_report = kind in _REPORT_KINDS or "x-failed-recipients" in headers
+    is_list = not _LIST_HEADERS.isdisjoint(headers) or "\nlist-" in "\n".join(("", *headers))
+    for reason, is_so in (
+        ("own-address", is_ours(sender)),
+        ("role-account", is_role(sender)),
+        ("own-loop", host.casefold() in map(str.casefold, headers.get("x-loop", ()))),
+        ("too-many-received", len(headers.get("received", ())) > RECEIVED_LIMIT),
+        # Of delivery (RFC 3464), receipts (RFC 8098), complaints (RFC 5965), and their kin.
+        ("report", is_report or folded.startswith(REPORTS)),
+        ("mailing-list", is_list),
+    ):
+        if is_so:
+            return Automatic(reason)
+    # What stands behind a colon is what the note answers: our own subject, and the names in it.
+    bare = clean_subject(subject).casefold()  # "[EXTERN] Re: Automatic reply: …"
+    names_absence = (
+        folded.startswith(_AWAY.get(folded[:1], ()))
+        or bare.startswith(_AWAY.get(bare[:1], ()))
+        or _SAYS_AWAY.match(bare) is not None
+        or _ENDS_AWAY.search(bare) is not None
+    )
+    # One look at the names of all fields: an ordinary mail has none of these.
+    if envelope_sender == sender and not names_absence and _ROBOT_HEADERS.isdisjoint(headers):
+        return _PERSON
+    return _of_a_program(headers, envelope_sender, sender, is_ours, names_absence=names_absence)
 
 
-def _international(text: str) -> str:
-    """An address with letters beyond ASCII, in NFC, checked as far as ASCII rules go."""
-    if len(text) > ADDRESS_LIMIT:
-        raise MailError("bad-from")
-    text = unicodedata.normalize("NFC", text)
-    # Every letter beyond ASCII stands for itself; the rest must be an ASCII address.
-    if any("\ud800" <= char <= "\udfff" or not char.isprintable() for char in text):
-        raise MailError("bad-from")
-    skeleton = "".join(char if char.isascii() else "x" if _lettery(char) else " " for char in text)
-    if not _ASCII.fullmatch(skeleton) or len(text.encode()) > ADDRESS_LIMIT:
-        raise MailError("bad-from")
-    return text
+def _of_a_program(
+    headers: Headers,
+    envelope_sender: str,
+    sender: str,
+    is_ours: Callable[[str], bool],
+    *,
+    names_absence: bool,
+) -> Automatic:
+    """Why a mail must not be answered that a program may have sent for somebody.
+
+    *names_absence*: its subject says that somebody is out of the office.
+    """
+    # RFC 3834 section 5: anything but "no"; parameters may follow.
+    submitted = {*map(_word, headers.get("auto-submitted", ()))} - {"no"}
+    answers = not _ANSWERING_HEADERS.isdisjoint(headers)
+    away = names_absence or "auto-replied" in submitted or answers
+    reason = (
+        _by_envelope(headers, envelope_sender, sender, is_ours)
+        or _by_robot_header(headers)
+        or ("autoreply-header" if answers else "")
+        or (AWAY_SUBJECT if names_absence else "")
+    )
+    if reason:
+        return Automatic(reason, away=away)
+    if submitted:
+        return Automatic("auto-submitted", only_auto_submitted=True, away=away)
+    return _PERSON
 
 
-def _lettery(char: str) -> bool:
-    return unicodedata.category(char)[0] in "LMN"
+def is_role(address: str) -> bool:
+    """Whether an address is a function's and no person's (RFC 2142, and what servers use)."""
+    local = address.rpartition("@")[0].partition("+")[0].lower()
+    plain = local.translate(_PUNCTUATION)
+    return (
+        plain in ROLES
+        or plain.startswith(_ROLE_HEADS)
+        or plain.endswith(_ROLE_TAILS)
+        or local.startswith(("owner-", "bounce-", "bounces-", "bounce=", "bounces="))
+        or local.endswith(("-owner", "-request", "-bounces", "-bounce"))
+    )
 
 
-def _split(value: str) -> tuple[str, str | None, str]:
-    """What stands before, inside and after the angle brackets; comments are dropped."""
-    before: list[str] = []
-    after: list[str] = []
-    angle: str | None = None
-    at = 0
-    while at < len(value):
-        part = before if angle is None else after
-        char = value[at]
-        if char == '"':
-            end = _end(_QUOTED_END.match(value, at + 1))
-            part.append('"')  # never looked into: it is a name
-        elif char == "(":
-            end = _comment_end(value, at)
-        elif char == "<":
-            end = value.find(">", at) + 1
-            if angle is not None or not end:
-                raise MailError("bad-from")
-            angle = value[at + 1 : end - 1]
-        elif char in ",;:":
-            raise MailError("several-from")
-        else:
-            end = _end(_ORDINARY.match(value, at))
-            part.append(value[at:end])
-        at = end
-    return "".join(before), angle, "".join(after)
+def _by_envelope(
+    headers: Headers, envelope_sender: str, sender: str, is_ours: Callable[[str], bool]
+) -> str:
+    # A mail server that stores mail may have written the envelope into the mail.
+    if envelope_sender in ("", "<>") or first(headers, "return-path") == "<>":
+        return "null-sender"
+    if envelope_sender == sender:
+        return ""
+    if is_ours(envelope_sender):
+        return "own-address"
+    return "role-account" if is_role(envelope_sender) else ""
 
 
-def _end(match: re.Match[str] | None) -> int:
-    if match is None:
-        raise MailError("bad-from")
-    return match.end()
+def _by_robot_header(headers: Headers) -> str:
+    precedence = (*headers.get("precedence", ()), *headers.get("x-precedence", ()))
+    if not _ROBOT_PRECEDENCE.isdisjoint(map(_word, precedence)):
+        return "precedence"
+    suppressed = {*map(str.lower, headers.get("x-auto-response-suppress", ()))} - {"none"}
+    return "auto-response-suppress" if suppressed else ""
 
 
-def _comment_end(value: str, at: int) -> int:
-    """Where the comment ends that opens at `at` (comments nest)."""
-    depth = 0
-    while at < len(value):
-        mark = _COMMENT_MARK.search(value, at)
-        if mark is None:
-            break
-        at = mark.end() + (mark[0] == "\\")
-        depth += {"(": 1, ")": -1}.get(mark[0], 0)
-        if depth == 0:
-            return at
-    raise MailError("bad-from")
+def _word(value: str) -> str:
+    """The keyword a field begins with, in lower case, without parameters and comments."""
+    return value.partition(";")[0].partition("(")[0].strip().lower()
+
+
+# -- where a mail comes from -------------------------------------------------------------------
+
+# Each mail server writes a Received field on top of those that are there (RFC 5321 section 4.4),
+# so the topmost one is our own server's word about its client. If that client is one of our
+# servers, too (or a filter beside it), the next field is that one's word; all others are a
+# stranger's.
+
+MOST_SERVERS = 5
+"""Servers and filters of our own that a mail may pass, one behind the other."""
+
+_RECEIVED = re.compile(
+    rb"^received[ \t]*:([^\r\n]*(?:\r\n[ \t][^\r\n]*)*)", re.IGNORECASE | re.MULTILINE
+)
+_LITERAL = r"\[(?:IPv6:)?([0-9A-Fa-f:.]{2,45})\]"
+# What the client says of itself stands first; what the server knows stands in the parentheses.
+# Postfix, Sendmail, OpenSMTPD: from HELO (NAME [ADDRESS]); Exim: from NAME ([ADDRESS] helo=HELO)
+_BESIDE_NAME = re.compile(rf"\s*from\s+\S+\s+\((?:[^()\[\]\s]+\s+)?{_LITERAL}", re.IGNORECASE)
+# Exim, for a client without a name: from [ADDRESS] (helo=HELO)
+_ALONE = re.compile(
+    rf"\s*from\s+{_LITERAL}(?::\d+)?\s+(?:\([^()\[\]\s]*(?:helo|port)=|by\s)", re.IGNORECASE
+)
+
+
+def source_of(envelope: Envelope, ours: Collection[Network]) -> Source:
+    """Where a mail comes from.
+
+    Args:
+        ours: networks of our own mail servers.
+    """
+    network, raw = block_name(envelope.peer), envelope.raw
+    if envelope.handed_on or not network or is_among(envelope.peer, ours):
+        network = ""  # unless a field names the client of our outermost server
+        end = raw.find(b"\r\n\r\n", 0, HEADER_LIMIT)
+        fields = _RECEIVED.finditer(raw, 0, end if end >= 0 else min(len(raw), HEADER_LIMIT))
+        for received, _ in zip(fields, range(MOST_SERVERS), strict=False):
+            text = received[1].decode("latin-1")
+            found = _BESIDE_NAME.match(text) or _ALONE.match(text)
+            if found is None:
+                break
+            if not (is_among(found[1], LOOPBACK) or is_among(found[1], ours)):
+                network = block_name(found[1])
+                break
+    return Source(network, envelope.sender.lower())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from io import StringIO
@@ -90,15 +91,12 @@ def decode(octets: bytes, charset: str) -> str:
         codec = _without_mark(octets, codec)
     elif codec == "utf-8" and _ESCAPES_TO_JAPANESE.search(octets):
         codec = "iso2022_jp_ext"  # what old Japanese programs do not say
-    text = _as(octets, codec)
-    if text is None and codec in _OF_SEVEN_BITS:
-        text = _nearly_as(octets, codec)
-    if text is None:
-        text = _as(octets, "utf-8")
-    if text is None and codec in _OF_SEVERAL_OCTETS:
-        text = _nearly_as(octets, codec)
-    if text is None:
-        text = octets.decode("cp1252", "replace")
+    try:
+        text = octets.decode(codec)
+        if codec == "utf-7":
+            text.encode()  # it lets half a character through, which nobody can store
+    except UnicodeError:
+        text = _otherwise(octets, codec)
     return clean(text[:LONGEST])
 
 
@@ -113,14 +111,15 @@ def clean(text: str) -> str:
     return _nfc(text.removeprefix("\ufeff"))
 
 
-def _as(octets: bytes, codec: str) -> str | None:
-    try:
-        text = octets.decode(codec)
-        if codec == "utf-7":
-            text.encode()  # it lets half a character through, which nobody can store
-    except UnicodeError:
-        return None
-    return text
+def _otherwise(octets: bytes, codec: str) -> str:
+    """Octets that are not quite in the charset that their mail names."""
+    text = _nearly_as(octets, codec) if codec in _OF_SEVEN_BITS else None
+    if text is not None:
+        return text
+    with suppress(UnicodeError):
+        return octets.decode("utf-8")
+    text = _nearly_as(octets, codec) if codec in _OF_SEVERAL_OCTETS else None
+    return octets.decode("cp1252", "replace") if text is None else text
 
 
 def _without_mark(octets: bytes, codec: str) -> str:

@@ -23,9 +23,7 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
 from pbmserv.inbound.auth.verdict import Senders
-from pbmserv.inbound.auto_mail import wire_refusal
-from pbmserv.inbound.headers import source_of
-from pbmserv.inbound.message import check_head
+from pbmserv.inbound.message import read_head, source_of, wire_refusal
 from pbmserv.log import reason
 from pbmserv.mail.envelope import LOOPBACK, NOWHERE, UNCHECKED, Envelope, Network, Source
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
@@ -175,7 +173,7 @@ class Door:
         verdict = UNCHECKED
         if not comes_back:  # a report need not have a From that anybody could answer to
             try:
-                check_head(envelope.raw)
+                read_head(envelope.raw)
             except MailError as error:
                 reply = f"554 5.6.0 {UNREADABLE.get(str(error), 'the mail cannot be read')}"
                 return Outcome(reply, "refused", reply)
@@ -198,7 +196,7 @@ class Door:
         """Have the sender of a mail that is not taken told why."""
         try:
             if wire_refusal(envelope.raw) is None:
-                check_head(envelope.raw)
+                read_head(envelope.raw)
                 told = json.dumps(asdict(over) | {"again": over.again.isoformat()})
                 lane = f"over {over.kind} {over.who}"
                 head = envelope.raw.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" + told.encode()

@@ -22,9 +22,8 @@ from pbmserv.clock import SystemClock
 from pbmserv.commands.reading.mail import read
 from pbmserv.errors import MailError
 from pbmserv.inbound.auth.verdict import Senders, Trusted
-from pbmserv.inbound.auto_mail import wire_refusal
 from pbmserv.inbound.dsn import MOST_RECIPIENTS, read_report
-from pbmserv.inbound.message import read_mail
+from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.quotes.line_signs import BLANKS, unadorned
 from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.mail.envelope import Envelope

@@ -18,8 +18,8 @@ from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.looking import Games, Help
 from pbmserv.commands.table.model import Reading
 from pbmserv.errors import PlayerError
-from pbmserv.inbound.auto_mail import automatic
 from pbmserv.inbound.headers import read_headers, split_block
+from pbmserv.inbound.message import automatic
 from pbmserv.letters.environment import templates_root
 from pbmserv.mail.letter_kinds import KINDS
 from pbmserv.service.boards import queries

@@ -12,7 +12,7 @@ import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from sqlalchemy import select
 
-from pbmserv.inbound.auto_mail import automatic
+from pbmserv.inbound.message import automatic
 from pbmserv.inbound.quotes.phrases import AWAY_WITHIN
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.inbound.auto_mail import Automatic, automatic, wire_refusal
+from pbmserv.inbound.message import Automatic, automatic, wire_refusal
 
 HOST = "play.example.net"
 

@@ -29,8 +29,8 @@ from pbmserv.inbound.auth.dmarc import (
     Finding,
     ascii_domain,
 )
-from pbmserv.inbound.headers import Headers
-from pbmserv.inbound.message import message_id, one_mailbox
+from pbmserv.inbound.headers import Headers, one_mailbox
+from pbmserv.inbound.message import message_id
 from pbmserv.mail.dns import Resolver, is_for_tests, record_tags
 
 MOST_SIGNATURES = 20

@@ -33,8 +33,14 @@ from pbmserv.inbound.auth.dmarc import (
     policy,
 )
 from pbmserv.inbound.auth.results import believed, chain, said_before, said_by
-from pbmserv.inbound.headers import HEADER_LIMIT, Headers, first, read_headers, split_block
-from pbmserv.inbound.message import one_mailbox
+from pbmserv.inbound.headers import (
+    HEADER_LIMIT,
+    Headers,
+    first,
+    one_mailbox,
+    read_headers,
+    split_block,
+)
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict, address_of
 

@@ -17,7 +17,7 @@ from pbmserv.commands.table.model import VOUCHED, Credentials, ReplyMove, Yes
 from pbmserv.commands.table.starting import Accept, Challenge, Reject
 from pbmserv.engine.registry import shown_options
 from pbmserv.errors import PlayerError, Refused
-from pbmserv.inbound.auto_mail import is_role
+from pbmserv.inbound.message import is_role
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.accounts import account
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options, takes_from

@@ -22,10 +22,8 @@ from pbmserv.commands.reading.mail import read, read_message, unread
 from pbmserv.commands.table.model import Credentials, Reading, ReplyMove, Yes
 from pbmserv.engine.types import value
 from pbmserv.errors import MailError
-from pbmserv.inbound.auto_mail import AWAY_SUBJECT
 from pbmserv.inbound.dsn import read_report
-from pbmserv.inbound.headers import source_of
-from pbmserv.inbound.message import read_mail
+from pbmserv.inbound.message import AWAY_SUBJECT, read_mail, source_of
 from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.mail.bounce_codes import Failure
 from pbmserv.mail.envelope import (
