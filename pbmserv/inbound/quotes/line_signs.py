@@ -13,7 +13,6 @@ from pbmserv.inbound.quotes.phrases import (
     ADVERTISED,
     CLOSINGS,
     ENDINGS,
-    GREETINGS,
     LABELS,
     OPENERS,
     QUOTING,
@@ -48,22 +47,26 @@ _DATE_OR_TIME = re.compile(r"(?:19|20)[0-9]{2}|[0-9]{1,2}[:.][0-9]{2}")
 _YEAR_FIRST = re.compile(r"[0-9]{4}[-/.年]")
 _WORDS = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"[0-9]")
+DATED = re.compile(r"[@0-9]")
+"""In a line that names a day, an hour or an address, as mail programs do and few people."""
 
 _COLONS = (":", "\uff1a")  # ASCII, and as wide as a Chinese character
 _EMPHASIS = BLANKS + "*_"
 
 
-def lines_of_attribution(above: Sequence[str], line: str) -> int:
-    """Whether `line` ends an attribution, and how many lines of it stand above.
+def lines_of_attribution(above: Sequence[str], folded: str) -> int:
+    """Whether a line ends an attribution, and how many lines of it stand above.
 
     Args:
         above: the lines directly above, nearest last; at most `SPAN` of them count.
-        line: not quoted.
+        folded: the line, which is not quoted, without blanks around it and casefolded.
 
     Returns:
-        The number of lines of `above` that belong to it, ``-1`` if `line` ends none.
+        The number of lines of `above` that belong to it, ``-1`` if the line ends none.
     """
-    last = _folded(line)
+    if len(folded) > _LONGEST:
+        return -1
+    last = folded.strip(_EMPHASIS)
     if not last.endswith(_COLONS):
         return 0 if _lacks_a_colon(last) else -1
     if last.startswith(QUOTING):
@@ -130,12 +133,8 @@ def _lacks_a_colon(last: str) -> bool:
 def announces(line: str) -> bool:
     """Whether a line above a blank one announces what is quoted below that."""
     folded = _folded(line)
-    return folded.endswith(_COLONS) and (folded.startswith(QUOTING) or is_dated(folded))
-
-
-def is_dated(line: str) -> bool:
-    """Whether a line names a day, an hour or an address, as mail programs do and few people."""
-    return "@" in line or _DIGIT.search(line) is not None
+    announced = folded.startswith(QUOTING) or DATED.search(folded) is not None
+    return announced and folded.endswith(_COLONS)
 
 
 def header_role(line: str) -> str:
@@ -190,10 +189,12 @@ _DASHES = str.maketrans(
 _SIGNATURE = frozenset(("--", "\u2013", "\u2014"))
 _SENT_FROM_LIMIT = 120
 
+END, PRAISE = "end", "praise"
+"""What `program_sign` finds."""
+
 _FRAMES = ("--", "===", "***", "___")
 
-_GREETING_LIMIT = 60
-_GREETING_WORDS = 4
+_CLOSING_LIMIT = 60
 
 _ADDRESS_LIMIT = 200
 _ADDRESS = re.compile(r"(?:[^<>@]{0,100}<)?(?:mailto:)?[^<>@\s]{1,80}@[^<>@\s]{1,80}>?")
@@ -224,43 +225,35 @@ def is_quoted(shown: str) -> bool:
     return mark > 0 and shown[:mark].translate(_IN_NAMES).isalpha()
 
 
-def is_end(folded: str) -> bool:
-    """Whether a signature, a divider or a footer begins here."""
+def program_sign(folded: str) -> str:
+    """What a program, or a signature, puts into somebody's mail.
+
+    Returns:
+        `END` where a signature, a divider or a footer begins, `PRAISE` for a line in which a
+        telephone or a program praises itself, ``""`` for a person's words.
+    """
     if folded in _SIGNATURE:
-        return True
-    folded = folded if folded.isascii() else folded.translate(_DASHES)
-    if folded.startswith(ENDINGS):
-        return True
-    if len(folded) >= _RULE_LENGTH and not folded.strip(_RULE):
-        return True
+        return END
+    dashed = folded if folded.isascii() else folded.translate(_DASHES)
+    is_rule = len(dashed) >= _RULE_LENGTH and not dashed.strip(_RULE)
     # "-----Original Message-----" in any language, and with rules of any kind around it
-    return len(folded) > 6 and folded.startswith(_FRAMES) and folded.endswith(_FRAMES)
-
-
-def is_sent_from(folded: str) -> bool:
-    """Whether a telephone or a program praises itself."""
+    is_framed = len(dashed) > 6 and dashed.startswith(_FRAMES) and dashed.endswith(_FRAMES)
+    if is_rule or is_framed or dashed.startswith(ENDINGS):
+        return END
     if len(folded) > _SENT_FROM_LIMIT:
-        return False
+        return ""
     if folded.startswith(SENT_FROM) or folded.endswith(SENT_FROM_TAILS):
-        return True
-    for name, places in ADVERTISED:  # noqa: SIM110 - asked for every line
+        return PRAISE
+    for name, places in ADVERTISED:
         if name in folded and any(map(folded.count, places)):
-            return True
-    return False
-
-
-def is_greeting(shown: str) -> bool:
-    """Whether somebody is greeted and nothing is said."""
-    if len(shown) > _GREETING_LIMIT or any(map(str.isdigit, shown)):
-        return False
-    words = shown.casefold().rstrip("!,.:;\uff0c\uff01\u3002 ").split()
-    return len(words) <= _GREETING_WORDS and bool(words) and words[0].rstrip(",!") in GREETINGS
+            return PRAISE
+    return ""
 
 
 def is_closing(shown: str) -> bool:
     """Whether a line only says goodbye, as above a name."""
     return (
-        len(shown) <= _GREETING_LIMIT and shown.casefold().strip(f"{BLANKS},.!-\u2013") in CLOSINGS
+        len(shown) <= _CLOSING_LIMIT and shown.casefold().strip(f"{BLANKS},.!-\u2013") in CLOSINGS
     )
 
 

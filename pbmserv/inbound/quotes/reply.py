@@ -14,24 +14,25 @@ from dataclasses import dataclass, field
 from pbmserv.engine.types import value
 from pbmserv.inbound.quotes.line_signs import (
     BLANKS,
+    DATED,
+    END,
     PLAIN_MARKS,
+    PRAISE,
     SPAN,
     announces,
     has_marker,
     header_role,
     is_address,
-    is_dated,
-    is_end,
-    is_greeting,
     is_label,
     is_of_a_header,
     is_quoted,
-    is_sent_from,
     lines_above_quote,
     lines_of_attribution,
+    program_sign,
     quotes_behind,
     unadorned,
 )
+from pbmserv.inbound.quotes.phrases import GREETINGS
 
 # A client that wraps a quote leaves the rest of the line unmarked below it; none wraps
 # at fewer columns than this.
@@ -46,6 +47,8 @@ _LINES_LIMIT = 5_000
 
 _HEADER_BLOCK = 8  # kept lines that a header block, with blank lines in it, may take
 _MOST_GREETINGS = 2
+_LONGEST_GREETING = 60
+_GREETING_WORDS = 4
 _TOP_LINES = 5  # that may be commands or a move, so what programs make of bold letters goes there
 
 _CELL = r"[+/!?-]?(?:[a-z]?\d{1,3}|[a-z]|\?)"
@@ -94,7 +97,8 @@ def read_new_text(text: str, own: str = "") -> NewText:
     for line in text.split("\n"):
         if not scan.take(line):
             break
-    return NewText(scan.result(), scan.left_out)
+    said = "\n".join(scan.kept).strip("\n") if scan.written else scan.greeting
+    return NewText(said, scan.left_out)
 
 
 @dataclass(slots=True)
@@ -102,9 +106,9 @@ class _Scan:
     """The lines kept so far, and what the last ones were."""
 
     _own: str
-    _greeting: str = ""  # stood above the first quote, alone
-    _kept: list[str] = field(default_factory=list)
-    _written: int = 0  # how many of them are not blank
+    greeting: str = ""  # stood above the first quote, alone
+    kept: list[str] = field(default_factory=list)
+    written: int = 0  # how many of them are not blank
     _run: int = 0  # how many of them stand directly above, without a blank line
     _below: bool = False  # nothing stood above the first quote
     _announced: bool = False  # an attribution was read, its quote must follow
@@ -113,16 +117,6 @@ class _Scan:
     _looked_at: int = 0  # unquoted lines
     _armour: str = ""  # "head" or "text" inside a clear-signed message
     left_out: bool = False  # see `NewText`
-
-    def result(self) -> str:
-        """The kept lines without blank ones around them."""
-        lines = self._kept if self._written else [self._greeting]
-        start, end = 0, len(lines)
-        while start < end and not lines[start]:
-            start += 1
-        while end > start and not lines[end - 1]:
-            end -= 1
-        return "\n".join(lines[start:end])
 
     def take(self, line: str) -> bool:
         """Read one more line; False when nothing below it can be new."""
@@ -135,7 +129,7 @@ class _Scan:
             if shown.startswith("- "):
                 line, shown = shown[2:], shown[2:].strip(BLANKS)
         if not shown:
-            self._kept.append("")
+            self.kept.append("")
             self._run = self._quoted = 0
             return True
         folded = shown.casefold()
@@ -143,8 +137,13 @@ class _Scan:
         # A table's lines look like quote marks, too, and below them our letter goes on without.
         if is_quoted(shown) and (not marked or shown.startswith(PLAIN_MARKS)):
             return self._quote(shown, len(line))
-        if marked:
+        # What an attribution announced needs no mark.
+        if marked or self._announced or self._looked_at == _LINES_LIMIT:
             return self._end()
+        self._looked_at += 1
+        if shown == _SIGNED:
+            self._armour = "head"
+            return True
         return self._plain(line, shown, folded)
 
     def _pass_over(self) -> bool:
@@ -160,7 +159,7 @@ class _Scan:
     def _quote(self, shown: str, width: int) -> bool:
         self.left_out = self.left_out or not shown.startswith(PLAIN_MARKS)
         if not self._announced:
-            above = lines_above_quote(self._directly_above())
+            above = lines_above_quote(self.kept[len(self.kept) - min(self._run, SPAN + 1) :])
             self.left_out = self.left_out or above > 0
             if above:
                 self._drop(above)
@@ -175,68 +174,66 @@ class _Scan:
         return True
 
     def _plain(self, line: str, shown: str, folded: str) -> bool:
-        self._looked_at += 1
-        if self._announced or self._looked_at > _LINES_LIMIT:
-            return self._end()  # what an attribution announced is quoted without a mark
-        if shown == _SIGNED:
-            self._armour = "head"
-            return True
         speaks = WORDLESS.fullmatch(folded) is None
-        if speaks and is_end(folded):
+        sign = program_sign(folded) if speaks else ""
+        if sign == END:
             return False if shown == "--" else self._end()
         if self._quoted and self._quoted + 1 + _first_word(shown) > _NARROWEST_WRAP:
             self._quoted = _NARROWEST_WRAP  # so is all that follows without a blank line
             return self._pass_over()
         self._quoted = 0
+        if sign == PRAISE:
+            return self._pass_over()
         if speaks:
-            if is_sent_from(folded):
-                return self._pass_over()
             role = header_role(shown)
             if (role and self._ends_in_headers(role)) or (": " in shown and quotes_behind(shown)):
                 return self._end()
-            above = lines_of_attribution(self._directly_above(), shown)
+            near = self.kept[len(self.kept) - min(self._run, SPAN) :]
+            above = lines_of_attribution(near, folded)
             if above >= 0:
-                return self._attribution(above, shown)
+                announcing = "\n".join((*near[len(near) - above :], shown))
+                self.left_out = self.left_out or DATED.search(announcing) is None
+                if above:
+                    self._drop(above)
+                self._announced = True
+                return self._nothing_above()
             if self._is_in_block(role, shown, folded):
                 return self._end()
-            line = unadorned(line[:_LONGEST_LINE]) if self._written < _TOP_LINES else line
-        self._kept.append(line[:_LONGEST_LINE].rstrip())
-        self._written += 1
+            line = unadorned(line[:_LONGEST_LINE]) if self.written < _TOP_LINES else line
+        self.kept.append(line[:_LONGEST_LINE].rstrip())
+        self.written += 1
         self._run += 1
         return True
 
-    def _attribution(self, above: int, shown: str) -> bool:
-        """Leave out what announces a quote: this line, and so many above it."""
-        lines = (*self._kept[len(self._kept) - above :], shown)
-        self.left_out = self.left_out or not any(map(is_dated, lines))
-        if above:
-            self._drop(above)
-        self._announced = True
-        return self._nothing_above()
-
     def _nothing_above(self) -> bool:
         """Whether only a greeting stands above the first quote; it is set aside then."""
-        if self._below or not self._written:
+        if self._below or not self.written:
             return True
-        written = [line for line in self._kept if line]
-        if len(written) > _MOST_GREETINGS or not all(map(is_greeting, written)):
+        written = [line for line in self.kept if line]
+        if len(written) > _MOST_GREETINGS:
             return False
-        self._greeting = "\n".join(written)
-        self._kept.clear()
+        for line in written:
+            words = line.casefold().rstrip("!,.:;\uff0c\uff01\u3002 ").split()
+            is_short = len(line) <= _LONGEST_GREETING and 0 < len(words) <= _GREETING_WORDS
+            says_more = any(map(str.isdigit, line))
+            if says_more or not is_short or words[0].rstrip(",!") not in GREETINGS:
+                return False
+        self.greeting = "\n".join(written)
+        self.kept.clear()
         self._roles.clear()
-        self._written = self._run = 0
+        self.written = self._run = 0
         return True
 
     def _drop_announcement(self) -> None:
         """Take back what announces a quote across blank lines."""
-        at = len(self._kept) - 1
+        at = len(self.kept) - 1
         first = at - SPAN
-        while at > first and at >= 0 and not self._kept[at]:
+        while at > first and at >= 0 and not self.kept[at]:
             at -= 1
-        if at >= 0 and announces(self._kept[at]):
-            self.left_out = self.left_out or not is_dated(self._kept[at])
-            del self._kept[at:]
-            self._written -= 1
+        if at >= 0 and announces(self.kept[at]):
+            self.left_out = self.left_out or DATED.search(self.kept[at]) is None
+            del self.kept[at:]
+            self.written -= 1
 
     def _is_in_block(self, role: str, shown: str, folded: str) -> bool:
         """Whether a header block of an unknown form has been read; if so its lines are dropped.
@@ -244,36 +241,32 @@ class _Scan:
         It has the writer's own address in it, or who wrote to whom, with an address or above a
         label that stands alone.
         """
-        own = bool(self._own and self._written) and self._own in folded
+        own = bool(self._own and self.written) and self._own in folded
         if not own and not (role == "from" and "@" in shown):
-            near = self._kept[-_HEADER_BLOCK:]
+            near = self.kept[-_HEADER_BLOCK:]
             if not is_label(shown) or not any(map(is_address, near)):
                 return False
-        while self._kept and (not self._kept[-1] or is_of_a_header(self._kept[-1])):
-            if self._kept[-1]:
-                self._written -= 1
-            del self._kept[-1]
+        while self.kept and (not self.kept[-1] or is_of_a_header(self.kept[-1])):
+            if self.kept[-1]:
+                self.written -= 1
+            del self.kept[-1]
         return True
 
     def _ends_in_headers(self, role: str) -> bool:
         """Whether a header block has been read; if so its lines are dropped."""
-        here = len(self._kept)
+        here = len(self.kept)
         near = [(at, known) for at, known in self._roles if here - _HEADER_BLOCK < at < here]
         self._roles = [*near, (here, role)]
         roles = {known for _, known in self._roles}
         if len(roles) > 2 or (len(roles) == 2 and "from" in roles):
-            del self._kept[self._roles[0][0] :]
+            del self.kept[self._roles[0][0] :]
             return True
         return False
 
-    def _directly_above(self) -> list[str]:
-        count = min(self._run, SPAN + 1)
-        return self._kept[-count:] if count else []
-
     def _drop(self, count: int) -> None:
         """Take back the last `count` lines, at least one; none of them is blank."""
-        del self._kept[-count:]
-        self._written -= count
+        del self.kept[-count:]
+        self.written -= count
         self._run -= count
 
 
