@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 import ssl
+from dataclasses import replace
 from time import monotonic
 
 from aiosmtpd.smtp import SMTP, Envelope, Session, TLSSetupException
@@ -92,7 +93,7 @@ class SmtpHandler(FewNames):
 
     async def handle_MAIL(  # noqa: N802 - aiosmtpd looks it up by this name
         self,
-        server: SMTP,  # noqa: ARG002
+        server: SmtpSession,
         session: Session,  # noqa: ARG002
         envelope: Envelope,
         address: str,
@@ -103,12 +104,13 @@ class SmtpHandler(FewNames):
             return "553 5.1.7 this is no address that mail can go to"
         envelope.mail_from = address
         envelope.mail_options.extend(options)
+        server.mails = {}
         return "250 2.1.0 ok"
 
     async def handle_RCPT(  # noqa: N802 - aiosmtpd looks it up by this name
         self,
         server: SmtpSession,
-        session: Session,  # noqa: ARG002
+        session: Session,
         envelope: Envelope,
         address: str,
         options: list[str],
@@ -118,8 +120,12 @@ class SmtpHandler(FewNames):
             return "550 5.1.1 no such address here"
         if len(envelope.rcpt_tos) >= MOST_RECIPIENTS:
             return "452 4.5.3 too many recipients"
-        if self._door.is_over(self._one(server, envelope, address, b"")):
+        sender = "" if envelope.mail_from in {None, "<>"} else str(envelope.mail_from)
+        hello, handed_on = str(session.host_name or ""), self._lmtp or server.is_ours
+        one = mail.Envelope(sender, address, b"", server.peer, hello, handed_on)
+        if self._door.is_over(one):
             return TOO_MANY
+        server.mails[address] = one
         envelope.rcpt_tos.append(address)
         envelope.rcpt_options.extend(options)
         return "250 2.1.5 ok"
@@ -137,12 +143,11 @@ class SmtpHandler(FewNames):
         replies: dict[str, str] = {}
         clock = asyncio.get_running_loop().time
         patience_ends = clock() + PATIENCE
-        for recipient in dict.fromkeys(envelope.rcpt_tos):
+        for recipient, one in server.mails.items():
             if clock() > patience_ends and TRY_LATER in replies.values():
                 replies[recipient] = TRY_LATER  # whatever keeps us waiting, it does so still
                 continue
-            one = self._one(server, envelope, recipient, raw)
-            replies[recipient] = await self._door.arrives(one)
+            replies[recipient] = await self._door.arrives(replace(one, raw=raw))
         server.is_noted = True
         # The client can only be told one thing: the worst, and a temporary failure so that it tries
         # again. A mail that was carried out for one recipient already changes nothing there.
@@ -155,15 +160,6 @@ class SmtpHandler(FewNames):
         if self._lmtp:
             return "\r\n".join(replies[recipient] for recipient in envelope.rcpt_tos)
         return worst[0]
-
-    def _one(
-        self, server: SmtpSession, envelope: Envelope, recipient: str, raw: bytes
-    ) -> mail.Envelope:
-        """A mail to one of its recipients."""
-        hello = str(server.session.host_name or "") if server.session else ""
-        sender = "" if envelope.mail_from in {None, "<>"} else str(envelope.mail_from)
-        handed_on = self._lmtp or server.is_ours
-        return mail.Envelope(sender, recipient, raw, server.peer, hello, handed_on)
 
     async def handle_exception(self, error: Exception) -> str:
         """Our own failure: temporary, and without any detail (aiosmtpd would name the error)."""

@@ -110,6 +110,7 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
         peer: the client's network address, ``""`` on a Unix socket.
         is_ours: it is one of our own servers, which hands on what others sent.
         place: its place, which says whether a mail is on its way in (`Stage.ASKING`).
+        mails: that the client is about to send, by recipient, still without text.
         errors, commands: what the client got wrong, and all it said, since a mail was taken.
         is_noted: the reply that comes next is to a mail, which has a line of the log already.
     """
@@ -120,6 +121,7 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
         self._sessions = sessions
         self.place = Place(None, 0.0, self._give_way)  # until there is a connection
         self.peer, self.is_ours = "", False
+        self.mails: dict[str, Envelope] = {}
         self._fresh = 0
         self._line = 0
         self._last = b""
