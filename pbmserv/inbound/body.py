@@ -172,12 +172,12 @@ class _Walk:
         if len(text) > TEXT_LIMIT:
             self.left_out = True
             text = _cut(text)
-        is_armour = _ARMOUR in text and _has_armour(text)
-        if kind.params.get("format", "").lower() == "flowed":
-            text = unflow(text, delsp=kind.params.get("delsp", "").lower() == "yes")
-        found = _Found(text) if text.strip() else _BLANK
-        if is_armour:
+        if _ARMOUR in text and _has_armour(text):
             found = _Found(unread=ENCRYPTED)
+        else:
+            if kind.params.get("format", "").lower() == "flowed":
+                text = unflow(text, delsp=kind.params.get("delsp", "").lower() == "yes")
+            found = _Found(text) if text.strip() else _BLANK
         if is_file:
             self.shown = found
             return None

@@ -71,7 +71,8 @@ def wire_refusal(raw: bytes) -> str | None:
 
 
 def read_head(raw: bytes) -> tuple[Headers, bytes, str]:
-    """The fields of a mail, its body, and the one address in its From field.
+    """The fields of a mail, its body, and the one address in its From field. The door refuses a
+    mail of which this cannot be said.
 
     Raises:
         MailError: with one word as its text, and nothing else whatever the mail contains:

@@ -91,7 +91,7 @@ def read(
         for at, line in top if tray else top[:1]:
             if not line.isalnum() and _board_in_front(line, games, surely=not tray):
                 return Reading(tuple(_Tray(lines[at:], games).read()), multiple=True)
-        return _of_lines(lines, top, games, plainly=plainly)
+        return _of_reply(lines, top, games, plainly=plainly)
     text = clean_subject(subject)
     if text != fold(subject).strip():  # "Fwd: resign 12" is what somebody else has written
         return _all_named(_of_line(text, body, games, answers=True))
@@ -143,10 +143,10 @@ def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> R
             in plain words: "I give up".
     """
     lines = body.split("\n")
-    return _of_lines(lines, top_lines(lines), games, plainly=plainly)
+    return _of_reply(lines, top_lines(lines), games, plainly=plainly)
 
 
-def _of_lines(
+def _of_reply(
     lines: Sequence[str], top: Sequence[tuple[int, str]], games: Collection[str], *, plainly: bool
 ) -> Reading:
     """As `read_reply`. *top*: what `top_lines` finds in the lines."""
