@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from pbmserv.commands.reading.bodies import clean_subject
+from pbmserv.commands.reading.mail import clean_subject
 from pbmserv.errors import MailError
 from pbmserv.inbound.body import Body, read_body
 from pbmserv.inbound.headers import (

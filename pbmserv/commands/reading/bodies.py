@@ -7,7 +7,6 @@ service knows (`pbmserv.service.core.words_for_others`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from operator import itemgetter
@@ -20,7 +19,6 @@ from pbmserv.commands.grammar.command_names import (
     is_number,
 )
 from pbmserv.commands.grammar.line import (
-    LONGEST_LINE,
     REST,
     not_a_command,
     read_line,
@@ -36,8 +34,6 @@ from pbmserv.errors import Misread
 
 MOST_COMMANDS = 50
 MOST_PROSE = 5
-MOST_TOP = 5
-"""Lines of a reply that may be a command or a move."""
 _FOR_OTHERS = frozenset({playing.SECTION, starting.SECTION})
 """Sections whose commands may take words along."""
 
@@ -51,37 +47,6 @@ _LEAST_SAID = 3
 
 MOST_LOOKED_AT = 500
 """Lines below the end of the reading in which commands are looked for."""
-
-_FRONT = re.compile(
-    # A list's tag, or what mail programs put before a subject, in their users' languages.
-    r"\s*(?:\[[^\[\]]{0,80}\]|\*{2,}\s?spam\s?\*{2,}"
-    r"|(?:re|r|fwd?|fw|i|aw|wg|antw|antwort|sv|vs|vb|vl|tr|rv|res|enc|rif|odp|pd|ynt|ilt|bls|trs"
-    r"|doorst|atb|va|ref|subject|betreff)\s{0,3}(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4})?\s{0,3}:)",
-    re.IGNORECASE,
-)
-
-
-def clean_subject(subject: str) -> str:
-    """A subject, folded, without ``Re:``, ``AW:``, ``[list tags]`` and the like in front."""
-    subject = fold(subject)
-    at = 0
-    while found := _FRONT.match(subject, at):
-        at = found.end()
-    return subject[at:].strip()
-
-
-def top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
-    """The first non-blank lines, folded, with their places; none from below a signature."""
-    found: list[tuple[int, str]] = []
-    for place, line in enumerate(lines):
-        text = fold(line).strip()
-        if text == "--" or text.startswith(">"):
-            break
-        if text:
-            found.append((place, text[:LONGEST_LINE]))
-            if len(found) == MOST_TOP:
-                break
-    return found
 
 
 def read_body(body: str, games: Collection[str], *, announced: bool = False) -> Reading | None:

@@ -28,13 +28,11 @@ from pbmserv.commands.reading.bodies import (
     MOST_NOT_TRIED,
     MOST_PROSE,
     Below,
-    clean_subject,
     continued,
     in_full,
     is_signature,
     is_stop,
     read_body,
-    top_lines,
 )
 from pbmserv.commands.reading.replies import (
     EMPTY_REPLY,
@@ -51,6 +49,17 @@ from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, Tra
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Trait
 from pbmserv.errors import Misread, PlayerError
+
+_MOST_TOP = 5
+"""Lines of a reply that may be a command or a move."""
+
+_FRONT = re.compile(
+    # A list's tag, or what mail programs put before a subject, in their users' languages.
+    r"\s*(?:\[[^\[\]]{0,80}\]|\*{2,}\s?spam\s?\*{2,}"
+    r"|(?:re|r|fwd?|fw|i|aw|wg|antw|antwort|sv|vs|vb|vl|tr|rv|res|enc|rif|odp|pd|ynt|ilt|bls|trs"
+    r"|doorst|atb|va|ref|subject|betreff)\s{0,3}(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4})?\s{0,3}:)",
+    re.IGNORECASE,
+)
 
 UNREAD = {
     "encrypted": "(an encrypted mail)",
@@ -85,7 +94,7 @@ def read(
         lines = body.split("\n")
         if tray and len([line for line in lines if _BEHIND.fullmatch(line)]) > 1:
             lines = [_BEHIND.sub(r"\2: \1", line) for line in lines]
-        top = top_lines(lines)
+        top = _top_lines(lines)
         # Behind a digest "412 5" has a board in front, and a greeting may stand above the first
         # such line. Else only "412: 5" or "#412 5" does, in the first line.
         for at, line in top if tray else top[:1]:
@@ -96,6 +105,29 @@ def read(
     if text != fold(subject).strip():  # "Fwd: resign 12" is what somebody else has written
         return _all_named(_of_line(text, body, games, answers=True))
     return _of_line(text, body, games, answers=False)
+
+
+def clean_subject(subject: str) -> str:
+    """A subject, folded, without ``Re:``, ``AW:``, ``[list tags]`` and the like in front."""
+    subject = fold(subject)
+    at = 0
+    while found := _FRONT.match(subject, at):
+        at = found.end()
+    return subject[at:].strip()
+
+
+def _top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """The first non-blank lines, folded, with their places; none from below a signature."""
+    found: list[tuple[int, str]] = []
+    for place, line in enumerate(lines):
+        text = fold(line).strip()
+        if text == "--" or text.startswith(">"):
+            break
+        if text:
+            found.append((place, text[:LONGEST_LINE]))
+            if len(found) == _MOST_TOP:
+                break
+    return found
 
 
 def _all_named(reading: Reading) -> Reading:
@@ -143,13 +175,13 @@ def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> R
             in plain words: "I give up".
     """
     lines = body.split("\n")
-    return _of_reply(lines, top_lines(lines), games, plainly=plainly)
+    return _of_reply(lines, _top_lines(lines), games, plainly=plainly)
 
 
 def _of_reply(
     lines: Sequence[str], top: Sequence[tuple[int, str]], games: Collection[str], *, plainly: bool
 ) -> Reading:
-    """As `read_reply`. *top*: what `top_lines` finds in the lines."""
+    """As `read_reply`. *top*: what `_top_lines` finds in the lines."""
     if not top:
         return Reading((EMPTY_REPLY,))
     place, text = top[0]
@@ -179,7 +211,7 @@ def read_message(body: str, games: Collection[str]) -> Reading:
     ``multiple`` with commands below it; or a mail of just one word that a reply may consist of.
     """
     lines = body.split("\n")
-    top = top_lines(lines)
+    top = _top_lines(lines)
     if not top:
         return Reading((EMPTY_REPLY,))
     words = words_of(top[0][1])
