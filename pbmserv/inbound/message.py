@@ -116,9 +116,11 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         is_ours=is_ours,
     )
     # A program says that somebody pressed on a face; it does so at once.
-    top = [line for line in text[:_REACTION_LIMIT].casefold().split("\n") if line.strip()][:3]
-    unquoted = "\n".join([line for line in top if line[0] != ">"])
-    if (found.reaction or _REACTED.search(unquoted)) and not verdict.reason:
+    head = text[:_REACTION_LIMIT].casefold()
+    if _REACTED.search(head):
+        top = [line for line in head.split("\n") if line.strip()][:3]
+        head = "\n".join([line for line in top if line[0] != ">"])
+    if (found.reaction or _REACTED.search(head)) and not verdict.reason:
         verdict = Automatic("reaction")
     told = ["id", identity, sender]
     if not identity:
