@@ -311,7 +311,8 @@ def ways_out(
         return ()
     else:
         word = ReplyAddress(Purpose.UNSUBSCRIBE, player.id, row.id, 0, player.reply_epoch)
-    by_mail = f"mailto:{mail_domain.address_of(word)}?subject=unsubscribe"
+    token = mail_domain.ring.token(word)
+    by_mail = f"mailto:{mail_domain.local}+{token}@{mail_domain.domain}?subject=unsubscribe"
     if not web_url.startswith("https:"):
         return (by_mail,)
-    return (f"{web_url}/unsubscribe/{mail_domain.ring.token(word)}", by_mail)
+    return (f"{web_url}/unsubscribe/{token}", by_mail)
