@@ -38,6 +38,8 @@ _SETTINGS = (
     "fsync=off",
     "wal_keep_size=256",
     "log_min_messages=fatal",
+    # What is shared lies with the data: one that is killed leaves nothing else behind.
+    "dynamic_shared_memory_type=mmap",
 )
 
 

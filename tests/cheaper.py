@@ -6,6 +6,7 @@ Templates are compiled once for all runs, statements once in each process.
 from __future__ import annotations
 
 import os
+import tempfile
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,11 @@ from pbmserv.store.core.database import SYNC
 
 COMPILED = "PBMSERV_TEST_TEMPLATES"
 """Names the folder with the templates that this run or one before it has compiled."""
+
+MEMORY = Path("/dev/shm")
+ROOM = 4 << 30
+"""Octets that are free there at least, or files stay on the disk: a whole run writes a quarter of
+that, and removes most of it on its way."""
 
 cheap_hasher = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
 """argon2 that takes no time."""
@@ -46,6 +52,18 @@ def wait_for_no_disk() -> None:
     """SQLite's commits outlive a process that is killed, but no power cut; PostgreSQL's are as
     quick in tests."""
     SYNC.update(dict.fromkeys(SYNC, "OFF"))
+
+
+def keep_files_in_memory() -> None:
+    """What tests write is not to outlive the machine; programs that it holds have to start.
+    `TMPDIR` names another place."""
+    if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK):
+        return
+    there = os.statvfs(MEMORY)
+    is_roomy = there.f_bavail * there.f_frsize >= ROOM
+    if is_roomy and not there.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = str(MEMORY)
+        tempfile.tempdir = None  # what was asked for before is forgotten
 
 
 def learn_seldom() -> None:

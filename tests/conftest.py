@@ -21,6 +21,7 @@ from _pytest.runner import runtestprotocol
 from cheaper import (
     COMPILED,
     build_command_line_once,
+    keep_files_in_memory,
     know_statements,
     learn_seldom,
     make_argon2_cheap,
@@ -67,6 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """The first process of a run starts PostgreSQL; its workers find it in the environment."""
     option = config.option
     if not hasattr(config, "workerinput"):
+        keep_files_in_memory()
         folder = Path(tempfile.mkdtemp(prefix="pbmserv-run-"))
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         cache = getattr(config, "cache", None)  # not with `-p no:cacheprovider`
