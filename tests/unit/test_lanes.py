@@ -106,13 +106,41 @@ def test_the_lane_that_has_used_less_is_next() -> None:
     assert names == ["much", "little", "little", "little", "much", "much"]
 
 
+def test_where_more_comes_than_can_be_done_nobody_waits_for_all_that_come_later() -> None:
+    """One with several mails waits for those that others had waiting, and for no newcomer."""
+    lanes = Lanes()
+    order = list[int]()
+    for number in (1, 2, 3):
+        lanes.add(task(number, "several"))
+    for number in range(4, 200):
+        for late in (2 * number, 2 * number + 1):
+            lanes.add(task(late, f"newcomer {late}"))
+        found = taken(lanes)
+        assert found is not None
+        lane, one = found
+        lane.used_s += 0.001
+        lanes.over(lane)
+        order.append(one.arrival.id)
+    assert order[:3] == [1, 2, 3]
+    assert order[3:] == sorted(order[3:])
+
+
+def test_in_one_round_each_lane_begins_once_before_any_begins_twice() -> None:
+    lanes = Lanes()
+    for number in range(1, 51):
+        lanes.add(task(number, "flood"))
+    lanes.add(task(51, "late"))
+    begun = [lane.waiting.popleft().arrival.id for lane in lanes.in_turn()]
+    assert begun == [1, 51, *range(2, 51)]
+
+
 def test_who_was_there_when_play_died_waits_and_is_tried_once_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lanes = Lanes()
     later = perf_counter() + WARY_S
-    for deaths, lane in ((1, "a"), (MOST_DEATHS, "b"), (0, "c")):
-        lanes.add(Task(task(1, lane).arrival, 0.0, deaths=deaths))
+    for number, (deaths, lane) in enumerate(((1, "a"), (MOST_DEATHS, "b"), (0, "c"))):
+        lanes.add(Task(task(number, lane).arrival, 0.0, deaths=deaths))
     begun = [taken(lanes) for _ in range(3)]
     assert [one[0].name for one in begun if one] == ["b", "c"]
     monkeypatch.setattr("pbmserv.stages.lanes.perf_counter", lambda: later)
