@@ -228,7 +228,7 @@ class Position:
             self,
             target.state,
             ply.number,
-            self.game.outcome(target.state),
+            target.outcome,
             self.apart,
             target.turns,
             self.weight + 1,
