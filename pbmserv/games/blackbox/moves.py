@@ -76,7 +76,7 @@ def move_of(elements: Sequence[Element]) -> Move:
     return Move(text, AIDS.issuperset([element.kind for element in elements]))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)  # a third of a megabyte for the largest board
 def _usual(board: Geometry) -> Mapping[str, Element]:
     """What nearly all elements of records are, by their texts: a port, or a marker that is set or
     taken off."""
@@ -107,7 +107,7 @@ def read_elements(board: Geometry, text: str, limit: int = TEXT_LIMIT) -> tuple[
     usual, parts = _usual(board), text[: limit + 1].split(",")
     if len(text) <= limit and usual.keys() >= set(parts):
         return tuple([usual[part] for part in parts])
-    return _read(board, text, limit)
+    return (_remembered if len(text) <= _SHORT else _read)(board, text, limit)
 
 
 def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
@@ -134,6 +134,11 @@ def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
             raise Illegal("blackbox.too-many-cells", part=part)
         found.append(element)
     return tuple(found)
+
+
+_remembered = lru_cache(maxsize=2_048)(_read)
+"""Other moves that are right and short: they are read when they come, when they wait in a queue and
+when they are applied, and the names of what they seal take long."""
 
 
 def _as_signs(board: Geometry, text: str) -> str:
