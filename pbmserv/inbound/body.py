@@ -156,9 +156,9 @@ class _Walk:
         a name of its own is."""
         disposition = first(headers, "content-disposition")
         is_file = bool(
-            kind.params.get("name")
+            kind.param("name")
             or disposition.lower().startswith("attachment")
-            or (disposition and content_type(disposition).params.get("filename"))
+            or (disposition and content_type(disposition).param("filename"))
         )
         if is_file or kind.kind not in ("text/plain", "text/html"):
             self.left_out = self.left_out or kind.kind not in _SIGNATURES
@@ -167,16 +167,16 @@ class _Walk:
         octets = octets_of(headers, body)
         if kind.kind == "text/html":
             self.left_out = self.left_out or len(octets) > HTML_LIMIT
-            return _Found(decode(octets[:HTML_LIMIT], kind.params.get("charset", "")), html=True)
-        text = decode(octets, kind.params.get("charset", ""))
+            return _Found(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
+        text = decode(octets, kind.param("charset"))
         if len(text) > TEXT_LIMIT:
             self.left_out = True
             text = _cut(text)
         if _ARMOUR in text and _has_armour(text):
             found = _Found(unread=ENCRYPTED)
         else:
-            if kind.params.get("format", "").lower() == "flowed":
-                text = unflow(text, delsp=kind.params.get("delsp", "").lower() == "yes")
+            if kind.param("format") == "flowed":
+                text = unflow(text, delsp=kind.param("delsp") == "yes")
             found = _Found(text) if text.strip() else _BLANK
         if is_file:
             self.shown = found
@@ -244,7 +244,7 @@ class _Walk:
 
 def _is_shown(headers: Headers) -> bool:
     """Whether a named text is shown in the mail: a telephone's, which gives all its parts names."""
-    name = disposition_of(headers).params.get("filename", "").lower()
+    name = disposition_of(headers).param("filename")
     return first(headers, "content-disposition").lower().startswith("inline") and (
         not name or _SHOWN.fullmatch(name) is not None
     )
@@ -346,7 +346,7 @@ def _is_multipart(headers: Headers) -> bool:
 def _named_text(headers: Headers, body: bytes) -> str:
     """The text of a part that has a name of its own, else ``""``."""
     kind = content_type(first(headers, "content-type"))
-    if not (kind.params.get("name") or disposition_of(headers).params.get("filename")):
+    if not (kind.param("name") or disposition_of(headers).param("filename")):
         return ""
     # An encoded line has a good third more octets than what it says, quoted-printable thrice.
     octets = octets_of(headers, body[: 4 * LONGEST_FILE])

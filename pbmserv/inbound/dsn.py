@@ -77,10 +77,7 @@ def read_report(envelope: Envelope) -> tuple[Failure, ...]:
     statuses = [leaf for leaf in leaves if leaf.kind.kind in _STATUS_KINDS]
     if statuses:
         return tuple(_by_status(statuses[0].octets))
-    if (
-        kind.kind == "multipart/report"
-        and kind.params.get("report-type", "").lower() not in _REPORT_TYPES
-    ):
+    if kind.kind == "multipart/report" and kind.param("report-type") not in _REPORT_TYPES:
         return ()  # a receipt (RFC 8098), a complaint (RFC 5965)
     return tuple(_by_other_forms(headers, kind, leaves))
 
@@ -103,7 +100,7 @@ class _Leaf:
 
     @property
     def text(self) -> str:
-        text = decode(self.octets, self.kind.params.get("charset", ""))
+        text = decode(self.octets, self.kind.param("charset"))
         if self.kind.kind == "text/html":  # its head alone may be longer than that
             shown = read_html(text)
             text = shown.text if shown is not None else ""

@@ -161,6 +161,10 @@ class ContentType:
     kind: str = "text/plain"
     params: Mapping[str, str] = field(default_factory=dict)
 
+    def param(self, name: str) -> str:
+        """The parameter `name` in lower case, ``""`` if it is not given."""
+        return self.params.get(name, "").lower()
+
 
 def content_type(value: str) -> ContentType:
     """Read a Content-Type or Content-Disposition value; what makes no sense is text/plain."""

@@ -48,7 +48,7 @@ def signed_entity(kind: ContentType, octets: bytes) -> bytes | str:
 
     Never raises.
     """
-    if "enveloped" in kind.params.get("smime-type", "").lower():
+    if "enveloped" in kind.param("smime-type"):
         return ENCRYPTED
     if len(octets) > _LARGEST_WRAPPER:
         return OPAQUE
