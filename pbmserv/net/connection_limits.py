@@ -69,8 +69,7 @@ class Place:
 
     Attributes:
         network: the client's /24 or /64; ``None`` for our own servers.
-        since: when the client came, or has last done something useful, which its protocol knows;
-            seconds of `time.monotonic`.
+        since: when the client came, or has last done something useful (`ConnectionLimits.renew`).
         stage: set by the protocol.
         end: asks the connection to end at once; set by the protocol.
     """
@@ -155,6 +154,10 @@ class ConnectionLimits:
             self._by_network[place.network] -= 1
             if not self._by_network[place.network]:
                 del self._by_network[place.network]
+
+    def renew(self, place: Place) -> None:
+        """The client has done something useful."""
+        place.since = self._clock()
 
     def no_files(self, peer: str) -> None:
         """A client had to be turned away because no file descriptor was left for it."""

@@ -7,7 +7,6 @@ import logging
 import re
 import ssl
 from dataclasses import replace
-from time import monotonic
 
 from aiosmtpd.smtp import SMTP, Envelope, Session, TLSSetupException
 
@@ -152,9 +151,8 @@ class SmtpHandler(FewNames):
         # The client can only be told one thing: the worst, and a temporary failure so that it tries
         # again. A mail that was carried out for one recipient already changes nothing there.
         worst = [one for sign in "452" for one in replies.values() if one.startswith(sign)]
-        if worst[-1].startswith("2"):  # the client has earned its place, and our patience
-            server.place.since = monotonic()
-            server.errors = server.commands = 0
+        if worst[-1].startswith("2"):
+            server.renew()
         if self.closing:  # this was the session's last mail
             asyncio.get_running_loop().call_soon(server.leave)
         if self._lmtp:

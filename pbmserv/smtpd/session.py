@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import suppress
-from time import monotonic
 from typing import Any, AnyStr, ClassVar, Protocol
 
 from aiosmtpd.lmtp import LMTP
@@ -111,7 +110,6 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
         is_ours: it is one of our own servers, which hands on what others sent.
         place: its place, which says whether a mail is on its way in (`Stage.ASKING`).
         mails: that the client is about to send, by recipient, still without text.
-        errors, commands: what the client got wrong, and all it said, since a mail was taken.
         is_noted: the reply that comes next is to a mail, which has a line of the log already.
     """
 
@@ -126,9 +124,15 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
         self._line = 0
         self._last = b""
         self._began = self.loop.time()
-        self.errors = self.commands = 0
+        # What the client got wrong, and all it said, since a mail was taken.
+        self._errors = self._commands = 0
         self.is_noted = False
         self.gone: asyncio.Future[None] = self.loop.create_future()
+
+    def renew(self) -> None:
+        """A mail was taken: the client has earned its place, and our patience."""
+        self._errors = self._commands = 0
+        self._sessions.limits.renew(self.place)
 
     def leave(self) -> None:
         """Close the connection (RFC 5321 section 3.8 lets a server do so with a 421)."""
@@ -159,7 +163,7 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
             self._fresh += len(data)
             if self._fresh >= OCTETS_OF_USE:
                 self._fresh = 0
-                self.place.since = monotonic()
+                self._sessions.limits.renew(self.place)
         seen = self._last + data
         end = seen.rfind(b"\r\n")
         self._line = self._line + len(data) if end < 0 else len(seen) - end - 2
@@ -236,9 +240,9 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
         is_begun = self.envelope is not None and self.envelope.mail_from is not None
         self.place.stage = Stage.ASKING if is_begun else Stage.IDLE
         if reply[3:4] != b"-":  # one of several lines
-            self.commands += 1
-            self.errors += reply[:1] in {b"4", b"5"}
-        if self.errors >= MOST_ERRORS or self.commands >= MOST_COMMANDS:
+            self._commands += 1
+            self._errors += reply[:1] in {b"4", b"5"}
+        if self._errors >= MOST_ERRORS or self._commands >= MOST_COMMANDS:
             self._part(b"421 4.7.0 too many commands that led to nothing, goodbye\r\n")
         elif isinstance(self._reader, StrictReader) and self._reader.is_torn:
             self._part(b"421 4.7.0 lines end in CRLF here (RFC 5321, 2.3.8), goodbye\r\n")

@@ -13,7 +13,6 @@ import asyncio
 import re
 from collections import Counter
 from enum import Enum
-from time import monotonic
 from typing import Any
 
 import h11
@@ -107,7 +106,7 @@ class PageConnection(H11Protocol):
         """An answer is on its way: as it fills here, the next request is waited for less long."""
         self._answered += 1
         if self._place is not None:
-            self._place.since = monotonic()
+            self._limits.renew(self._place)
         self.timeout_keep_alive = round(self._limits.idle_limit)
         super().on_response_complete()
         self._look()

@@ -82,7 +82,7 @@ def test_who_is_in_a_mail_gives_way_last_and_who_is_served_not_at_all() -> None:
     idle, asking, served = clients.fill(1, 3)
     asking.stage, served.stage = Stage.ASKING, Stage.SERVED
     clients.now = 5.0
-    idle.since = clients.now  # it has just had a mail taken, and is idle all the same
+    clients.limits.renew(idle)  # it has just had a mail taken, and is idle all the same
     for n in range(1, 3):
         assert isinstance(clients.come(f"10.0.{n}.1"), Place)
     assert clients.gone == ["10.0.0.1", "10.0.0.2"]
