@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pbmserv.engine.types import Move, Note, Preview, Seat, Value
 from pbmserv.errors import Illegal, NotUnderstood
 from pbmserv.games.blackbox.geometry import exit_of, in_ranges, kind_of, trace, trace_all, way
-from pbmserv.games.blackbox.legality import check, read_move
-from pbmserv.games.blackbox.moves import Element, Kind
+from pbmserv.games.blackbox.legality import check, elements_of
+from pbmserv.games.blackbox.moves import Element, Kind, move_of
 from pbmserv.games.blackbox.rules import names, ray_beside
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
 from pbmserv.games.blackbox.views import FIRED, BoxView, View
@@ -172,8 +172,8 @@ def preview(view: View, seat: Seat, text: str) -> Preview[View]:
     """
     # Whatever the view does not show stays unknown.
     as_mover = view if view.seat == seat else replace(view, seat=seat)
-    move = read_move(as_mover, text)
-    elements = check(as_mover, move.text)
+    elements = elements_of(as_mover, text)
+    move = move_of(elements)
     after, told = _foreseen(as_mover, elements)
     notes = [Note(f"would-{kind}", seat, None, {"cells": cells}) for kind, cells in told]
     for element in elements:

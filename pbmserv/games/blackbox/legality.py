@@ -55,14 +55,19 @@ _OF_A_LIST = re.compile(r"\s*[0-9]{1,2}[.)]\s+(?=\S)", re.ASCII)
 
 
 def read_move(view: View, text: str) -> Move:
-    """Read a move into canonical text.
+    """Read a move into canonical text; raises as `elements_of`."""
+    return move_of(elements_of(view, text))
+
+
+def elements_of(view: View, text: str) -> tuple[Element, ...]:
+    """The elements of a move, as `check` reads them.
 
     Raises:
         NotUnderstood | Illegal: as `check` does; the refusal tells what can be done now, and has
             for an example what of the text would work, if anything would.
     """
     try:
-        return move_of(check(view, text))
+        return check(view, text)
     except MoveError as error:
         found = error
         if text.strip().lower() in _NOT_HERE and view.own is not None:

@@ -15,7 +15,8 @@ from pbmserv.engine.record import HINT, RESTART
 from pbmserv.engine.types import Note, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped, read_id
-from pbmserv.games.blackbox.legality import check, read_move
+from pbmserv.games.blackbox.legality import elements_of
+from pbmserv.games.blackbox.moves import move_of
 from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, hinted, score
 from pbmserv.games.blackbox.rules import dropped_out, play
@@ -220,13 +221,12 @@ class Practice:
         """Make a move, as people write it, after so many *seconds* of playing.
 
         Raises:
-            NotUnderstood | Illegal: see `legality.read_move`, or the chain is too long.
+            NotUnderstood | Illegal: see `legality.elements_of`, or the chain is too long.
         """
-        move = read_move(self.view, text)
-        elements = check(self.view, move.text)
+        elements = elements_of(self.view, text)
         rng = Rng(self.game.text.encode(), self.done)  # the same chain gives the same clues
         stamp = seconds if self.scoring is Scoring.TIMED else None
-        step = play(self.state, PLAYER, move.text, elements, rng, stamp)
+        step = play(self.state, PLAYER, move_of(elements).text, elements, rng, stamp)
         return self._with(Done(step.public[PLAYER], step.state, step.notes))
 
     def solve(self) -> Practice:
