@@ -199,6 +199,29 @@ class Position:
         outcome = self.game.outcome(step.state)
         if outcome is not None and ply.text == FORFEIT and outcome.seat == ply.seat:
             outcome = replace(outcome, reason=FORFEIT)
+        turns = self.turns + (not ply.free)
+        return self._after(ply, step, outcome, turns, weight(len(ply.text)))
+
+    def _back(self, ply: Ply, target: Position, kind: str, redo: tuple[Position, ...]) -> Position:
+        """The position after a ply that leads to one that was there before, its turns too."""
+        notes: tuple[Note, ...] = (Note(kind, ply.seat, frozenset({ply.seat})),)
+        newest = target.newest
+        if newest is not None and (kind == "redone" or target.outcome is not None):
+            notes += newest.step.notes
+        step = Step(target.state, {None: ""}, notes)
+        return self._after(ply, step, target.outcome, target.turns, 1, redo, newest)
+
+    def _after(
+        self,
+        ply: Ply,
+        step: Step[Any],
+        outcome: Outcome | None,
+        turns: int,
+        heavier: int,
+        redo: tuple[Position, ...] = (),
+        stands: Position | None = None,
+    ) -> Position:
+        """The position to which a ply that weighs so much leads."""
         return Position(
             self.game,
             self.seed,
@@ -209,31 +232,10 @@ class Position:
             ply.number,
             outcome,
             self.apart,
-            self.turns + (not ply.free),
-            self.weight + weight(len(ply.text)),
-        )
-
-    def _back(self, ply: Ply, target: Position, kind: str, redo: tuple[Position, ...]) -> Position:
-        """The position after a ply that leads to one that was there before, its turns too."""
-        notes: tuple[Note, ...] = (Note(kind, ply.seat, frozenset({ply.seat})),)
-        newest = target.newest
-        if newest is not None and (kind == "redone" or target.outcome is not None):
-            notes += newest.step.notes
-        step = Step(target.state, {None: ""}, notes)
-        return Position(
-            self.game,
-            self.seed,
-            step,
-            ply,
-            self,
-            target.state,
-            ply.number,
-            target.outcome,
-            self.apart,
-            target.turns,
-            self.weight + 1,
+            turns,
+            self.weight + heavier,
             redo,
-            newest,
+            stands,
         )
 
     def weight_of(self, seat: Seat) -> int:
