@@ -279,7 +279,7 @@ class Sender:
         others goes to *results*."""
         is_few = len(claimed) <= FEW
         ahead = deque[Iterator[_Ready]]()
-        for rows in [[row] for row in claimed] if is_few else in_steps(claimed, TOGETHER):
+        for rows in in_steps(claimed, 1 if is_few else TOGETHER):
             while ahead and rows[0].effort > HEAVY:
                 yield from ahead.popleft()
             prepared = self._prepared(rows, results)
