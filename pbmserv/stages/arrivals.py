@@ -162,7 +162,6 @@ class OneStore(Arrivals):
         super().__init__(database)
         self._claims = claims or Claims()
         self._claims.begin()
-        self.settle = self._settle
         commit = partial(writer.submit_between, is_synced=False)
         self._claiming = Claiming(commit, arrivals.claim, arrivals.let_go)
 
@@ -190,7 +189,7 @@ class OneStore(Arrivals):
         super().done(arrival)
         self._claims.remove([arrival.id])
 
-    def _settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
+    def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
         if not arrivals.take(connection, arrival.id):
             raise Gone("carried out by another process")
         if arrival.kind == "form":

@@ -76,11 +76,6 @@ class Lane:
     is_held: bool = False
 
 
-def _rank(lane: Lane) -> int:
-    """Where lanes stand by the time that they have had; few mails of anybody make no difference."""
-    return int(lane.used_s / NOT_WORTH_KEEPING_S)
-
-
 class Lanes:
     """All lanes in which somebody waits, or whose used time is worth knowing."""
 
@@ -112,18 +107,18 @@ class Lanes:
         can be done, who has two mails waiting would else be behind all that come with one.
         """
         ready = [
-            (_rank(one), 0, one.waiting[0].arrival.id, one)
+            (int(one.used_s / NOT_WORTH_KEEPING_S), 0, one.waiting[0].arrival.id, one)
             for one in self._by_name.values()
             if one.waiting and not one.is_held
         ]
         heapify(ready)
         while ready:
-            _, begun, _, lane = heappop(ready)
+            used, begun, _, lane = heappop(ready)
             if perf_counter() < self._wary_until and lane.waiting[0].may_kill:
                 continue
             yield lane
             if lane.waiting and not lane.is_held:  # next time behind what others have waiting
-                heappush(ready, (_rank(lane), begun + 1, lane.waiting[0].arrival.id, lane))
+                heappush(ready, (used, begun + 1, lane.waiting[0].arrival.id, lane))
 
     def over(self, lane: Lane) -> None:
         """A mail of a lane is over: forget a lane in which nothing waits, but not what it has used
