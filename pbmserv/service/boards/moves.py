@@ -51,9 +51,7 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     if board.status not in RUNNING:
         return _thanks(context, board, sitter, command)
     position = context.position(board)
-    lines, number = command.lines, None
-    if found := _NUMBER.search(lines[0]):
-        lines, number = (lines[0][: found.start()].rstrip(), *lines[1:]), int(found[1])
+    lines, number = _numbered(command.lines)
     not_late(context, board, sitter.seat, number, lines)
     if sitter.accepted_at is None and says_no(lines[0]):
         return reject(context, Reject(None, None, None))
@@ -119,8 +117,7 @@ def holds_move(context: CommandContext, command: ReplyMove, number: int | None =
     board, sitter = context.seat_at(number, None, None)
     position = context.position(board)
     view = position.game.view(position.state, sitter.seat)
-    lines = (_NUMBER.sub("", command.lines[0]).rstrip(), *command.lines[1:])
-    return any(_is_move(position, view, line) for line in lines)
+    return any(_is_move(position, view, line) for line in _numbered(command.lines)[0])
 
 
 def resign(context: CommandContext, command: Resign) -> Answer:
@@ -167,6 +164,14 @@ def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
             for s in others
         ),
     )
+
+
+def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
+    """The lines without the ``#n`` behind the first one, and n."""
+    found = _NUMBER.search(lines[0])
+    if found is None:
+        return lines, None
+    return (lines[0][: found.start()].rstrip(), *lines[1:]), int(found[1])
 
 
 def not_late(
