@@ -176,8 +176,7 @@ def _dropped(database: Database, settings: Settings) -> int:
     import time
 
     from pbmserv.clock import SystemClock
-    from pbmserv.service.limits.rates import Quota
-    from pbmserv.service.time.retention import Expiry, Kept
+    from pbmserv.service.time.retention import Expiry, Kept, Quota
     from pbmserv.store.core.writer import open_writer
 
     writer = open_writer(database)

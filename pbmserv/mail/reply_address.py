@@ -117,6 +117,11 @@ class ReplyAddress:
     epoch: int = 0
 
 
+def speaker_of(reply_address: ReplyAddress | None) -> int:
+    """Row id of the player for whom mails to it speak; 0: it is none, or there is nobody yet."""
+    return 0 if reply_address is None else reply_address.player
+
+
 @dataclass(slots=True)
 class KeyRing:
     """Signing keys by id; the highest id signs, all of them verify (so keys can be rotated).

@@ -16,8 +16,9 @@ from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.service.auth.passwords import Lockout, Memo
 from pbmserv.service.core.context import Services
-from pbmserv.service.limits.rates import Quota, Rates, Traffic
+from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.shared_counts import Book
+from pbmserv.service.time.retention import Quota
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.moves import Lookout, Positions
 from pbmserv.store.core import schema

@@ -26,9 +26,10 @@ from pbmserv.inbound.auth.verdict import Senders
 from pbmserv.inbound.message import read_head, source_of, wire_refusal
 from pbmserv.log import reason
 from pbmserv.mail.envelope import LOOPBACK, NOWHERE, UNCHECKED, Envelope, Network, Source
-from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
 from pbmserv.service.delivery.incoming import Outcome, note_arrival, note_mail
-from pbmserv.service.limits.rates import Over, Quota, TooMany, Traffic
+from pbmserv.service.limits.rates import Over, TooMany, Traffic
+from pbmserv.service.time.retention import Quota
 from pbmserv.smtpd.session import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.stages.lanes import Shares
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
@@ -92,8 +93,7 @@ class Door:
     def is_over(self, envelope: Envelope) -> bool:
         """Whether a mail need not even be sent; *envelope* has no text yet. Counts nothing."""
         source = source_of(envelope, self._ours)
-        reply_address = self._mail_domain.read(envelope.recipient)
-        player = reply_address.player if reply_address else 0
+        player = speaker_of(self._mail_domain.read(envelope.recipient))
         return self._traffic.is_over(source, player, direct=not envelope.handed_on)
 
     async def arrives(self, envelope: Envelope, *, is_counted: bool = True) -> str:
@@ -102,7 +102,7 @@ class Door:
         begun = perf_counter()
         source = source_of(envelope, self._ours)
         reply_address = self._mail_domain.read(envelope.recipient)
-        player, direct = reply_address.player if reply_address else 0, not envelope.handed_on
+        player, direct = speaker_of(reply_address), not envelope.handed_on
         over = self._traffic.arrives(source, player, direct=direct) if is_counted else None
         try:
             if over is None:
@@ -140,8 +140,7 @@ class Door:
     async def _press(self, envelope: Envelope) -> int:
         """Store a mail that a page has written for its reader; its number."""
         begun = perf_counter()
-        reply_address = self._mail_domain.read(envelope.recipient)
-        player = reply_address.player if reply_address else 0
+        player = speaker_of(self._mail_domain.read(envelope.recipient))
         try:
             self._traffic.spoke(player)
         except TooMany:

@@ -11,6 +11,7 @@ from pbmserv.commands.table.starting import Reject
 from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refused
 from pbmserv.mail.envelope import Mail
+from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import signed_off
 from pbmserv.service.core.results import Answer, Notification, Part
@@ -237,7 +238,7 @@ def ask_if_away(
 
 def _about(context: CommandContext, mail: Mail, letter_to: int | None) -> list[Player]:
     reply_address = context.reply_address
-    number = letter_to or (reply_address.player if reply_address is not None else 0)
+    number = letter_to or speaker_of(reply_address)
     player = players.by_id(context.connection, number) if number else None
     if player is None:
         return players.by_address(context.connection, mail.sender.lower())[:MOST_PLAYERS]

@@ -1,17 +1,16 @@
-"""What a ply does: clocks turn, it is logged and may end the board, all are told; and undo."""
+"""What a ply does: it is logged, ends the board if it must, and everybody is told; and undo."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
-from pbmserv.engine.clocks import SeatClock, counted, merged, read_remind, turned
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Forgiving, races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
-from pbmserv.engine.types import Move, Outcome, Seat
+from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
 from pbmserv.service.boards import reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
@@ -22,10 +21,9 @@ from pbmserv.service.core.words_for_others import UNSAID, Said
 from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box
 from pbmserv.service.solo.daily_box import keep_scores
-from pbmserv.store import clocks
+from pbmserv.service.time import clocks
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.clocks import Times
 from pbmserv.store.delivery import kept_letters
 from pbmserv.store.operators import operating
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
@@ -105,10 +103,9 @@ def log_ply(
     """Log the ply that led to *after*, end the board if it did, and tell everybody."""
     ply = after.ply
     assert ply is not None
-    if after.weight > MOST_WEIGHT // board.seats:
-        _must_have_room(board, sitter, after)
+    _must_have_room(board, sitter, after)
     undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()
-    times = times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
+    times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
     context.played[board.id] = after
     context.moved[board.id] = dict(board.plans)
@@ -190,41 +187,6 @@ def _ended(
         words["opening"] = after.game.info.opening
     daily = daily_box.ended(context, board, after)
     return _End(words, {"daily": daily} if daily else {})
-
-
-def times_at(
-    context: CommandContext,
-    board: BoardRow,
-    position: Position,
-    undecided: Collection[str],
-    ended: Collection[Seat],
-) -> Times:
-    """The times of a board at *position*.
-
-    Args:
-        board: as it was before the ply that led there, or before somebody accepted.
-        undecided: userids of those who have not accepted even now.
-        ended: seats whose wait that ply has ended.
-    """
-    before = board.clocks or (SeatClock(),) * board.seats
-    if undecided:  # a challenge that nobody has taken up cannot be lost: only answers are due
-        waiting = {s.seat for s in board.sitters if s.userid in undecided}
-    else:
-        waiting = set(position.game.to_act(position.state)) - board.bots  # no clock runs for a bot
-    if board.status == "proposed" and not undecided:
-        ended = {s.seat for s in board.sitters}  # the answers are in, and play begins
-    spent = {}
-    if board.terms.total is not None and board.status == BoardStatus.ACTIVE:
-        for sitter in board.sitters:
-            since = before[sitter.seat].since
-            if since is None or (sitter.seat in waiting and sitter.seat not in ended):
-                continue
-            away = clocks.away(context.connection, sitter.player_id, since)
-            down = clocks.down(context.connection, since)
-            spent[sitter.seat] = counted(since, context.now, merged((*away, *down)))
-    terms = board.terms.for_answer() if undecided else board.terms
-    ahead = [read_remind(sitter.remind)[0] for sitter in board.sitters]
-    return Times(*turned(before, waiting, ended, context.now, spent, terms, ahead, board.due_at))
 
 
 def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
-from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
 from pbmserv.service.auth.passwords import Lockout, Memo
 from pbmserv.service.core.budget import Budget
 from pbmserv.service.core.lookup import (
@@ -84,7 +84,6 @@ class CommandContext:
 
     Attributes:
         mail_id: row of the mail in the inbox.
-        reply_address: what the reply address says that the mail came to.
         played: newest positions it made or looked at, to be remembered after the commit.
         moved: boards on which the present command has made a move, so that queued moves follow, and
             what plans wait there.
@@ -114,7 +113,6 @@ class CommandContext:
     incoming: IncomingMail
     mail_id: int | None
     now: datetime
-    reply_address: ReplyAddress | None
     played: dict[int, Position] = field(default_factory=dict)
     moved: dict[int, dict[Seat, str]] = field(default_factory=dict)
     player: Player | None = None
@@ -138,6 +136,11 @@ class CommandContext:
     budget: Budget = field(default_factory=lambda: Budget(math.inf))
     replayed: dict[int, Position] = field(default_factory=dict)
     attached: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def reply_address(self) -> ReplyAddress | None:
+        """What the reply address says that the mail came to."""
+        return self.incoming.reply_address
 
     @property
     def words(self) -> Said:
@@ -244,8 +247,7 @@ class CommandContext:
 
     def _count(self, player: Player) -> None:
         """One mail is one mail of a player, however many commands are in it."""
-        by_address = self.reply_address.player if self.reply_address is not None else 0
-        if player.id != by_address and player.id not in self.counted:
+        if player.id != speaker_of(self.reply_address) and player.id not in self.counted:
             self.counted.add(player.id)
             self.services.traffic.spoke(player.id)
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
+from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.accounts import absences
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.core.budget import Budget, Work
@@ -18,7 +19,8 @@ from pbmserv.service.core.results import NOTHING, Done, Part, Receipt, message_i
 from pbmserv.service.delivery import bounces
 from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.limits import answer_limits
-from pbmserv.service.limits.rates import Over, Quota
+from pbmserv.service.limits.rates import Over
+from pbmserv.service.time.retention import Quota
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.tables.mail import MailState
@@ -84,8 +86,7 @@ class MailService:
             return _copy(connection, mail.digest, incoming.envelope.recipient)
         if not self._quota.takes("ignored", len(incoming.envelope.raw)):
             inbox.drop_text(connection, mail_id)
-        speaks = incoming.reply_address
-        context = CommandContext(self._services, connection, incoming, mail_id, now, speaks)
+        context = CommandContext(self._services, connection, incoming, mail_id, now)
         letters = _question(context)
         if letters:
             outbox.add(connection, letters, now, mail_id)
@@ -158,9 +159,8 @@ class MailService:
         self, incoming: IncomingMail, mail_id: int, now: datetime, connection: Connection
     ) -> Done:
         """Carry it out, queue its letters, and keep its text if that is worth it."""
-        speaks = incoming.reply_address
         context = CommandContext(
-            self._services, connection, incoming, mail_id, now, speaks, budget=Budget()
+            self._services, connection, incoming, mail_id, now, budget=Budget()
         )
         octets = len(incoming.envelope.raw)
         context.budget.charge(Work.OCTETS, octets // 1024)
@@ -184,7 +184,7 @@ class MailService:
         receipt = Receipt(
             mail_id,
             "taken",
-            (speaks.player if speaks else 0) or min(context.counted, default=0),
+            speaker_of(incoming.reply_address) or min(context.counted, default=0),
             tuple(context.tally.plies),
             context.tally.done,
             context.tally.refused,

@@ -36,7 +36,7 @@ from pbmserv.mail.envelope import (
     Verdict,
     block_of,
 )
-from pbmserv.mail.reply_address import ENDINGS, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import ENDINGS, MailDomain, Purpose, ReplyAddress, speaker_of
 from pbmserv.monitoring import metrics
 from pbmserv.service.core.results import Receipt
 from pbmserv.service.limits.rates import Over
@@ -98,11 +98,11 @@ class MailReader:
         Raises:
             MailError: it cannot be read; the word says why.
         """
-        domain = self.mail_domain
-        reply_address, source = domain.read(envelope.recipient), source_of(envelope, self._ours)
+        reply_address = self.mail_domain.read(envelope.recipient)
+        source = source_of(envelope, self._ours)
         if reply_address is not None and reply_address.purpose is Purpose.BOUNCE:
             return self._read_returned(envelope, reply_address, source)
-        mail = read_mail(envelope, host=domain.address, is_ours=domain.is_ours)
+        mail = self._mail(envelope)
         found = read_new_text(mail.text, mail.sender if reply_address is not None else "")
         text, left_out = found.text, found.left_out or mail.left_out
         # A reply without any text says yes, so one that could not be read must not look like that;
@@ -129,13 +129,11 @@ class MailReader:
     def put_off(self, envelope: Envelope) -> tuple[str, Over]:
         """Who wrote a mail over a limit, of which the door has stored the headers, and which limit;
         ``""``: a machine, or nobody."""
-        domain = self.mail_domain
         head, _, told = envelope.raw.partition(b"\r\n\r\n")
         facts = json.loads(told)
         over = Over(**(facts | {"again": datetime.fromisoformat(facts["again"])}))
         try:
-            bare = replace(envelope, raw=head + b"\r\n\r\n")
-            mail = read_mail(bare, host=domain.address, is_ours=domain.is_ours)
+            mail = self._mail(replace(envelope, raw=head + b"\r\n\r\n"))
         except MailError:
             return "", over
         return "" if mail.automatic else mail.sender, over
@@ -161,6 +159,9 @@ class MailReader:
         outcome = Outcome("", receipt.outcome, because, receipt, reading, arrival.id)
         note_mail(self.mail_domain, envelope, outcome, source, ms)
 
+    def _mail(self, envelope: Envelope) -> Mail:
+        return read_mail(envelope, host=self.mail_domain.address, is_ours=self.mail_domain.is_ours)
+
     def _read_returned(
         self, envelope: Envelope, reply_address: ReplyAddress, source: Source
     ) -> IncomingMail:
@@ -168,9 +169,9 @@ class MailReader:
 
         A report need not have a From that anybody could answer to.
         """
-        report, domain = read_report(envelope), self.mail_domain
+        report = read_report(envelope)
         try:
-            mail = read_mail(envelope, host=domain.address, is_ours=domain.is_ours)
+            mail = self._mail(envelope)
         except MailError:
             mail = Mail.of_nobody("unreadable", hashlib.sha256(envelope.raw).hexdigest())
         return IncomingMail(
@@ -286,7 +287,7 @@ def note_mail(
     if outcome.arrival:
         facts["arrival"] = outcome.arrival
     facts |= {"outcome": outcome.name, "to": _kind(mail_domain, envelope.recipient, reply_address)}
-    player = (receipt.player if receipt else 0) or (reply_address.player if reply_address else 0)
+    player = (receipt.player if receipt else 0) or speaker_of(reply_address)
     if player:
         facts["player"] = player
     facts["network"] = source.network or "unknown"

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection
 
 from pbmserv.errors import Refused
+from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import Notification, Part, message_id
 from pbmserv.service.limits.rates import Idle, Over, Reply
@@ -55,7 +56,7 @@ def outcome(context: CommandContext, *, done: bool, told: bool) -> Idle:
 def goes_on(context: CommandContext, found: Idle, answers: Sequence[NewLetter]) -> Reply:
     """What becomes of the answers to a mail that led nowhere."""
     incoming = context.incoming
-    player = incoming.reply_address.player if incoming.reply_address else 0
+    player = speaker_of(incoming.reply_address)
     # The subject of a reply is ours, and changes with our letter; that of a command is all of it.
     words = incoming.text if player else f"{incoming.mail.subject}\n{incoming.text}"
     to = answers[0].recipient.lower() if answers else incoming.mail.sender.lower()

@@ -1,5 +1,4 @@
-"""How many mails a player, an address and a network may send, answers that lead nowhere, and the
-room that the texts of mails may take.
+"""How many mails a player, an address and a network may send; and answers that lead nowhere.
 
 Counted in memory, over moving windows, when a mail's text is there and before it is read; on
 PostgreSQL doors tell each other (`shared_counts`). What is over a limit is put off (451), so that
@@ -10,11 +9,10 @@ address is counted for each network by itself: anybody can write it on an envelo
 from __future__ import annotations
 
 import hashlib
-import logging
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import Enum
 from typing import Literal, TypeAlias
 
@@ -24,8 +22,6 @@ from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
 from pbmserv.mail.envelope import NOWHERE, Source
 from pbmserv.service.limits.windows import Windows
-from pbmserv.store.core.database import Database
-from pbmserv.store.delivery import inbox
 
 Idle: TypeAlias = Literal["answered", "refused", "talk"]
 """What a mail led to that moved no game on: an answer, a refusal, words to somebody else."""
@@ -44,14 +40,6 @@ _LOOKS = "120/minute"
 """How often programs look at boards of one player."""
 _REACHED = "60/hour; 150/day"
 """People whom one player writes to or challenges, each counted as often as that happens."""
-MEASURE_EVERY = timedelta(minutes=5)
-"""How often the database is asked what is taken; meanwhile a process counts what it adds."""
-UNUSED = ("ignored", "answered")
-"""States of mails that led to nothing, in the order in which their texts go."""
-FULL = 0.9
-"""The part of the quota from which on texts of mails that led to nothing go before their time."""
-
-log = logging.getLogger("pbmserv.service")
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,99 +262,6 @@ class Traffic:
                 again = self._windows.again_at(limit, kind, who)
                 return Over(kind, who, limit.amount, _span(limit), again)
         return None
-
-
-class Quota:
-    """The room for texts of mails; `retention` says what goes when it is used up. Thread-safe.
-
-    Args:
-        most: octets in all.
-        keeps_unused: whether texts of mails that led to nothing are kept at all.
-    """
-
-    def __init__(self, database: Database, most: int, *, keeps_unused: bool) -> None:
-        self.most = most
-        self._keeps_unused = keeps_unused
-        self._database = database
-        self._guard = threading.Lock()
-        self._taken: dict[str, int] = {}
-        self._measured_at: datetime | None = None
-        self._was_full = False
-
-    def measure(self, now: datetime) -> None:
-        """Ask the database what is taken, if that was not done lately."""
-        if self._measured_at is not None and now - self._measured_at < MEASURE_EVERY:
-            return
-        with self._database.reading.connect() as connection:
-            taken = inbox.octets(connection)
-        with self._guard:
-            taken["waiting"] = self._taken.get("waiting", 0)  # which stands elsewhere
-            self._taken, self._measured_at = taken, now
-
-    @property
-    def taken(self) -> int:
-        """Octets of all texts, as far as this process knows."""
-        with self._guard:
-            return sum(self._taken.values())
-
-    @property
-    def excess(self) -> int:
-        """Octets above the level at which texts of mails that led to nothing go."""
-        with self._guard:
-            return sum(self._taken.values()) - int(self.most * FULL)
-
-    def takes(self, state: str, octets: int) -> bool:
-        """Whether a mail's text is kept, and counted from now on."""
-        if state in UNUSED and not (self._keeps_unused and self.excess + octets <= 0):
-            return False
-        with self._guard:
-            must_stay = sum([size for became, size in self._taken.items() if became not in UNUSED])
-            if must_stay + octets > self.most:  # others than these make room for it soon
-                return False
-            self._taken[state] = self._taken.get(state, 0) + octets
-        return True
-
-    def keeps(self, octets: int) -> None:
-        """A mail is kept for the operator."""
-        with self._guard:
-            self._taken["kept"] = self._taken.get("kept", 0) + octets
-
-    def has_room(self, octets: int, *, for_postmaster: bool) -> bool:
-        """Whether one more mail may wait, and count it. Those for the postmaster, whom anybody may
-        write to and that are kept, have half of the quota."""
-        with self._guard:
-            waiting = self._taken.get("waiting", 0)
-            kept = self._taken.get("kept", 0) + octets
-            if waiting + octets > self.most or (for_postmaster and kept > self.most // 2):
-                return False
-            self._taken["waiting"] = waiting + octets
-            if for_postmaster:
-                self._taken["kept"] = kept
-        return True
-
-    def waits(self, octets: int) -> None:
-        """So much is in mails that wait."""
-        with self._guard:
-            self._taken["waiting"] = octets
-
-    def frees(self, state: str, octets: int) -> None:
-        """Texts of mails of that state were emptied."""
-        with self._guard:
-            self._taken[state] = max(0, self._taken.get(state, 0) - octets)
-
-    def tell(self) -> None:
-        """Tell the operator, once, that there is no room any more, and once that there is."""
-        taken = self.taken
-        is_full = taken > self.most * FULL
-        if is_full and not self._was_full:
-            log.error(
-                "the texts of mails take nearly all that PBMSERV_INBOX_OCTETS allows; "
-                "see `pbmserv inbox list` for those that wait for you",
-                extra={"octets": taken, "allowed": self.most},
-            )
-        elif self._was_full and not is_full:
-            log.info("there is room again for the texts of mails", extra={"octets": taken})
-        self._was_full = is_full
 
 
 def _counted(source: Source, player: int, *, direct: bool) -> list[tuple[Kind, str]]:

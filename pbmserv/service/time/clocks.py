@@ -1,4 +1,4 @@
-"""The times a challenge may set, and the clocks that its answers start."""
+"""Keeps the clocks of boards: the times a challenge may set, and what a turn does to them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from pbmserv.commands.grammar.words import MOST_DAYS
-from pbmserv.engine.clocks import USUAL, Terms
+from pbmserv.engine.clocks import USUAL, SeatClock, Terms, counted, merged, read_remind, turned
+from pbmserv.engine.position import Position
+from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
-from pbmserv.service.boards.plies import times_at
 from pbmserv.service.core.context import CommandContext
 from pbmserv.store import clocks
 from pbmserv.store.boards.boards import BoardRow
@@ -79,3 +80,38 @@ def accepted(context: CommandContext, board: BoardRow, undecided: Collection[str
 def started(context: CommandContext, board: BoardRow) -> Times:
     """The times of a board whose clocks nobody has started."""
     return times_at(context, board, context.position(board), board.undecided, ())
+
+
+def times_at(
+    context: CommandContext,
+    board: BoardRow,
+    position: Position,
+    undecided: Collection[str],
+    ended: Collection[Seat],
+) -> Times:
+    """The times of a board at *position*.
+
+    Args:
+        board: as it was before the ply that led there, or before somebody accepted.
+        undecided: userids of those who have not accepted even now.
+        ended: seats whose wait that ply has ended.
+    """
+    before = board.clocks or (SeatClock(),) * board.seats
+    if undecided:  # a challenge that nobody has taken up cannot be lost: only answers are due
+        waiting = {s.seat for s in board.sitters if s.userid in undecided}
+    else:
+        waiting = set(position.game.to_act(position.state)) - board.bots  # no clock runs for a bot
+    if board.status == "proposed" and not undecided:
+        ended = {s.seat for s in board.sitters}  # the answers are in, and play begins
+    spent = {}
+    if board.terms.total is not None and board.status == BoardStatus.ACTIVE:
+        for sitter in board.sitters:
+            since = before[sitter.seat].since
+            if since is None or (sitter.seat in waiting and sitter.seat not in ended):
+                continue
+            away = clocks.away(context.connection, sitter.player_id, since)
+            down = clocks.down(context.connection, since)
+            spent[sitter.seat] = counted(since, context.now, merged((*away, *down)))
+    terms = board.terms.for_answer() if undecided else board.terms
+    ahead = [read_remind(sitter.remind)[0] for sitter in board.sitters]
+    return Times(*turned(before, waiting, ended, context.now, spent, terms, ahead, board.due_at))

@@ -55,7 +55,7 @@ def clock_context(
 ) -> CommandContext:
     """A context to which no mail has led but the clock, or a page; *speaks*: what its link says."""
     incoming = _NO_MAIL if speaks is None else replace(_NO_MAIL, reply_address=speaks)
-    return CommandContext(services, connection, incoming, None, now, speaks)
+    return CommandContext(services, connection, incoming, None, now)
 
 
 def look(context: CommandContext, board_id: int) -> Sequence[Notification] | None:
