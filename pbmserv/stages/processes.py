@@ -41,6 +41,9 @@ from pbmserv.store.operators import health as rows
 NICE = {"post": 2, "play": 7, "bots": 10}
 """How much each gives way to the door, where a client waits; play to post, which is done last."""
 
+PLACES = {"door": 0, "play": 0, "post1": 1}
+"""Which of two processors each keeps to."""
+
 SWITCH_S = 0.0005
 """Seconds after which another thread of the door (one removes mails every second) lets its loop go
 on; Python's 5 ms are four times what a client waits otherwise."""
@@ -106,12 +109,23 @@ def run(name: str, given: Given) -> None:
     kind = name.rstrip("0123456789")
     with contextlib.suppress(OSError):  # where a sandbox forbids it, all have one priority
         os.nice(NICE.get(kind, 0))
+    _keep_to_a_processor(name, given)
     base = given.base
     try:
         base.read_keys()
         asyncio.run(_STAGES[kind](name, base, given))
     finally:
         base.close()
+
+
+def _keep_to_a_processor(name: str, given: Given) -> None:
+    """Of two processors post has one, the door and play the other, if all of them run here: what
+    post takes is about what both others take. Among more the system finds room by itself."""
+    with contextlib.suppress(AttributeError, OSError):  # not on Linux; forbidden
+        usable = sorted(os.sched_getaffinity(0))
+        all_here = given.posts == 1 and PLACES.keys() <= set(given.stages)
+        if name in PLACES and all_here and len(usable) == 2:
+            os.sched_setaffinity(0, {usable[PLACES[name]]})
 
 
 async def _until_stopped(given: Given, reload: Reload, stop: Callable[[], Awaitable[None]]) -> None:

@@ -150,12 +150,11 @@ class Blackbox:
         text, seconds = move.text, None
         if "@" in text:
             text, seconds = racing.unstamped(text)
-        view = views.view_of(state, seat)
-        elements = legality.check(view, text)
+        elements = legality.check(views.standing_of(state, seat), text)
         written = move_of(elements)
         if (written.text, written.free) != (text, move.free):
             raise Illegal("blackbox.not-canonical")  # without its text: it may hold atoms
-        if not move.free and not view.may_act:
+        if not move.free and seat not in rules.to_act(state):
             raise Illegal("blackbox.not-your-turn")
         if elements[0].kind == Kind.CELL:
             return rules.place(state, seat, elements)

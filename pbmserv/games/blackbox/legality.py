@@ -15,8 +15,8 @@ from pbmserv.errors import Illegal, MoveError, NotUnderstood
 from pbmserv.games.blackbox.geometry import Geometry, in_ranges
 from pbmserv.games.blackbox.moves import AIDS, TEXT_LIMIT, Element, Kind, move_of, read_elements
 from pbmserv.games.blackbox.readings import readings
-from pbmserv.games.blackbox.state import Markers
-from pbmserv.games.blackbox.views import FIRED, BoxView, View
+from pbmserv.games.blackbox.state import Box, Markers
+from pbmserv.games.blackbox.views import FIRED, BoxView, Standing, View
 
 _NOT_HERE = frozenset({"pass", "swap", "propose", "accept", "reject"})
 """Words that are moves of other games."""
@@ -81,7 +81,7 @@ def elements_of(view: View, text: str) -> tuple[Element, ...]:
         raise type(found)(refusal.code, part=refusal.part, example=works, **values) from None
 
 
-def check(view: View, text: str) -> tuple[Element, ...]:
+def check(view: View | Standing, text: str) -> tuple[Element, ...]:
     """The elements of a move that may be made.
 
     A turn may be read while another seat has to move: whether it may be used
@@ -119,7 +119,7 @@ def check(view: View, text: str) -> tuple[Element, ...]:
     return elements
 
 
-def _check_placement(view: View, elements: Sequence[Element]) -> None:
+def _check_placement(view: View | Standing, elements: Sequence[Element]) -> None:
     least, most = view.options.least, view.options.most
     others = [element for element in elements if element.kind != Kind.CELL]
     if len(others) == len(elements):
@@ -143,7 +143,9 @@ def _check_placement(view: View, elements: Sequence[Element]) -> None:
         raise Illegal(code, part=part, have=len(elements), wanted=_count(view), off=off)
 
 
-def _unsigned(view: View, cells: Sequence[Element], elements: Sequence[Element]) -> Illegal:
+def _unsigned(
+    view: View | Standing, cells: Sequence[Element], elements: Sequence[Element]
+) -> Illegal:
     """The refusal of cells of which nothing says what to do there."""
     again = not view.options.race and (len(cells) > 1 or view.phase == "hiding")
     if again and len(cells) == len(elements):
@@ -152,7 +154,10 @@ def _unsigned(view: View, cells: Sequence[Element], elements: Sequence[Element])
 
 
 def _check_guesses(
-    view: View, own: BoxView, elements: Sequence[Element], guesses: Sequence[Element]
+    view: View | Standing,
+    own: BoxView | Box,
+    elements: Sequence[Element],
+    guesses: Sequence[Element],
 ) -> None:
     if len(guesses) > 1:
         raise Illegal("blackbox.two-guesses", part=guesses[1].part)
@@ -168,12 +173,12 @@ def _check_guesses(
         raise Illegal("blackbox.guess-markers", part=part, have=have, wanted=_count(view), off=off)
 
 
-def _off(view: View, have: int) -> int:
+def _off(view: View | Standing, have: int) -> int:
     """How many are missing, or (below 0) too many."""
     return max(view.options.least - have, 0) or min(view.options.most - have, 0)
 
 
-def _count(view: View) -> str:
+def _count(view: View | Standing) -> str:
     return view.options.atoms
 
 

@@ -128,7 +128,7 @@ def drop_submitted(connection: Connection, board_id: int, seat: Seat) -> None:
 
 REMEMBERED_PLIES = 4_000
 """Positions that a process keeps in memory over all boards: about 1.3 kB each, 6 MB in play and
-as much in each post. A board that is forgotten is replayed, 50 us for a ply."""
+as much in each post. A board that is forgotten is replayed, 10 us for a ply, 30 on cold caches."""
 
 
 class Positions:
