@@ -76,17 +76,17 @@ def move_of(elements: Sequence[Element]) -> Move:
     return Move(text, AIDS.issuperset([element.kind for element in elements]))
 
 
-@lru_cache(maxsize=16)  # a third of a megabyte for the largest board
+@lru_cache(maxsize=16)  # half a megabyte for the largest board
 def _usual(board: Geometry) -> Mapping[str, Element]:
-    """What nearly all elements of records are, by their texts: a port, or a marker that is set or
-    taken off."""
+    """What nearly all elements of records are, by their texts: a port, a cell to hide an atom in,
+    or a marker that is set or taken off."""
     ports = [Element(Kind.PROBE, label, (), n, label) for n, label in enumerate(board.ports)]
-    markers = [
+    cells = [
         Element(kind, sign + name, (cell,), part=sign + name)
-        for sign, kind in (("+", Kind.MARK), ("/", Kind.UNMARK))
+        for sign, kind in (("", Kind.CELL), ("+", Kind.MARK), ("/", Kind.UNMARK))
         for cell, name in enumerate(board.names)
     ]
-    return {element.text: element for element in (*ports, *markers)}
+    return {element.text: element for element in (*ports, *cells)}
 
 
 def read_elements(board: Geometry, text: str, limit: int = TEXT_LIMIT) -> tuple[Element, ...]:
