@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -42,7 +42,7 @@ NICE = {"post": 2, "play": 7, "bots": 10}
 """How much each gives way to the door, where a client waits; play to post, which is done last."""
 
 PLACES = {"door": 0, "play": 0, "post1": 1}
-"""Which of two processors each keeps to."""
+"""Which of two processors each keeps to (docs/decisions/0102)."""
 
 SWITCH_S = 0.0005
 """Seconds after which another thread of the door (one removes mails every second) lets its loop go
@@ -109,7 +109,9 @@ def run(name: str, given: Given) -> None:
     kind = name.rstrip("0123456789")
     with contextlib.suppress(OSError):  # where a sandbox forbids it, all have one priority
         os.nice(NICE.get(kind, 0))
-    _keep_to_a_processor(name, given)
+    with contextlib.suppress(AttributeError, OSError):  # not on Linux; or it is forbidden
+        usable = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, kept_to(name, given.stages, usable))
     base = given.base
     try:
         base.read_keys()
@@ -118,14 +120,14 @@ def run(name: str, given: Given) -> None:
         base.close()
 
 
-def _keep_to_a_processor(name: str, given: Given) -> None:
-    """Of two processors post has one, the door and play the other, if all of them run here: what
-    post takes is about what both others take. Among more the system finds room by itself."""
-    with contextlib.suppress(AttributeError, OSError):  # not on Linux; forbidden
-        usable = sorted(os.sched_getaffinity(0))
-        all_here = given.posts == 1 and PLACES.keys() <= set(given.stages)
-        if name in PLACES and all_here and len(usable) == 2:
-            os.sched_setaffinity(0, {usable[PLACES[name]]})
+def kept_to(name: str, stages: Collection[str], usable: Sequence[int]) -> Sequence[int]:
+    """Which of the usable processors a process keeps to.
+
+    Of two post has one, and the door and play the other: what post takes is about what both of
+    those take. Among more, or beside other posts, the system finds room by itself.
+    """
+    shared = len(usable) == 2 and PLACES.keys() <= set(stages) and "post2" not in stages
+    return [usable[PLACES[name]]] if shared and name in PLACES else usable
 
 
 async def _until_stopped(given: Given, reload: Reload, stop: Callable[[], Awaitable[None]]) -> None:

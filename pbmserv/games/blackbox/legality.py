@@ -7,7 +7,6 @@ of it would work, for the example of its refusal.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from pbmserv.engine.types import Move
@@ -103,19 +102,16 @@ def check(view: View | Standing, text: str) -> tuple[Element, ...]:
     if not view.has_hidden:
         _check_placement(view, elements)
         return elements
-    of_kind: defaultdict[Kind, list[Element]] = defaultdict(list)
-    for element in elements:
-        of_kind[element.kind].append(element)
-    probes = of_kind[Kind.PROBE]
-    if of_kind[Kind.CELL]:
-        raise _unsigned(view, of_kind[Kind.CELL], elements)
+    if cells := [element for element in elements if element.kind is Kind.CELL]:
+        raise _unsigned(view, cells, elements)
+    probes = [element for element in elements if element.kind is Kind.PROBE]
     if len(probes) > 1:
         raise Illegal("blackbox.two-probes", part=probes[1].part, first=probes[0].part)
     if probes and (mark := own.marks[probes[0].port]):
         part, port = probes[0].part, probes[0].text
         raise Illegal("blackbox.port-used", part=part, port=port, mark=mark, later=mark == FIRED)
-    if of_kind[Kind.GUESS]:
-        _check_guesses(view, own, elements, of_kind[Kind.GUESS])
+    if guesses := [element for element in elements if element.kind is Kind.GUESS]:
+        _check_guesses(view, own, elements, guesses)
     return elements
 
 
