@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -28,21 +28,17 @@ from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages import listeners, operators
 from pbmserv.stages.base import Base
+from pbmserv.stages.coalescing import CoalescingSelector
 from pbmserv.stages.current_work import NONE, THREADS, Claims, CurrentWork
 from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, Unanswered
 from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, WebStage
 from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
+from pbmserv.stages.processors import take_place
 from pbmserv.stages.reloading import Reload
 from pbmserv.stages.state import Stages, StageState, counted
 from pbmserv.store.bots import Asked
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.operators import health as rows
-
-NICE = {"post": 2, "play": 7, "bots": 10}
-"""How much each gives way to the door, where a client waits; play to post, which is done last."""
-
-PLACES = {"door": 0, "play": 0, "post1": 1}
-"""Which of two processors each keeps to (docs/decisions/0102)."""
 
 SWITCH_S = 0.0005
 """Seconds after which another thread of the door (one removes mails every second) lets its loop go
@@ -107,27 +103,18 @@ class _AskedMoves:
 def run(name: str, given: Given) -> None:
     """Run one stage (``post2`` is a second post) until SIGTERM."""
     kind = name.rstrip("0123456789")
-    with contextlib.suppress(OSError):  # where a sandbox forbids it, all have one priority
-        os.nice(NICE.get(kind, 0))
-    with contextlib.suppress(AttributeError, OSError):  # not on Linux; or it is forbidden
-        usable = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, kept_to(name, given.stages, usable))
+    take_place(name, given.stages)
     base = given.base
     try:
         base.read_keys()
-        asyncio.run(_STAGES[kind](name, base, given))
+        with asyncio.Runner(loop_factory=_door_loop if kind == "door" else None) as runner:
+            runner.run(_STAGES[kind](name, base, given))
     finally:
         base.close()
 
 
-def kept_to(name: str, stages: Collection[str], usable: Sequence[int]) -> Sequence[int]:
-    """Which of the usable processors a process keeps to.
-
-    Of two post has one, and the door and play the other: what post takes is about what both of
-    those take. Among more, or beside other posts, the system finds room by itself.
-    """
-    shared = len(usable) == 2 and PLACES.keys() <= set(stages) and "post2" not in stages
-    return [usable[PLACES[name]]] if shared and name in PLACES else usable
+def _door_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.SelectorEventLoop(CoalescingSelector())
 
 
 async def _until_stopped(given: Given, reload: Reload, stop: Callable[[], Awaitable[None]]) -> None:

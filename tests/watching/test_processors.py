@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from processes import Process
 
-from pbmserv.stages.processes import kept_to
+from pbmserv.stages.processors import kept_to
 
 ALL = ("door", "play", "post1", "bots", "web")
 FREE: dict[str, int] = {}

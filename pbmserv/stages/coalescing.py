@@ -1,0 +1,50 @@
+"""How often the door's event loop looks whether clients have said something."""
+
+from __future__ import annotations
+
+import selectors
+from collections import deque
+from collections.abc import Callable
+from time import monotonic, sleep
+
+COALESCE_S = 0.001
+"""Seconds that the loop lets events gather. Each of a mail's four may wait so long."""
+EVENTS, WITHIN_S, SOCKETS = 8, 0.006, 4
+"""Much is said where so many events came within such a time, from so many sockets or more."""
+FEW = 2
+"""Events that are too few for a look of their own, while much is said."""
+
+
+class CoalescingSelector(selectors.DefaultSelector):
+    """Lets events gather for a moment while several clients say much, each in its own time.
+
+    To wake up for one event takes as long as to serve it, and puts play off, whose processor the
+    door shares (interrupt coalescing, as network cards do it; docs/decisions/0103). One client
+    alone is never kept waiting, nor are clients whose events come together by themselves.
+
+    Args:
+        pause: waits for so many seconds.
+    """
+
+    def __init__(self, pause: Callable[[float], None] = sleep) -> None:
+        super().__init__()
+        self._pause = pause
+        self._newest: deque[tuple[float, int]] = deque(maxlen=EVENTS)
+        self._found = 0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """As `selectors.BaseSelector.select`."""
+        if (timeout is None or timeout > COALESCE_S) and self._found <= FEW and self._is_much_said:
+            self._pause(COALESCE_S)
+        found = super().select(timeout)
+        if found:
+            self._found, now = len(found), monotonic()
+            self._newest.extend([(now, key.fd) for key, _ in found])
+        return found
+
+    @property
+    def _is_much_said(self) -> bool:
+        newest = self._newest
+        if len(newest) < EVENTS or newest[0][0] < monotonic() - WITHIN_S:
+            return False
+        return len({fd for _, fd in newest}) >= SOCKETS

@@ -1,0 +1,33 @@
+"""How the processes of a server share its processors."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Sequence
+
+NICE = {"post": 2, "play": 7, "bots": 10}
+"""How much each gives way to the door, where a client waits; play to post, which is done last."""
+
+PLACES = {"door": 0, "play": 0, "post1": 1}
+"""Which of two processors each keeps to (docs/decisions/0102)."""
+
+
+def take_place(name: str, stages: Collection[str]) -> None:
+    """Give way to others, and keep to a processor, as a process of this name does; *stages* are the
+    names of all that run on this machine."""
+    with contextlib.suppress(OSError):  # where a sandbox forbids it, all have one priority
+        os.nice(NICE.get(name.rstrip("0123456789"), 0))
+    with contextlib.suppress(AttributeError, OSError):  # not on Linux; or it is forbidden
+        usable = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, kept_to(name, stages, usable))
+
+
+def kept_to(name: str, stages: Collection[str], usable: Sequence[int]) -> Sequence[int]:
+    """Which of the usable processors a process keeps to.
+
+    Of two post has one, and the door and play the other: what post takes is about what both of
+    those take. Among more, or beside other posts, the system finds room by itself.
+    """
+    shared = len(usable) == 2 and PLACES.keys() <= set(stages) and "post2" not in stages
+    return [usable[PLACES[name]]] if shared and name in PLACES else usable

@@ -1,0 +1,90 @@
+"""The door's loop lets events gather while several clients say much, and keeps nobody else
+waiting."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from pbmserv.stages import coalescing
+from pbmserv.stages.coalescing import COALESCE_S, EVENTS, CoalescingSelector
+
+
+class Clients:
+    """Some who talk to a selector, by a clock that moves when the test says so."""
+
+    def __init__(self, stack: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.pauses = 0.0, 0
+        monkeypatch.setattr(coalescing, "monotonic", lambda: self.now)
+        self.selector = stack.enter_context(CoalescingSelector(self._paused))
+        pairs = [socket.socketpair() for _ in range(5)]
+        self.wires = [stack.enter_context(ours) for ours, _ in pairs]
+        for _, theirs in pairs:
+            self.selector.register(stack.enter_context(theirs), selectors.EVENT_READ)
+
+    def _paused(self, seconds: float) -> None:
+        assert seconds == COALESCE_S
+        self.pauses += 1
+
+    def say(self, *clients: int, after: float = 0.0005, timeout: float | None = 1.0) -> int:
+        """These say something; how many the selector finds, in one look."""
+        self.now += after
+        for client in clients:
+            self.wires[client].send(b"x")
+        found = self.selector.select(timeout)
+        for key, _ in found:
+            assert isinstance(key.fileobj, socket.socket)
+            assert key.fileobj.recv(10) == b"x"
+        return len(found)
+
+
+@pytest.fixture
+def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clients]:
+    with ExitStack() as stack:
+        yield Clients(stack, monkeypatch)
+
+
+def test_events_of_several_clients_gather(clients: Clients) -> None:
+    for number in range(3 * EVENTS):
+        assert clients.say(number % 4) == 1
+    assert clients.pauses == 2 * EVENTS
+
+
+def test_one_client_or_two_are_served_at_once(clients: Clients) -> None:
+    for number in range(3 * EVENTS):
+        clients.say(number % 3)
+    assert clients.pauses == 0
+
+
+def test_who_speaks_now_and_then_is_served_at_once(clients: Clients) -> None:
+    for number in range(3 * EVENTS):
+        clients.say(number % 4, after=0.001)
+    assert clients.pauses == 0
+
+
+def test_events_that_come_together_need_not_gather(clients: Clients) -> None:
+    for _ in range(EVENTS):
+        assert clients.say(0, 1, 2, 3, 4) == 5
+    assert clients.pauses == 0
+
+
+def test_a_loop_with_something_else_to_do_does_it(clients: Clients) -> None:
+    for number in range(EVENTS):
+        clients.say(number % 4)
+    for timeout in (0.0, COALESCE_S):
+        assert clients.say(0, timeout=timeout) == 1
+    assert clients.pauses == 0
+    clients.say(0)
+    assert clients.pauses == 1
+
+
+def test_it_ends_when_they_fall_silent(clients: Clients) -> None:
+    for number in range(EVENTS + 1):
+        clients.say(number % 4)
+    assert clients.pauses == 1
+    clients.say(0, after=1.0)
+    assert clients.pauses == 1
