@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import os
 import re
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -351,8 +352,16 @@ def test_a_change_that_takes_long_is_still_made(
 ) -> None:
     server = operator.server
     server.sign_up("patient")
+    answered, do = threading.Event(), pages.OperatorPages._do
+
+    def later(self: pages.OperatorPages, *given: Any) -> str:
+        assert answered.wait(20)
+        return do(self, *given)
+
     monkeypatch.setattr(pages, "ANSWER_S", 0.0)
+    monkeypatch.setattr(pages.OperatorPages, "_do", later)
     operator.do("/players/patient", "user suspend")
+    answered.set()
     assert operator.status == 202
     assert "We are still at it" in operator.html
     monkeypatch.undo()
