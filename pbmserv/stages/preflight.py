@@ -21,6 +21,11 @@ STAGES = ("door", "play", "post", "bots", "web")
 """In the order in which they start."""
 
 
+def stage_of_process(name: str) -> str:
+    """What a process of this name runs: ``post2`` is a second post."""
+    return name.rstrip("0123456789")
+
+
 def stages_of(only: str) -> tuple[str, ...]:
     """The stages that ``--only`` names, in their order; all of them where it names none.
 

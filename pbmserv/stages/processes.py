@@ -33,6 +33,7 @@ from pbmserv.stages.current_work import NONE, THREADS, Claims, CurrentWork
 from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, Unanswered
 from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, WebStage
 from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
+from pbmserv.stages.preflight import stage_of_process
 from pbmserv.stages.processors import take_place
 from pbmserv.stages.reloading import Reload
 from pbmserv.stages.state import Stages, StageState, counted
@@ -101,8 +102,8 @@ class _AskedMoves:
 
 
 def run(name: str, given: Given) -> None:
-    """Run one stage (``post2`` is a second post) until SIGTERM."""
-    kind = name.rstrip("0123456789")
+    """Run the stage of a process until SIGTERM."""
+    kind = stage_of_process(name)
     take_place(name, given.stages)
     base = given.base
     try:

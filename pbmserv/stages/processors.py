@@ -6,6 +6,8 @@ import contextlib
 import os
 from collections.abc import Collection, Sequence
 
+from pbmserv.stages.preflight import stage_of_process
+
 NICE = {"post": 2, "play": 7, "bots": 10}
 """How much each gives way to the door, where a client waits; play to post, which is done last."""
 
@@ -17,10 +19,11 @@ def take_place(name: str, stages: Collection[str]) -> None:
     """Give way to others, and keep to a processor, as a process of this name does; *stages* are the
     names of all that run on this machine."""
     with contextlib.suppress(OSError):  # where a sandbox forbids it, all have one priority
-        os.nice(NICE.get(name.rstrip("0123456789"), 0))
+        os.nice(NICE.get(stage_of_process(name), 0))
     with contextlib.suppress(AttributeError, OSError):  # not on Linux; or it is forbidden
         usable = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, kept_to(name, stages, usable))
+        if (kept := kept_to(name, stages, usable)) != usable:  # whoever is bound gets no new ones
+            os.sched_setaffinity(0, kept)
 
 
 def kept_to(name: str, stages: Collection[str], usable: Sequence[int]) -> Sequence[int]:

@@ -30,7 +30,7 @@ from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import NONE, Claims, CurrentWork, Pauses, Stuck
 from pbmserv.stages.lanes import blamed
 from pbmserv.stages.listeners import Bound
-from pbmserv.stages.preflight import STAGES
+from pbmserv.stages.preflight import STAGES, stage_of_process
 from pbmserv.stages.processes import Given, run
 from pbmserv.store.core.database import words_of
 
@@ -234,7 +234,7 @@ class Supervisor:
             is_patient = is_shared or child.name != "play"
             longest = self.base.settings.mail_seconds * (SHARED if is_patient else 1)
             if child.pid and number != NONE and child.stuck == NONE and seconds > longest:
-                work, named = _WORK[child.name.rstrip("0123456789")]
+                work, named = _WORK[stage_of_process(child.name)]
                 facts = {"stage": child.name, named: number, "seconds": round(seconds, 1)}
                 _log.error(f"{work} for too long; it is started again", extra=facts)
                 child.stuck = number

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
+from some_moves import some_move
 
 from pbmserv.engine.types import Move, Outcome, Rng, Seat, Step
-from pbmserv.errors import Illegal
+from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.state import State
-from pbmserv.games.blackbox.views import View
+from pbmserv.games.blackbox.views import View, standing_of, view_of
 
 ALICE, BOB = Seat(0), Seat(1)
 
@@ -341,3 +344,27 @@ def test_spectators_hide_nothing() -> None:
     assert view.hides_in is None
     assert view.own is None
     assert view.unused_ports == ()
+
+
+@given(dice=st.randoms(use_true_random=False))
+def test_a_seat_stands_as_its_view_tells_it(dice: random.Random) -> None:
+    """A move is read by the view and applied by the standing."""
+    options = GAME.options(tuple(dice.choice(["", "-race", "-fair -clue"]).split()), 2)
+    state = GAME.setup(2, options, Rng(b"seats", 0))
+    for ply in range(1, 30):
+        for seat in (Seat(0), Seat(1)):
+            view, stands = view_of(state, seat), standing_of(state, seat)
+            assert view.own is not None
+            assert stands.own is not None
+            assert (stands.options, stands.phase) == (view.options, view.phase)
+            assert stands.has_hidden == view.has_hidden
+            assert stands.own.marks == view.own.marks
+            assert (stands.own.markers, stands.own.sealed) == (view.own.markers, view.own.sealed)
+            assert stands.own.guesses_left == view.own.guesses_left
+        seat = Seat(dice.randrange(2))
+        with contextlib.suppress(MoveError):
+            if dice.random() < 0.02:
+                state = GAME.withdraw(state, seat).state
+            else:
+                move = GAME.parse(view_of(state, seat), some_move(view_of(state, seat), dice))
+                state = GAME.apply(state, seat, move, Rng(b"seats", ply)).state

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from pbmserv.engine.types import Move
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
@@ -16,6 +17,9 @@ from pbmserv.games.blackbox.moves import AIDS, TEXT_LIMIT, Element, Kind, move_o
 from pbmserv.games.blackbox.readings import readings
 from pbmserv.games.blackbox.state import Box, Markers
 from pbmserv.games.blackbox.views import FIRED, BoxView, Standing, View
+
+Judged: TypeAlias = View | Standing
+"""What a move is judged by: its mover's view, or what the state says of the mover."""
 
 _NOT_HERE = frozenset({"pass", "swap", "propose", "accept", "reject"})
 """Words that are moves of other games."""
@@ -80,7 +84,7 @@ def elements_of(view: View, text: str) -> tuple[Element, ...]:
         raise type(found)(refusal.code, part=refusal.part, example=works, **values) from None
 
 
-def check(view: View | Standing, text: str) -> tuple[Element, ...]:
+def check(view: Judged, text: str) -> tuple[Element, ...]:
     """The elements of a move that may be made.
 
     A turn may be read while another seat has to move: whether it may be used
@@ -115,7 +119,7 @@ def check(view: View | Standing, text: str) -> tuple[Element, ...]:
     return elements
 
 
-def _check_placement(view: View | Standing, elements: Sequence[Element]) -> None:
+def _check_placement(view: Judged, elements: Sequence[Element]) -> None:
     least, most = view.options.least, view.options.most
     others = [element for element in elements if element.kind != Kind.CELL]
     if len(others) == len(elements):
@@ -139,9 +143,7 @@ def _check_placement(view: View | Standing, elements: Sequence[Element]) -> None
         raise Illegal(code, part=part, have=len(elements), wanted=_count(view), off=off)
 
 
-def _unsigned(
-    view: View | Standing, cells: Sequence[Element], elements: Sequence[Element]
-) -> Illegal:
+def _unsigned(view: Judged, cells: Sequence[Element], elements: Sequence[Element]) -> Illegal:
     """The refusal of cells of which nothing says what to do there."""
     again = not view.options.race and (len(cells) > 1 or view.phase == "hiding")
     if again and len(cells) == len(elements):
@@ -150,7 +152,7 @@ def _unsigned(
 
 
 def _check_guesses(
-    view: View | Standing,
+    view: Judged,
     own: BoxView | Box,
     elements: Sequence[Element],
     guesses: Sequence[Element],
@@ -169,12 +171,12 @@ def _check_guesses(
         raise Illegal("blackbox.guess-markers", part=part, have=have, wanted=_count(view), off=off)
 
 
-def _off(view: View | Standing, have: int) -> int:
+def _off(view: Judged, have: int) -> int:
     """How many are missing, or (below 0) too many."""
     return max(view.options.least - have, 0) or min(view.options.most - have, 0)
 
 
-def _count(view: View | Standing) -> str:
+def _count(view: Judged) -> str:
     return view.options.atoms
 
 
