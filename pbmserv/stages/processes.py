@@ -104,18 +104,18 @@ class _AskedMoves:
 def run(name: str, given: Given) -> None:
     """Run the stage of a process until SIGTERM."""
     kind = stage_of_process(name)
-    take_place(name, given.stages)
+    keep_to_place = take_place(name, given.stages)
     base = given.base
+
+    def door_loop() -> asyncio.AbstractEventLoop:
+        return asyncio.SelectorEventLoop(CoalescingSelector(keep_to_place))
+
     try:
         base.read_keys()
-        with asyncio.Runner(loop_factory=_door_loop if kind == "door" else None) as runner:
+        with asyncio.Runner(loop_factory=door_loop if kind == "door" else None) as runner:
             runner.run(_STAGES[kind](name, base, given))
     finally:
         base.close()
-
-
-def _door_loop() -> asyncio.AbstractEventLoop:
-    return asyncio.SelectorEventLoop(CoalescingSelector())
 
 
 async def _until_stopped(given: Given, reload: Reload, stop: Callable[[], Awaitable[None]]) -> None:

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import pytest
 
 from pbmserv.stages import coalescing
-from pbmserv.stages.coalescing import COALESCE_S, EVENTS, CoalescingSelector
+from pbmserv.stages.coalescing import COALESCE_S, CROWDED_S, EVENTS, CoalescingSelector
 
 
 class Clients:
@@ -19,8 +19,10 @@ class Clients:
 
     def __init__(self, stack: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.pauses = 0.0, 0
+        self.crowds: list[bool] = []
         monkeypatch.setattr(coalescing, "monotonic", lambda: self.now)
-        self.selector = stack.enter_context(CoalescingSelector(self._paused))
+        selector = CoalescingSelector(self.crowds.append, self._paused)
+        self.selector = stack.enter_context(selector)
         pairs = [socket.socketpair() for _ in range(5)]
         self.wires = [stack.enter_context(ours) for ours, _ in pairs]
         for _, theirs in pairs:
@@ -58,6 +60,7 @@ def test_one_client_or_two_are_served_at_once(clients: Clients) -> None:
     for number in range(3 * EVENTS):
         clients.say(number % 3)
     assert clients.pauses == 0
+    assert clients.crowds == []
 
 
 def test_who_speaks_now_and_then_is_served_at_once(clients: Clients) -> None:
@@ -70,6 +73,7 @@ def test_events_that_come_together_need_not_gather(clients: Clients) -> None:
     for _ in range(EVENTS):
         assert clients.say(0, 1, 2, 3, 4) == 5
     assert clients.pauses == 0
+    assert clients.crowds == [True]
 
 
 def test_a_loop_with_something_else_to_do_does_it(clients: Clients) -> None:
@@ -86,5 +90,37 @@ def test_it_ends_when_they_fall_silent(clients: Clients) -> None:
     for number in range(EVENTS + 1):
         clients.say(number % 4)
     assert clients.pauses == 1
-    clients.say(0, after=1.0)
-    assert clients.pauses == 1
+    clients.say(0, after=1.0)  # it has waited before they fell silent
+    assert clients.pauses == 2
+    for client in (1, 2, 3):
+        clients.say(client)
+    assert clients.pauses == 2
+
+
+def test_a_crowd_is_told_of_once_and_is_over_when_one_client_is_left(clients: Clients) -> None:
+    for number in range(5 * EVENTS):
+        clients.say(number % 4)
+    assert clients.crowds == [True]
+    while clients.crowds == [True]:
+        assert clients.now < 2 * CROWDED_S
+        clients.say(0, after=0.01)
+    assert clients.crowds == [True, False]
+    assert clients.now > CROWDED_S
+    for number in range(EVENTS):
+        clients.say(number % 4)
+    assert clients.crowds == [True, False, True]
+
+
+def test_a_crowd_that_pauses_for_a_moment_is_still_there(clients: Clients) -> None:
+    for _ in range(5):
+        for number in range(EVENTS):
+            clients.say(number % 4)
+        clients.now += CROWDED_S / 2
+    assert clients.crowds == [True]
+
+
+def test_what_a_crowd_says_after_a_long_silence_ends_it_first(clients: Clients) -> None:
+    for number in range(EVENTS):
+        clients.say(number % 4)
+    clients.say(0, after=2 * CROWDED_S)
+    assert clients.crowds == [True, False]

@@ -1,13 +1,18 @@
-"""On two processors post has one, and the door and play share the other."""
+"""On two processors post has one, and play the other; the door shares that while clients crowd."""
 
 from __future__ import annotations
 
 import os
+import smtplib
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
-from processes import Process
+from processes import PATIENCE_S, Process
 
+from pbmserv.stages.coalescing import CROWDED_S, SOCKETS
 from pbmserv.stages.processors import kept_to
 
 ALL = ("door", "play", "post1", "bots", "web")
@@ -38,11 +43,40 @@ def test_a_running_server_keeps_to_them(tmp_path: Path) -> None:
     """Where this machine has two; on any other each process goes wherever the test may go."""
     usable = sorted(os.sched_getaffinity(0))
     with Process(tmp_path, f"sqlite:///{tmp_path}/pbmserv.sqlite3", web="127.0.0.1:0") as server:
-        parent = server.process.pid
-        children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-        found = {}
-        for child in children:
-            name = Path(f"/proc/{child}/comm").read_text().strip().removeprefix("pbmserv ")
-            found[name] = sorted(os.sched_getaffinity(int(child)))
-        assert found.keys() >= {"door", "play", "post1", "web"}, found
-        assert found == {name: kept_to(name, tuple(found), usable) for name in found}
+        children = _children(server.process.pid)
+        assert children.keys() >= {"door", "play", "post1", "web"}, children
+
+        def places() -> dict[str, list[int]]:
+            return {name: sorted(os.sched_getaffinity(child)) for name, child in children.items()}
+
+        bound = {name: kept_to(name, tuple(children), usable) for name in children}
+        assert places() == bound | {"door": usable}
+        address = "127.0.0.1", server.port
+        with ExitStack() as stack:
+            crowd = [stack.enter_context(smtplib.SMTP(*address)) for _ in range(2 * SOCKETS)]
+            _wait_until(lambda: _all_say(crowd, "NOOP") and places() == bound)
+        with smtplib.SMTP(*address) as client:
+            _wait_until(lambda: _all_say([client], "NOOP") and places()["door"] == usable)
+        assert places() == bound | {"door": usable}
+
+
+def _all_say(clients: list[smtplib.SMTP], command: str) -> bool:
+    for client in clients:
+        client.putcmd(command)
+    return all(client.getreply()[0] == 250 for client in clients)
+
+
+def _wait_until(happened: Callable[[], bool]) -> None:
+    end = monotonic() + PATIENCE_S
+    while not happened():
+        assert monotonic() < end
+        sleep(CROWDED_S / 4)  # the door hangs up on who says much and brings no mail
+
+
+def _children(parent: int) -> dict[str, int]:
+    """Its processes by their names."""
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    names = [Path(f"/proc/{one}/comm").read_text().strip() for one in children]
+    return {
+        name.removeprefix("pbmserv "): int(one) for name, one in zip(names, children, strict=True)
+    }
