@@ -27,6 +27,7 @@ import pbmserv
 from benchmarks import smtp
 from benchmarks.moves import DOMAIN, LOCAL, prepare
 from pbmserv.config.settings import load
+from pbmserv.stages.lanes import WARY_S
 from pbmserv.stages.listeners import MailPorts, bind, shares
 from pbmserv.stages.parts import DoorStage
 from pbmserv.store.core.writer import SLOW_FOR_S
@@ -116,8 +117,10 @@ async def _moves(server: Server, bound: Any, games: Any, found: Trace) -> None:
     session = await smtp.connected(bound.smtp.getsockname()[1])
     board = games.running[0]
     for is_on in (*[False] * BEFORE, True):
-        if is_on:  # one commit that took long, and the door has its thread wait for the next ones
-            await asyncio.sleep(SLOW_FOR_S)
+        if (
+            is_on
+        ):  # the door has its thread commit while the disk is slow, play is wary at its start
+            await asyncio.sleep(max(SLOW_FOR_S, WARY_S))
         mail = games.move(board)
         found.counting = found.calls if is_on else None
         await session.send([mail])
