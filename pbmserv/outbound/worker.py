@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain, islice
+from os import sched_yield
 from time import monotonic
 from typing import TypeAlias
 
@@ -160,8 +161,7 @@ class Sender:
         while not self._stopping.is_set():
             pulse.beat()
             try:
-                claimed = self.run_once()
-                if claimed < BATCH:
+                if (claimed := self.run_once()) < BATCH:
                     self._rest(is_idle=not claimed)
             except StoreAway as away:
                 _log.warning("the outbox is away", extra={"because": str(away)})
@@ -263,15 +263,15 @@ class Sender:
             next(under_way[-1][1], None)
             if len(under_way) > lag:
                 next(under_way[-1 - lag][1], None)
+                if not lag:
+                    sched_yield()  # a relay on this machine has it before the next one is made
             while len(under_way) >= self._at_once:
                 begun, steps = under_way.popleft()
-                for _ in steps:
-                    pass
+                deque(steps, maxlen=0)
                 slow |= monotonic() - begun > SLOW_S
         for _, steps in islice(under_way, max(0, len(under_way) - lag), None):
             next(steps, None)
-        for _ in chain.from_iterable([steps for _, steps in under_way]):
-            pass
+        deque(chain.from_iterable([steps for _, steps in under_way]), maxlen=0)
         return results
 
     def _made(self, claimed: Sequence[QueuedLetter], results: list[Result]) -> Iterator[_Ready]:
@@ -318,8 +318,8 @@ class Sender:
             return [*chain.from_iterable(chain.from_iterable(alone))]
         else:
             if not row.attempts or isinstance(error, ServerFault):  # in between it is the same one
-                known = {"letter": row.id, "kind": row.letter, "board": row.board_id}
-                facts = known | {"game": self._outbox.game_of(row)}
+                facts = {"letter": row.id, "kind": row.letter, "board": row.board_id}
+                facts |= {"game": self._outbox.game_of(row)}
                 _log.error("a letter could not be made", exc_info=error, extra=facts)
             if isinstance(error, ServerFault):
                 note_letter(row, "", "refused", "our fault")

@@ -20,6 +20,7 @@ from pbmserv.errors import (
     StoreAway,
 )
 from pbmserv.log import LineFormatter
+from pbmserv.outbound import worker
 from pbmserv.outbound.outbox import HEAVY, Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.relay import (
     FAILURES,
@@ -346,12 +347,19 @@ def test_while_letters_are_kept_the_next_are_made(outbox: MemoryOutbox, begin: B
 
 
 def test_of_few_letters_each_goes_before_the_next_is_made(
-    outbox: MemoryOutbox, begin: Begin
+    outbox: MemoryOutbox, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """And a relay on the same processor has time to take it."""
     outbox.add(2)
-    begin()
-    outbox.wait_until_settled()
-    assert outbox.steps == ["make 0", "keep 0", "make 1", "keep 1"]
+    relay = SteppedRelay()
+    relay.done = outbox.steps
+    monkeypatch.setattr(worker, "sched_yield", lambda: outbox.steps.append("give way"))
+    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=1, poll_s=30.0, held=Claims())
+    assert sender.run_once() == 2
+    assert outbox.steps == [
+        "make 0", "keep 0", "text 0", "give way", "make 1", "keep 1", "text 1", "give way",
+        "end 0", "end 1",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("effort", [HEAVY + 1, SHARE])
