@@ -14,7 +14,7 @@ EVENTS, WITHIN_S, SOCKETS = 8, 0.006, 4
 FEW = 2
 """Events that are too few for a look of their own, while much is said."""
 CROWDED_S = 1.0
-"""Seconds since much was said last, after which a crowd is over."""
+"""Seconds since the loop has last let events gather, after which a crowd is over."""
 
 
 class CoalescingSelector(selectors.DefaultSelector):
@@ -25,7 +25,7 @@ class CoalescingSelector(selectors.DefaultSelector):
     alone is never kept waiting, nor are clients whose events come together by themselves.
 
     Args:
-        tell_crowded: is told when a crowd of clients begins to say much, and when it is over.
+        tell_crowded: is told when a crowd of such clients begins, and when it is over.
         pause: waits for so many seconds.
     """
 
@@ -35,32 +35,27 @@ class CoalescingSelector(selectors.DefaultSelector):
         super().__init__()
         self._tell_crowded, self._pause = tell_crowded, pause
         self._newest: deque[tuple[float, int]] = deque(maxlen=EVENTS)
-        self._is_much_said = self._is_crowded = False
-        self._found, self._much_said_at = 0, 0.0
+        self._found, self._crowded_until = 0, 0.0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """As `selectors.BaseSelector.select`."""
-        if self._is_much_said and self._found <= FEW and (timeout is None or timeout > COALESCE_S):
+        if (timeout is None or timeout > COALESCE_S) and self._found <= FEW and self._is_much_said:
+            if not self._crowded_until:
+                self._tell_crowded(True)
+            self._crowded_until = self._newest[-1][0] + CROWDED_S
             self._pause(COALESCE_S)
         found = super().select(timeout)
         if found:
-            self._note(found)
+            self._found, now = len(found), monotonic()
+            self._newest.extend([(now, key.fd) for key, _ in found])
+            if 0.0 < self._crowded_until < now:
+                self._crowded_until = 0.0
+                self._tell_crowded(False)
         return found
 
-    def _note(self, found: list[tuple[selectors.SelectorKey, int]]) -> None:
-        newest, now = self._newest, monotonic()
-        newest.extend([(now, key.fd) for key, _ in found])
-        self._found = len(found)
-        self._is_much_said = (
-            len(newest) == EVENTS
-            and newest[0][0] >= now - WITHIN_S
-            and len({fd for _, fd in newest}) >= SOCKETS
-        )
-        if self._is_much_said:
-            self._much_said_at = now
-        is_crowded = self._is_much_said or (
-            self._is_crowded and now < self._much_said_at + CROWDED_S
-        )
-        if is_crowded != self._is_crowded:
-            self._is_crowded = is_crowded
-            self._tell_crowded(is_crowded)
+    @property
+    def _is_much_said(self) -> bool:
+        newest = self._newest
+        if len(newest) < EVENTS or newest[0][0] < monotonic() - WITHIN_S:
+            return False
+        return len({fd for _, fd in newest}) >= SOCKETS
