@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 TOP = Path("/sys/fs/cgroup")
@@ -20,8 +20,9 @@ def family(pid: int) -> list[int]:
     """A process and all below it."""
     found = [pid]
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in task.read_text().split():
-            found += family(int(child))
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended since
+            for child in task.read_text().split():
+                found += family(int(child))
     return found
 
 

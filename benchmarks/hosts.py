@@ -167,13 +167,19 @@ def _store(connection: Connection, new: Sequence[NewArrival]) -> None:
 
 
 def _used(*parents: int) -> dict[str, float]:
-    """Seconds of a processor that processes and their children have used, by name (Linux)."""
+    """Seconds of a processor that processes and their children have used, by name (Linux); those of
+    children that have ended are their parents'."""
     found: dict[str, float] = defaultdict(float)
     for pid in chain.from_iterable(map(family, parents)):
-        head, _, tail = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
-        fields = tail.split()
+        try:
+            head, _, tail = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
+        except (
+            FileNotFoundError,
+            ProcessLookupError,
+        ):  # it has ended since: a worker of autovacuum
+            continue
         name = head.partition("(")[2].removeprefix("pbmserv ").rstrip("0123456789")
-        found[name] += (int(fields[11]) + int(fields[12])) / _TICKS
+        found[name] += sum(map(int, tail.split()[11:15])) / _TICKS
     return found
 
 
