@@ -173,10 +173,7 @@ def _used(*parents: int) -> dict[str, float]:
     for pid in chain.from_iterable(map(family, parents)):
         try:
             head, _, tail = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
-        except (
-            FileNotFoundError,
-            ProcessLookupError,
-        ):  # it has ended since: a worker of autovacuum
+        except (FileNotFoundError, ProcessLookupError):  # a worker of autovacuum that has ended
             continue
         name = head.partition("(")[2].removeprefix("pbmserv ").rstrip("0123456789")
         found[name] += sum(map(int, tail.split()[11:15])) / _TICKS

@@ -117,9 +117,7 @@ async def _moves(server: Server, bound: Any, games: Any, found: Trace) -> None:
     session = await smtp.connected(bound.smtp.getsockname()[1])
     board = games.running[0]
     for is_on in (*[False] * BEFORE, True):
-        if (
-            is_on
-        ):  # the door has its thread commit while the disk is slow, play is wary at its start
+        if is_on:  # the door has its thread commit after a slow one; play is wary at its start
             await asyncio.sleep(max(SLOW_FOR_S, WARY_S))
         mail = games.move(board)
         found.counting = found.calls if is_on else None

@@ -319,7 +319,7 @@ class Sender:
         else:
             if not row.attempts or isinstance(error, ServerFault):  # in between it is the same one
                 facts = {"letter": row.id, "kind": row.letter, "board": row.board_id}
-                facts |= {"game": self._outbox.game_of(row)}
+                facts["game"] = self._outbox.game_of(row)
                 _log.error("a letter could not be made", exc_info=error, extra=facts)
             if isinstance(error, ServerFault):
                 note_letter(row, "", "refused", "our fault")

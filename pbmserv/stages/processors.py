@@ -26,7 +26,7 @@ def take_place(name: str, stages: Collection[str]) -> Callable[[bool], None]:
     with contextlib.suppress(OSError):  # where a sandbox forbids it, all have one priority
         os.nice(NICE.get(stage_of_process(name), 0))
     usable: Sequence[int] = ()
-    with contextlib.suppress(AttributeError):  # not on Linux
+    with contextlib.suppress(AttributeError, OSError):  # not on Linux; or it is forbidden
         usable = sorted(os.sched_getaffinity(0))
     kept = kept_to(name, stages, usable)
 
