@@ -17,13 +17,15 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 from psycopg import sql
+
+from benchmarks.few_cores import family
 
 DEBIAN = Path("/usr/lib/postgresql")
 NEEDED = ("initdb", "pg_basebackup", "pg_ctl", "postgres")
@@ -189,7 +191,7 @@ class Pair:
     @staticmethod
     def _signal(node: Node, signum: int) -> None:
         assert node.process is not None
-        for pid in (node.process.pid, *_children(node.process.pid)):
+        for pid in family(node.process.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signum)
 
@@ -235,20 +237,11 @@ def _wait(so: Callable[[], bool], what: str) -> None:
         time.sleep(0.02)
 
 
-def _children(parent: int) -> Sequence[int]:
-    """Processes of a parent (Linux)."""
-    found = []
-    for task in Path(f"/proc/{parent}/task").glob("*/children"):
-        with suppress(OSError):
-            found += [int(pid) for pid in task.read_text().split()]
-    return found
-
-
 def _kill(node: Node) -> None:
     """SIGKILL to all of its processes; nothing of them is left when this comes back."""
     if node.process is None or node.process.poll() is not None:
         return
-    pids = [node.process.pid, *_children(node.process.pid)]
+    pids = family(node.process.pid)
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

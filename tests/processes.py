@@ -81,6 +81,14 @@ class Process:
         """All that processes in this folder have logged."""
         return self._errors.read_text()
 
+    def stages(self) -> dict[str, int]:
+        """The numbers of its stages' processes, by their names (Linux)."""
+        parent = self.process.pid
+        numbers = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+        names = [Path(f"/proc/{number}/comm").read_text().strip() for number in numbers]
+        named = [name.removeprefix("pbmserv ") for name in names]
+        return dict(zip(named, map(int, numbers), strict=True))
+
     def command(self, *arguments: str) -> str:
         """What an operator's command beside it prints."""
         done = run(arguments, self._environment)

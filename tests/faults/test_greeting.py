@@ -116,14 +116,6 @@ def commands_of(text: str) -> list[list[str]]:
     ]
 
 
-def stage(server: Process, name: str) -> int:
-    """The process number of one of its stages."""
-    parent = server.process.pid
-    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-    named = {Path(f"/proc/{child}/comm").read_text().strip(): int(child) for child in children}
-    return next(number for comm, number in named.items() if name in comm)
-
-
 def test_the_block_can_be_pasted_whole_on_a_slow_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -135,7 +127,7 @@ def test_the_block_can_be_pasted_whole_on_a_slow_machine(
             "ADDRESS": f"pbmserv@{DOMAIN}",
         }.items():
             monkeypatch.setenv(f"PBMSERV_{name}", value)
-        play = stage(server, "play")
+        play = server.stages()["play"]
         typed = commands_of(server.greeting)
         assert len(typed) == 10
         for arguments in typed:

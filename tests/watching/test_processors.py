@@ -43,13 +43,13 @@ def test_a_running_server_keeps_to_them(tmp_path: Path) -> None:
     """Where this machine has two; on any other each process goes wherever the test may go."""
     usable = sorted(os.sched_getaffinity(0))
     with Process(tmp_path, f"sqlite:///{tmp_path}/pbmserv.sqlite3", web="127.0.0.1:0") as server:
-        children = _children(server.process.pid)
-        assert children.keys() >= {"door", "play", "post1", "web"}, children
+        stages = server.stages()
+        assert stages.keys() >= {"door", "play", "post1", "web"}, stages
 
         def places() -> dict[str, list[int]]:
-            return {name: sorted(os.sched_getaffinity(child)) for name, child in children.items()}
+            return {name: sorted(os.sched_getaffinity(child)) for name, child in stages.items()}
 
-        bound = {name: kept_to(name, tuple(children), usable) for name in children}
+        bound = {name: kept_to(name, tuple(stages), usable) for name in stages}
         assert places() == bound | {"door": usable}
         address = "127.0.0.1", server.port
 
@@ -69,12 +69,3 @@ def _wait_until(happened: Callable[[], bool]) -> None:
     while not happened():
         assert monotonic() < end
         sleep(CROWDED_S / 4)
-
-
-def _children(parent: int) -> dict[str, int]:
-    """Its processes by their names."""
-    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-    names = [Path(f"/proc/{one}/comm").read_text().strip() for one in children]
-    return {
-        name.removeprefix("pbmserv "): int(one) for name, one in zip(names, children, strict=True)
-    }

@@ -45,12 +45,7 @@ def beat(server: Running) -> None:
 @contextmanager
 def paused(served: Process, name: str) -> Iterator[None]:
     """While this lasts, one of its processes does nothing."""
-    children = Path(f"/proc/{served.process.pid}/task/{served.process.pid}/children").read_text()
-    (number,) = [
-        int(one)
-        for one in children.split()
-        if Path(f"/proc/{one}/comm").read_text().strip() == name
-    ]
+    number = served.stages()[name]
     os.kill(number, signal.SIGSTOP)
     try:
         yield
@@ -101,7 +96,7 @@ def test_its_stages_say_what_they_do(
         found = json.loads(status(capsys, monkeypatch, database_url, "--json"))
         assert found["stages"] == {"bots": think, "door": "", "play": "", "post1": ""}
         assert found["mails"] == {"count": 0, "oldest_s": 0.0}
-        with paused(served, "pbmserv play"):
+        with paused(served, "play"):
             said = status(capsys, monkeypatch, database_url)
             assert "door, play (does not answer), post1." in said
     said = status(capsys, monkeypatch, database_url)
