@@ -17,6 +17,7 @@ from benchmarks import (
     heavy,
     latency,
     letters,
+    one_process,
     others,
     rays,
     starting,
@@ -42,6 +43,7 @@ def main() -> int:
         lines += others.measure(folder, *((2, 300) if quick else (5, 900)))
         lines += latency.measure(folder, 50 if quick else 800)
         lines += floor.measure(folder, *((1, 150) if quick else (3, 300)))
+        lines += one_process.measure(100 if quick else 400)
         lines += growth.measure(folder, 800 if quick else 4_000)
         lines += starting.measure(folder, 2 if quick else 5)
         lines += crafted.measure(1 if quick else 3)
