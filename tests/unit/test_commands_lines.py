@@ -336,7 +336,6 @@ def test_common_slips_are_understood(subject, command):
         ("list chess", "unknown-game"),
         ("blackbox solve alice secret", "missing-board"),
         ("redo", "missing-board"),
-        ("blackbox solo alice bob", "only-one-player"),
         ("blackbox solo", "missing-userid"),
         ("solo -size=8x8", "missing-userid"),
         ("blackbox replay 12", "missing-userid"),

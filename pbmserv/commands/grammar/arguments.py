@@ -14,13 +14,11 @@ from pbmserv.commands.grammar.words import (
     MOST_DAYS,
     MOST_PLAYERS,
     MOST_RECIPIENTS,
-    MOST_SETTINGS,
     MOST_SHOWN,
     MOST_SUBJECTS,
     OFF,
     OPTION,
     SEATS,
-    SETTING,
     TIME,
     TIMES,
     USERID,
@@ -29,7 +27,6 @@ from pbmserv.commands.grammar.words import (
     board_ref,
     is_userid,
     quotable,
-    setting_name,
     time_meant,
 )
 from pbmserv.commands.table.catalogue import PAIRS, WHICH, unknown_game
@@ -51,11 +48,9 @@ def players(at: Cursor) -> None:
 
 
 def alone(at: Cursor) -> None:
-    """The one who shall play, with options and times in any order."""
-    userids = _sitting(at)
-    if len(userids) > 1:
-        # People write their password where other commands have one.
-        raise at.refusal("only-one-player", part=quotable(userids[1]), doubtful=True)
+    """The one who shall play, with options and times in any order. Further words may be options of
+    the game, or a password."""
+    _sitting(at)
 
 
 def _invited(at: Cursor, text: str) -> str:
@@ -179,31 +174,18 @@ def _option(at: Cursor, text: str) -> str:
     return f"-{name}" if value is None else f"-{name}={value}"
 
 
-def settings(at: Cursor) -> None:
-    """``name=value``; also ``name = value`` and, for a name that is known, ``name value``."""
-    found: list[tuple[str, str]] = []
-    while at.more:
-        text = at.words[at.at].text.rstrip(",;")
-        if "=" not in text and at.at + 1 < len(at.words):
-            following = at.words[at.at + 1].text
-            if following.startswith("=") or setting_name(text + "="):
-                text = f"{text}={following.removeprefix('=')}"
-                at.at += 1
-        if text.endswith("=") and at.at + 1 < len(at.words):
-            at.at += 1
-            text += at.words[at.at].text
-        setting = SETTING.fullmatch(text)
-        if setting is None:
-            raise at.refusal("bad-setting", place=at.at + 1)
-        found.append((setting[1].lower(), setting[2].rstrip(",;")))
-        at.at += 1
-    if len(found) > MOST_SETTINGS:
-        raise at.refusal("too-many-settings", most=MOST_SETTINGS)
-    at.taken.settings = tuple(found)
+def _keep_recipient(at: Cursor) -> None:
+    """ "message bob hello" names whom it is for where its writer belongs."""
+    named, writer = at.right.get(Kind.USERID), at.sender.userid
+    if named and writer and named != writer:
+        at.keep(Kind.USERID, writer)
+        at.keep(Kind.RECIPIENTS, named)
 
 
 def recipients(at: Cursor) -> None:
     """Userids of those to write to."""
+    if not at.more:
+        _keep_recipient(at)
     at.next("missing-recipient")
     found: dict[str, None] = {}
     for text in at.rest():
@@ -352,7 +334,7 @@ _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
     Kind.MOVE: cursor.move,
     Kind.PLAN: cursor.plan,
     Kind.DATE: cursor.date,
-    Kind.SETTINGS: settings,
+    Kind.SETTINGS: cursor.settings,
     Kind.SEATS: seats,
     Kind.PLAYERS: players,
     Kind.ALONE: alone,

@@ -279,8 +279,8 @@ def _by_last_place(kind: Kind, rest: Sequence[Word]) -> bool:
             return not is_number(first) and not first.startswith("-")
         case Kind.BOARDS:
             return not all(map(_is_shown, rest))
-        case Kind.RECIPIENTS:  # "bob, carol" are two of them, "bob carol" may be a password
-            return not all(word.text.endswith(",") for word in rest[:-1])
+        case Kind.RECIPIENTS:  # "bob, carol" are two of them, "bob carol dave" may be a password
+            return len(rest) > 2 and not all(word.text.endswith(",") for word in rest[:-1])
         case Kind.PASSWORD:
             return len(rest) == 2 and first not in _ENGLISH
     return True

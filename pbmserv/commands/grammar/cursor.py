@@ -7,6 +7,7 @@ that are somebody's."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pbmserv.commands.grammar.words import (
@@ -14,7 +15,9 @@ from pbmserv.commands.grammar.words import (
     BOARD,
     COMMAS,
     LONGEST_PASSWORD,
+    MOST_SETTINGS,
     NUMBER,
+    SETTING,
     SHORTEST_PASSWORD,
     USERID,
     Word,
@@ -106,7 +109,8 @@ class Cursor:
         return {
             kind: text
             for kind, text in self._right.items()
-            if kind is Kind.BOARD or (kind is Kind.USERID and self.sender.is_player(text))
+            if kind in {Kind.BOARD, Kind.SETTINGS}
+            or (kind in {Kind.USERID, Kind.RECIPIENTS} and self.sender.is_player(text))
         }
 
     def bad_userid(self, text: str) -> Misread:
@@ -174,12 +178,19 @@ def board(at: Cursor) -> None:
     at.accept(Kind.BOARD, found[1])
 
 
+_VALUES = frozenset({"daily", "text", "html", "spoken", "auto", "none"})
+"""Of preferences; nobody has them for a password, though they are long enough."""
+
+
 def userid(at: Cursor) -> None:
     """Who speaks."""
     text = at.next("missing-userid").lower().rstrip(",;")
     if text in _IN_FRONT_OF_DATES and at.row.parameters[-1].kind is Kind.DATE:
         raise at.refusal("missing-userid")
     if not USERID.fullmatch(text) or text.startswith("-"):
+        value = text.partition("=")[2]
+        if setting_name(text) and (value in _VALUES or quotable(value)):
+            at.keep(Kind.SETTINGS, text)
         if at.short:
             raise at.refusal("missing-userid")
         raise at.bad_userid(text)
@@ -269,3 +280,44 @@ def date(at: Cursor) -> None:
         at.at = begins
         raise at.refusal("bad-date")
     at.taken.begins, at.taken.until = found
+
+
+_DIGEST = ("digest", "daily")
+_HOUR = re.compile(r"\d{1,2}(?:[:.]\d{2})?(?:am|pm)?", re.IGNORECASE | re.ASCII)
+
+
+def _hour(at: Cursor) -> str:
+    """The hour that stands here, perhaps behind "at", which is read; ``""``: there is none."""
+    behind = at.at + (at.words[at.at].plain in {"at", "@"})
+    hour = at.words[behind].text.strip("@,;") if behind < len(at.words) else ""
+    if not _HOUR.fullmatch(hour):
+        return ""
+    at.at = behind + 1
+    return hour
+
+
+def settings(at: Cursor) -> None:
+    """``name=value``; also ``name = value`` and, for a name that is known, ``name value``; and the
+    hour of a digest apart, ``digest=daily 8:00``."""
+    found: list[tuple[str, str]] = []
+    while at.more:
+        text = at.words[at.at].text.rstrip(",;")
+        if found and found[-1] == _DIGEST and (hour := _hour(at)):
+            found[-1] = (found[-1][0], f"{found[-1][1]}@{hour}")
+            continue
+        if "=" not in text and at.at + 1 < len(at.words):
+            following = at.words[at.at + 1].text
+            if following.startswith("=") or setting_name(text + "="):
+                text = f"{text}={following.removeprefix('=')}"
+                at.at += 1
+        if text.endswith("=") and at.at + 1 < len(at.words):
+            at.at += 1
+            text += at.words[at.at].text
+        setting = SETTING.fullmatch(text)
+        if setting is None:
+            raise at.refusal("bad-setting", place=at.at + 1)
+        found.append((setting[1].lower(), setting[2].rstrip(",;")))
+        at.at += 1
+    if len(found) > MOST_SETTINGS:
+        raise at.refusal("too-many-settings", most=MOST_SETTINGS)
+    at.taken.settings = tuple(found)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.arguments import in_order, read_places
-from pbmserv.commands.grammar.command_names import Head, has_credentials, is_number
+from pbmserv.commands.grammar.command_names import Head, find_head, has_credentials, is_number
 from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.words import (
     PLAN_WORDS,
@@ -199,6 +199,34 @@ def _proving(
     return Line(_echo(row, front, words), row.build(taken))
 
 
+def in_plain_words(
+    text: str, games: Collection[str], instead: Row | None = None, of: Line | None = None
+) -> Line | None:
+    """The command that a text asks for in the plain words of its first line; ``None`` for none.
+
+    What ends something is not done on a guess.
+
+    Args:
+        instead, of: a command whose name stands in front, and how it is read. If that is refused,
+            others are better that are not; and what it has behind its name may be no password.
+    """
+    first = text.strip().partition("\n")[0]
+    said = "" if first.lower() in MEANT_BY else plain_words.meant(first)
+    words = words_of(said)
+    head = find_head(words, games) if words else None
+    if head is None or head.row is None:
+        return None
+    if Trait.ALONE in head.row.traits and head.row is not instead:
+        return None
+    line = read_line(words, head, len(said), games)
+    if of is None:
+        return line
+    is_refused = isinstance(of.asked, PlayerError)
+    if head.row is instead:
+        return line if is_refused or of.who is not None else None
+    return line if is_refused and not isinstance(line.asked, PlayerError) else None
+
+
 def not_a_command(words: Sequence[Word], games: Collection[str]) -> Line:
     """A line that does not even try to be a command; it may hold a password."""
     return _once_more(partial(_no_command, words, games))
@@ -211,11 +239,10 @@ def _no_command(words: Sequence[Word], games: Collection[str], sender: Sender) -
         return Line(REST, _wrong_order(words, None, games, sender))
     weighty = plain_words.weighty(" ".join(word.text for word in words[:_MOST_WORDS]))
     begins = [words[0].plain, *weighty[:1]] if words else []
-    row = next((BY_NAME[MEANT_BY[one]] for one in begins if one in MEANT_BY), None)
-    sample = example(row, None, games, {}, sender) if row else "help"
-    if row is None or row.name == "help":  # "rules", "How do I play?"
-        said = plain_words.meant(" ".join(word.text for word in words[:_MOST_WORDS]))
-        sample = said if said.startswith("help ") else "help"
+    named = next((MEANT_BY[one] for one in begins if one in MEANT_BY), "")
+    said = [] if len(words) == 1 and named else _meant(words)
+    row = BY_NAME.get(said[0] if said else named)
+    sample = example(row, None, games, _behind(row, said, sender), sender) if row else "help"
     if row is not None and row.name == "challenge":
         sample = _challenging(row, words, games, sender)
     refused = Misread(
@@ -225,6 +252,19 @@ def _no_command(words: Sequence[Word], games: Collection[str], sender: Sender) -
         games=", ".join(sorted(games)),
     )
     return Line(echo, refused)
+
+
+def _meant(words: Sequence[Word]) -> list[str]:
+    return plain_words.meant(" ".join(word.text for word in words[:_MOST_WORDS])).split()
+
+
+def _behind(row: Row, said: Sequence[str], sender: Sender) -> Mapping[Kind, str]:
+    """What a command that was meant has behind its name: "-practice", "digest=off"."""
+    kind = row.parameters[-1].kind if row.parameters else Kind.PASSWORD
+    rest = said[1:] if BY_NAME.get(said[0] if said else "") is row else []
+    if kind in {Kind.ALONE, Kind.PLAYERS}:
+        rest = [sender.userid, *rest] if sender.userid and rest else []
+    return {kind: " ".join(rest)} if rest and kind is not Kind.PASSWORD else {}
 
 
 def without_its_word(line: Line) -> Line:

@@ -143,6 +143,12 @@ _AWAY = re.compile(
     r"|(?:on|in) (?:a )?(?:holidays?|vacation|leave|trip))[, ]+(?:(?:un)?til+|for) (.{2,24})",
     re.IGNORECASE,
 )
+_FORGOT = re.compile(
+    r"(?:i(?:'ve| have)? )?(?:forgot(?:ten)?|lost) (?:my |the )?password"
+    r"|(?:please )?reset (?:my |the )?password|password (?:forgotten|lost|reset)",
+    re.IGNORECASE,
+)
+"""All that may be said of a password in plain words: any other word might be one."""
 _ANSWERS = frozenset({"yes", "confirm", "chat", "message", "move", "password", "queue", "submit"})
 """Commands of one word that answer something, or say nothing alone."""
 
@@ -185,6 +191,8 @@ def meant(text: str) -> str:
         text: one line, folded or not.
     """
     line = fold(text).strip()
+    if _FORGOT.fullmatch(line.rstrip(".!? ")):
+        return "forgot"
     if not line or len(line) > LONGEST or "passw" in line.lower():
         return ""
     if _QUESTION.fullmatch(line):

@@ -18,6 +18,7 @@ from pbmserv.commands.grammar.line import (
     EMPTY,
     LONGEST_LINE,
     REST,
+    in_plain_words,
     not_a_command,
     read_line,
     words_of,
@@ -151,8 +152,13 @@ def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> 
         read_in_body = read_body(body, games)
         if read_in_body is not None:
             return read_in_body
-        return _nothing(body, games) if answers else Reading((not_a_command(words, games),))
+        if answers:
+            return _nothing(body, games)
+        said = in_plain_words(text, games) or in_plain_words(body, games)
+        return Reading((said or not_a_command(words, games),))
     line = read_line(words, head, len(text), games)
+    if not answers and head.row is not None:
+        line = in_plain_words(text, games, instead=head.row, of=line) or line
     if isinstance(line.asked, PlayerError) or (answers and isinstance(line.asked, Help | Games)):
         # "Move for Bob" is a subject in English: a command in full below it goes first. So does
         # any below "Re: Games of alice", which was the subject of a letter from here.
@@ -273,6 +279,8 @@ def _nothing(body: str, games: Collection[str]) -> Reading:
     text = body.strip()
     if not text:
         return Reading((EMPTY,))
+    if said := in_plain_words(text, games):
+        return Reading((said,))
     words = words_of(text)
     head = spoken_challenge(words, games)
     read = read_line(words, head, len(text), games) if head else not_a_command(words, games)

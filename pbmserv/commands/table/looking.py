@@ -294,7 +294,7 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("subscribe",),
-        slips=("subscirbe", "subcribe", "subsribe"),
+        slips=("subscirbe", "subcribe", "subsribe", "follow"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=ON_A_BOARD,
@@ -321,7 +321,7 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("unsubscribe",),
-        slips=("unsubscirbe", "unsubcribe", "unsubsribe"),
+        slips=("unsubscirbe", "unsubcribe", "unsubsribe", "unfollow"),
         newcomers=("cancel",),  # its refusal says what else can be stopped
         section=SECTION,
         scope=Scope.SERVER,

@@ -76,8 +76,10 @@ def elements_of(view: View, text: str) -> tuple[Element, ...]:
         if text.strip().lower() in _NOT_HERE and view.own is not None:
             found = Illegal("blackbox.no-such-turn", part=text.strip())
         read = _as_read(view, text) if found.refusal.code in _VAGUE else None
-        clear = read and _VAGUE[found.refusal.code] in {"", read.refusal.code}
-        refusal = read.refusal if read and clear else found.refusal
+        clear = _VAGUE.get(found.refusal.code, _CLEAR)
+        refusal = (
+            read.refusal if read and (not clear or read.refusal.code in clear) else found.refusal
+        )
         offer = mentioned if isinstance(found, NotUnderstood) else mended
         values = {**what_can_be_done(view), **refusal.values}
         works = offer(view, text)
@@ -197,8 +199,9 @@ def what_can_be_done(view: View) -> dict[str, str]:
 
 # -- what else it can mean -------------------------------------------------------------------
 
-_VAGUE = {"blackbox.commas": "", "blackbox.not-a-move": "blackbox.guess-markers"}
-"""Refusals that say little, and which of those of a text's one reading says more ("" = each)."""
+_CLEAR = frozenset({"blackbox.guess-markers", "blackbox.two-probes", "blackbox.port-used"})
+_VAGUE = {"blackbox.commas": frozenset[str](), "blackbox.not-a-move": _CLEAR}
+"""Refusals that say little, and which of those of a text's one reading say more (none = each)."""
 
 
 def _as_read(view: View, text: str) -> MoveError | None:

@@ -68,6 +68,12 @@ _VERBS = {
 _NOUNS = frozenset({"port", "number", "ray", "laser", "shot", "beam", "marker", "markers", "probe"})
 """Verbs, too, where no other verb stands in front: "port 3", "marker on b2"."""
 
+_CLEARS = re.compile(
+    r"(?:(?:clear|remove|delete|erase|unmark)|take (?:off|away))"
+    r"(?: (?:all|of|my|the|these|those))* (?:markers?|marks)"
+)
+"""Takes every marker away that is there, without a word about their cells."""
+
 _SEPARATORS = frozenset(",;&()[].*\u2022")
 _SIGNS = {"mark": "+", "unmark": "/", "seal": "!"}
 _POLITE = frozenset({"please", "pls", "plz", "move", "moves"})
@@ -121,6 +127,10 @@ class _Said:
 def readings(view: View, text: str) -> Iterator[str]:
     """What a text might mean, as moves are written."""
     hiding = not view.has_hidden
+    plain = " ".join(word for word in text.lower().rstrip(".! ").split() if word not in _POLITE)
+    if not hiding and _CLEARS.fullmatch(plain):
+        yield ",".join(_others(view, ()))
+        return
     tokens = _tokens(text, hiding=hiding)
     if tokens is None:
         return

@@ -23,6 +23,7 @@ from pbmserv.commands.grammar.words import (
 from pbmserv.commands.table.catalogue import BY_NAME
 from pbmserv.commands.table.model import VOUCHED, AtBoard, Credentials, Line
 from pbmserv.commands.table.playing import Message
+from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Illegal, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
@@ -39,6 +40,12 @@ def is_proven(context: CommandContext, sender: Player) -> bool:
     if reply_address is not None and reply_address.player == sender.id:
         return True
     return sender.id in context.counted or context.verified_as(sender.userid) is not None
+
+
+def seems_to_be(context: CommandContext) -> Player | None:
+    """The one player whose address the mail has for its sender's, which proves nothing."""
+    here = players.by_address(context.connection, context.incoming.mail.sender)
+    return here[0] if len(here) == 1 and here[0].active else None
 
 
 def as_known(context: CommandContext, line: Line) -> Line | None:
@@ -79,7 +86,14 @@ def _unnamed(context: CommandContext, line: Line) -> Line | None:
         to_many = isinstance(line.asked, Message) and said is not None
         if not (to_many and said is not None and is_player(context.connection, said)):
             return None
-    return line.unnamed() if context.known() else None
+    if context.known():
+        return line.unnamed()
+    # A challenge proves nothing, whoever it names: it only asks the others, or who seems to write.
+    other = line.unnamed() if isinstance(line.asked, PlayerError) else None
+    if other is None or not isinstance(other.asked, Challenge):
+        return None
+    writer = seems_to_be(context)
+    return other if writer is not None and writer.userid not in other.asked.userids else None
 
 
 def _with_own_name(context: CommandContext, line: Line) -> Line | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
+from pbmserv.service.auth import verified_sender
 from pbmserv.service.boards import friends
 from pbmserv.service.boards.plies import decline, join, must_run
 from pbmserv.service.boards.proposals import Proposal, invite, make_board, read_options, sender_of
@@ -25,6 +27,7 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
 from pbmserv.store.tables.boards import BoardStatus
 
+_PAIR = 2
 MOST_SEEKS = 5
 """Seeks of one player that may wait at once."""
 
@@ -39,6 +42,11 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
     terms = clocks.read_times(command.times)
     game = known_game(context, command.game)
     _must_not_be_options(context, game, command)
+    if command.alone and len(command.userids) > 1:
+        context.echo_hidden = True  # people write their password where other commands have one
+        player = players.by_userid(context.connection, command.userids[0])
+        example = f"{game.info.key} solo {player.userid if player is not None else 'USERID'}"
+        raise Refused("only-one-player", example=example)
     for place, userid in enumerate(command.userids, 1 - added):
         _must_play(context, userid, place)
     part = " ".join(command.userids)
@@ -63,17 +71,21 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
 
 def _with_writer(context: CommandContext, command: Challenge) -> Challenge:
     """Where the mail shows who writes, nobody need name themselves: "challenge bob" means "me and
-    bob", and "solo" "me".
+    bob", and "solo" "me". So it does where the sender's address is all that tells.
 
     Raises:
         Refused: several players with its address could be meant.
     """
-    here = context.known() if command.who is None else []
-    named = {player.userid for player in here} & set(command.userids)
-    if not here or named or (command.alone and command.userids):
+    if command.who is not None or (command.alone and command.userids):
         return command
-    writer = context.speaker(None).userid
-    return replace(command, userids=(writer, *command.userids))
+    if here := context.known():
+        named = {player.userid for player in here} & set(command.userids)
+        writer = None if named else context.speaker(None)
+    else:
+        writer = verified_sender.seems_to_be(context) if len(command.userids) < _PAIR else None
+    if writer is None or writer.userid in command.userids:
+        return command
+    return replace(command, userids=(writer.userid, *command.userids))
 
 
 def rematch(context: CommandContext, command: Rematch) -> Answer:
@@ -165,6 +177,8 @@ def _must_not_be_options(context: CommandContext, game: AnyGame, command: Challe
             said[-1] += word
         elif word in forms:
             said.append(f"-{word}=" if forms[word] else f"-{word}")
+        elif fitting := _of_one_option(game, forms, word):
+            said.append(fitting)
         else:  # perhaps a password
             return
     if not said:
@@ -183,6 +197,14 @@ def _must_not_be_options(context: CommandContext, game: AnyGame, command: Challe
     words = tuple(word for word in words if word != "-race" or not command.alone)
     example = " ".join((line, *words, *command.times))
     raise Refused("option-sign", part=said[0].strip("-="), example=example)
+
+
+def _of_one_option(game: AnyGame, forms: Mapping[str, str], word: str) -> str:
+    """The option of which a word is a value, if no other has such; else "". "8x8" is a size."""
+    found = [f"-{name}={word}" for name in forms if forms[name] and word[:1].isdigit()]
+    found = [one for one in found if _is_option(game, one)]
+    found = [one for one in found if not _is_option(game, f"{one.partition('=')[0]}=anything")]
+    return found[0] if len(found) == 1 else ""
 
 
 def _is_option(game: AnyGame, word: str) -> bool:
