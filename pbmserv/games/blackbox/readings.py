@@ -73,6 +73,7 @@ _CLEARS = re.compile(
     r"(?: (?:all|of|my|the|these|those))* (?:markers?|marks)"
 )
 """Takes every marker away that is there, without a word about their cells."""
+_PAUSES = str.maketrans(dict.fromkeys(",.!;", " "))
 
 _SEPARATORS = frozenset(",;&()[].*\u2022")
 _SIGNS = {"mark": "+", "unmark": "/", "seal": "!"}
@@ -127,7 +128,8 @@ class _Said:
 def readings(view: View, text: str) -> Iterator[str]:
     """What a text might mean, as moves are written."""
     hiding = not view.has_hidden
-    plain = " ".join(word for word in text.lower().rstrip(".! ").split() if word not in _POLITE)
+    words = text.lower().translate(_PAUSES).split()
+    plain = " ".join([word for word in words if word not in _POLITE])
     if not hiding and _CLEARS.fullmatch(plain):
         yield ",".join(_others(view, ()))
         return
