@@ -11,6 +11,7 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks import (
+    beside,
     crafted,
     floor,
     growth,
@@ -48,6 +49,7 @@ def main() -> int:
         lines += starting.measure(folder, 2 if quick else 5)
         lines += crafted.measure(1 if quick else 3)
         lines += heavy.measure()
+        lines += beside.measure(folder, 20 if quick else 40)
         lines += rays.measure(4_000 if quick else 20_000)
     print(printed(lines))
     print(f"\nB: bare aiosmtpd with as many sessions, same mails, same client, same moments.\n"

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.hosts`: one host's stages against two hosts' worth, and play x1, x2, x4.
+"""`python -m benchmarks.hosts`: what one host does against two, and one play or post against more.
 
 All of them share one PostgreSQL of their own. On a machine with few cores more processes cannot be
 quicker by more cores, so three things are measured apart:
@@ -9,7 +9,8 @@ quicker by more cores, so three things are measured apart:
 - *processor time*: what a move takes in the stages and in PostgreSQL. While that stays the same for
   more hosts, more cores make more moves.
 - *few cores*: each host has the same small share of a processor (`few_cores.py`, as root), so two
-  have twice as much as one, and nothing else is short.
+  have twice as much as one, and nothing else is short. So have posts, which send what waits: their
+  letters are counted for a while in which all of them have more to do.
 
 The contenders take turns, round by round. Deadlocks and connections are PostgreSQL's own counts. In
 each round every move must be there once, and every letter once at the relay.
@@ -48,7 +49,10 @@ CORES = 0.2
 """Of a processor, for each host, where it has a share."""
 WARM_UP = 60
 """Moves for each play before it is measured: statements are compiled then, and templates."""
-PLAYS, HOSTS = (1, 2, 4), (1, 2)
+PLAYS, POSTS, HOSTS = (1, 2, 4), (1, 2, 4), (1, 2)
+MOVES_OF_POST = 400
+"""Whose letters wait for each post, more than it sends in `BEGINNING_S` and `WINDOW_S`."""
+BEGINNING_S, WINDOW_S = 2.0, 5.0
 PLIES = 20
 IDLE_S = 2.0
 PATIENCE_S = 120
@@ -151,6 +155,20 @@ class World:
         with self.database.writing.begin() as connection:
             connection.execute(text("DELETE FROM outbox WHERE state = 'queued'"))
 
+    def hold_letters(self) -> None:
+        """Let none of those that wait be due today."""
+        self._make_due("1 day", "true")
+
+    def release_letters(self, count: int) -> None:
+        """Let so many of them be due now."""
+        held = "state = 'queued' AND due_at > now() ORDER BY id LIMIT"
+        self._make_due("0", f"id IN (SELECT id FROM outbox WHERE {held} {count})")
+
+    def _make_due(self, after: str, which: str) -> None:
+        with self.database.writing.begin() as connection:
+            due = f"UPDATE outbox SET due_at = now() + interval '{after}'"
+            connection.execute(text(f"{due} WHERE state = 'queued' AND {which}"))
+
     def used(self) -> float:
         """Processor time of all that PostgreSQL runs."""
         data = self.folder / "data" / "postmaster.pid"
@@ -181,7 +199,10 @@ def _used(*parents: int) -> dict[str, float]:
 
 
 @contextmanager
-def _hosts(world: World, count: int, relay: str, only: str) -> Iterator[list[servers.Running]]:
+def _hosts(
+    world: World, count: int, relay: str, only: str, cores: float | None = None
+) -> Iterator[list[servers.Running]]:
+    cores = world.cores if cores is None else cores
     with ExitStack() as stack:
         running = [
             stack.enter_context(
@@ -190,8 +211,8 @@ def _hosts(world: World, count: int, relay: str, only: str) -> Iterator[list[ser
             for n in range(count)
         ]
         for one in running:
-            if world.cores:
-                stack.enter_context(limited(one.process.pid, world.cores))
+            if cores:
+                stack.enter_context(limited(one.process.pid, cores))
         yield running
 
 
@@ -210,6 +231,44 @@ def _plays(world: World, count: int, mails: int, measured: Measured) -> None:
     world.drop_letters()
 
 
+def _posts(world: World, count: int, measured: Measured, relay: Relay) -> None:
+    """*count* posts send letters that wait already."""
+    moves, warm_up = MOVES_OF_POST * count, 2 * WARM_UP * count
+    with _hosts(world, 1, "smtp://127.0.0.1:1", "play", cores=0.0):
+        world.store(moves)
+        world.await_moves(Measured(), letters=False)
+    world.hold_letters()
+    relay.copies.clear()
+    with _hosts(world, count, f"smtp://127.0.0.1:{relay.port}", "post") as running:
+        world.release_letters(warm_up)
+        _await_letters(relay, warm_up)
+        idle = _idle(running, world)
+        world.release_letters(2 * moves)
+        time.sleep(BEGINNING_S)
+        before, first, begun = _used_of(running, world), len(relay.copies), time.monotonic()
+        time.sleep(WINDOW_S)
+        letters = len(relay.copies) - first
+        _note(measured, letters, begun, idle, before, _used_of(running, world))
+        if len(relay.copies) >= 2 * moves:
+            raise RuntimeError("the posts had nothing to do at the end")
+        world.await_moves(measured, letters=True)
+    _none_doubled(relay, 2 * moves)
+
+
+def _await_letters(relay: Relay, count: int) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while len(relay.copies) < count:
+        if time.monotonic() > end:
+            raise RuntimeError(f"{len(relay.copies)} letters of {count}")
+        time.sleep(0.05)
+
+
+def _none_doubled(relay: Relay, count: int) -> None:
+    doubled = [name for name, copies in relay.copies.items() if len(copies) > 1]
+    if doubled or len(relay.copies) != count:
+        raise RuntimeError(f"{len(relay.copies)} letters of {count}, {len(doubled)} doubled")
+
+
 def _whole(world: World, count: int, mails: int, measured: Measured, relay: Relay) -> None:
     """*count* hosts take moves by SMTP and send both letters of each."""
     url = f"smtp://127.0.0.1:{relay.port}"
@@ -223,9 +282,7 @@ def _whole(world: World, count: int, mails: int, measured: Measured, relay: Rela
         sent = _send(world, running, mails)
         world.await_moves(measured, letters=True)
         _note(measured, sent, begun, idle, before, _used_of(running, world))
-    doubled = [name for name, copies in relay.copies.items() if len(copies) > 1]
-    if doubled or len(relay.copies) != 2 * sent:
-        raise RuntimeError(f"{len(relay.copies)} letters of {2 * sent}, {len(doubled)} doubled")
+    _none_doubled(relay, 2 * sent)
 
 
 def _send(world: World, running: Sequence[servers.Running], mails: int) -> int:
@@ -273,7 +330,9 @@ def _note(
         measured.parts.setdefault(name, []).append(seconds)
 
 
-def _printed(what: str, counts: Sequence[int], found: dict[int, Measured]) -> None:
+def _printed(
+    what: str, counts: Sequence[int], found: dict[int, Measured], each: str = "a move"
+) -> None:
     one = found[counts[0]]
     for count in counts:
         this = found[count]
@@ -281,7 +340,7 @@ def _printed(what: str, counts: Sequence[int], found: dict[int, Measured]) -> No
         cpu = [a / b for a, b in zip(this.stages, one.stages, strict=True)]
         print(
             f"{what:28} x{count}  {median(this.rates):6.1f}/s  {median(ratios):5.2f} x one"
-            f"   a move: stages {median(this.stages) * 1e3:5.2f} ms ({median(cpu):4.2f} x one),"
+            f"   {each}: stages {median(this.stages) * 1e3:5.2f} ms ({median(cpu):4.2f} x one),"
             f" PostgreSQL {median(this.database) * 1e3:5.2f} ms   {this.connections} connections"
         )
     parts = {name: median(some) * 1e3 for name, some in one.parts.items()}
@@ -293,7 +352,8 @@ def _printed(what: str, counts: Sequence[int], found: dict[int, Measured]) -> No
 def _boards(rounds: int, mails: int) -> int:
     """So many that none comes to its end; one board makes `PLIES` moves or more."""
     each = (len(PLAYS) + len(HOSTS)) * mails + (sum(PLAYS) + sum(HOSTS)) * WARM_UP
-    return max(mails + 4 * WARM_UP, rounds * each // PLIES)
+    each += MOVES_OF_POST * sum(POSTS)
+    return max(mails + 4 * WARM_UP, MOVES_OF_POST * max(POSTS), rounds * each // PLIES)
 
 
 def main() -> None:
@@ -321,14 +381,19 @@ def main() -> None:
                     print(f"NOT RUN{after}: {error}")
                     continue
             plays = {count: Measured() for count in PLAYS}
+            posts = {count: Measured() for count in POSTS if world.cores}
             whole = {count: Measured() for count in HOSTS}
             before = world.deadlocks()
             for _ in range(asked.rounds):
                 for count, measured in plays.items():
                     _plays(world, count, asked.mails, measured)
+                for count, measured in posts.items():
+                    _posts(world, count, measured, relay)
                 for count, measured in whole.items():
                     _whole(world, count, asked.mails, measured, relay)
             _printed(f"play{after}", PLAYS, plays)
+            if posts:
+                _printed(f"post{after}", POSTS, posts, "a letter")
             _printed(f"hosts{after}", HOSTS, whole)
             print(f"{world.deadlocks() - before} deadlocks\n", flush=True)
 

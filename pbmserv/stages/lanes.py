@@ -30,6 +30,9 @@ MOST_DEATHS = 2
 """Times that play may die with a mail before that is kept for a person instead."""
 MUCH = 300
 """Letters that may wait while play goes on: three claims, so that post need not wait for play."""
+MUCH_S, REST_S = 0.1, 0.05
+"""Processor time that a lane has used, and seconds for which it waits then: post fetches meanwhile
+what others have led to, which it cannot while a mail is carried out."""
 AT_WORK_S = 1.0
 """A post that has claimed nothing for so long is not waited for: it is away, or its relay is."""
 
@@ -77,11 +80,17 @@ class Lane:
 
 
 class Lanes:
-    """All lanes in which somebody waits, or whose used time is worth knowing."""
+    """All lanes in which somebody waits, or whose used time is worth knowing.
+
+    Attributes:
+        rest_s: seconds for which a lane that has used much waits behind the mail before.
+    """
 
     def __init__(self) -> None:
+        self.rest_s = 0.0
         self._by_name: dict[str, Lane] = {}
         self._over = 0
+        self._over_at = self._rests_since = 0.0
         self._wary_until = perf_counter() + WARY_S
 
     def add(self, task: Task) -> None:
@@ -112,18 +121,35 @@ class Lanes:
             if one.waiting and not one.is_held
         ]
         heapify(ready)
+        is_first = True
         while ready:
             used, begun, _, lane = heappop(ready)
             if perf_counter() < self._wary_until and lane.waiting[0].may_kill:
                 continue
+            if self.rest_s and lane.used_s > MUCH_S and (not is_first or self._rests()):
+                return  # what was begun is committed before; and those behind it have used more
             yield lane
+            is_first = False
             if lane.waiting and not lane.is_held:  # next time behind what others have waiting
                 heappush(ready, (used, begun + 1, lane.waiting[0].arrival.id, lane))
+
+    def _rests(self) -> bool:
+        """Whether a lane that has used much must still wait, however many others come meanwhile."""
+        now = perf_counter()
+        since = self._rests_since or now
+        is_over = now >= min(since, self._over_at) + self.rest_s
+        self._rests_since = 0.0 if is_over else since
+        return not is_over
+
+    def pause(self, longest_s: float) -> float:
+        """Seconds until somebody may be in turn who was not."""
+        return self.rest_s if self._rests_since else longest_s
 
     def over(self, lane: Lane) -> None:
         """A mail of a lane is over: forget a lane in which nothing waits, but not what it has used
         lately."""
         self._over += 1
+        self._over_at = perf_counter()
         if self._over % FORGET_EVERY == 0:
             for one in self._by_name.values():
                 one.used_s *= FORGET

@@ -34,7 +34,7 @@ from pbmserv.service.delivery.incoming import IncomingMail, MailReader, is_set_a
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.stages.arrivals import Arrivals
 from pbmserv.stages.current_work import NONE, CurrentWork
-from pbmserv.stages.lanes import MOST_DEATHS, Backlog, Lane, Lanes, Task
+from pbmserv.stages.lanes import MOST_DEATHS, REST_S, Backlog, Lane, Lanes, Task
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import Gone
 
@@ -44,6 +44,9 @@ AGAIN_S = 2.0
 """Seconds until a mail is tried again that the database could not take."""
 IN_FLIGHT = 128
 """Mails that are read and not committed: as many are in a group at most."""
+GROUP_S = 0.1
+"""Processor time after which no more mails are read for a group, and no more of it carried out: who
+comes meanwhile waits for one mail of somebody else, not for all that are there."""
 GATHER_S, CATCH_UP_S = 0.05, 0.25
 """Seconds between two groups while mails come as others are carried out, and after a group at most
 while post is far behind; one alone never waits."""
@@ -136,6 +139,7 @@ class Play:
 
     def run(self) -> None:
         """Carry out what arrives until stopped."""
+        self._lanes.rest_s = REST_S if self._keeps_order else 0.0
         while not self._stopping.is_set():
             self._pulse.beat()
             try:
@@ -145,7 +149,7 @@ class Play:
                 self._begin_some()
                 self._hand_in()
                 self._pulse.rest()
-                self._wait(POLL_S)
+                self._wait(self._lanes.pause(POLL_S))
             except Exception:  # whatever ails the database, the next step finds it all again
                 log.exception("what has arrived could not be looked at")
                 self._stopping.wait(AGAIN_S)
@@ -192,8 +196,11 @@ class Play:
                 deaths = self._suspects.get(arrival.id, 0)
                 self._lanes.add(Task(arrival, perf_counter(), deaths=deaths))
             self._look_at = 0.0 if self._arrivals.has_more else perf_counter() + POLL_S
+        end = thread_time() + GROUP_S
         for lane in self._lanes.in_turn():
             if self._in_flight >= IN_FLIGHT or self._stopping.is_set() or self._is_alone:
+                return
+            if self._read and thread_time() > end:
                 return
             if self._suspects and lane.waiting[0].may_kill:
                 if self._in_flight:
@@ -296,7 +303,7 @@ class Play:
             return
         self._handed_in = perf_counter()
         try:
-            futures = self._writer.submit_all([job for _, _, job in read])
+            futures = self._writer.submit_all([job for _, _, job in read], GROUP_S)
         except Closed:
             self._in_flight -= len(read)
             for _, task, _ in read:
@@ -304,7 +311,10 @@ class Play:
             self._stopping.set()
             return
         self._are_several = self._keeps_order and (len(read) > 1 or self._is_rung)
-        for (lane, task, _), future in zip(read, futures, strict=True):
+        self._in_flight -= len(read) - len(futures)
+        for _, task, _ in read[len(futures) :]:  # whose turn it is now, others may have come first
+            self._lanes.put_back(task)
+        for (lane, task, _), future in zip(read, futures, strict=False):
             self._awaited[future] = partial(self._is_done, lane, task)
             future.add_done_callback(self._events.put)
 

@@ -259,10 +259,10 @@ def test_mails_that_come_together_wait_for_more_and_one_that_comes_alone_does_no
         begun, goes_on = threading.Event(), threading.Event()
         hand_in = server.server.writer.submit_all
 
-        def held(jobs: Sequence[Job]) -> list[Future[Any]]:
+        def held(jobs: Sequence[Job], most_s: float) -> list[Future[Any]]:
             begun.set()
             assert goes_on.wait(PATIENCE_S)
-            return hand_in(jobs)
+            return hand_in(jobs, most_s)
 
         with smtplib.SMTP("127.0.0.1", server.port) as client, monkeypatch.context() as holding:
             holding.setattr(server.server.writer, "submit_all", held)

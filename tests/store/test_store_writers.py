@@ -158,6 +158,23 @@ def test_jobs_that_are_handed_in_together_fail_one_by_one(database: Database) ->
         writer.submit_all([joins("late")])
 
 
+def test_of_jobs_that_take_long_the_rest_is_not_begun(sqlite: Database) -> None:
+    """But what others have handed in meanwhile is done."""
+    writer = GroupWriter(sqlite)
+    short = list[Future[int]]()
+
+    def long(connection: Connection) -> int:
+        short.append(writer.submit_between(joins("short")))
+        return joins("long")(connection)
+
+    assert [one.done() for one in writer.submit_all([long, joins("never")], -1.0)] == [True]
+    assert short[0].result(PATIENCE_S)
+    assert userids(sqlite) == {"long", "short"}
+    assert len(writer.submit_all([joins("one"), joins("two")], PATIENCE_S)) == 2
+    assert userids(sqlite) == {"long", "short", "one", "two"}
+    writer.close()
+
+
 def test_who_hands_in_several_takes_along_what_waits(sqlite: Database) -> None:
     writer = GroupWriter(sqlite)
     gate = Gate()

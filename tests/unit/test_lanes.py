@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 
 from pbmserv.mail.envelope import Envelope
 from pbmserv.stages import lanes as module
-from pbmserv.stages.lanes import MOST_DEATHS, MUCH, WARY_S, Backlog, Lane, Lanes, Task, blamed
+from pbmserv.stages.lanes import (
+    MOST_DEATHS,
+    MUCH,
+    MUCH_S,
+    REST_S,
+    WARY_S,
+    Backlog,
+    Lane,
+    Lanes,
+    Task,
+    blamed,
+)
 from pbmserv.store.delivery.arrivals import Arrival
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -132,6 +143,40 @@ def test_in_one_round_each_lane_begins_once_before_any_begins_twice() -> None:
     lanes.add(task(51, "late"))
     begun = [lane.waiting.popleft().arrival.id for lane in lanes.in_turn()]
     assert begun == [1, 51, *range(2, 51)]
+
+
+def test_who_has_used_much_lets_others_be_committed_and_fetched_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [1_000.0]
+    monkeypatch.setattr(module, "perf_counter", lambda: clock[0])
+    lanes = Lanes()
+    lanes.rest_s = REST_S
+    for number in (1, 2):
+        lanes.add(task(number, "much"))
+    much, _ = taken(lanes) or pytest.fail("nobody knows yet what it takes")
+    much.used_s += 2 * MUCH_S
+    lanes.over(much)
+
+    lanes.add(task(3, "little"))
+    in_turn = lanes.in_turn()
+    little = next(in_turn)
+    little.waiting.popleft()
+    assert (little.name, next(in_turn, None)) == ("little", None)  # in no group with it
+    lanes.over(little)
+    assert lanes.pause(9.0) == 9.0
+    assert taken(lanes) is None
+    assert lanes.pause(9.0) == REST_S
+
+    for number in range(4, 8):  # however many others come meanwhile
+        clock[0] += REST_S / 4
+        lanes.add(task(number, f"late {number}"))
+        found = taken(lanes)
+        assert found is not None
+        assert found[1].arrival.id == number
+        lanes.over(found[0])
+    assert taken(lanes) == (much, task(2, "much"))
+    assert lanes.pause(9.0) == 9.0
 
 
 def test_who_was_there_when_play_died_waits_and_is_tried_once_more(

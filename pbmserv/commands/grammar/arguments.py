@@ -175,7 +175,7 @@ def _option(at: Cursor, text: str) -> str:
 
 
 def _keep_recipient(at: Cursor) -> None:
-    """ "message bob hello" names whom it is for where its writer belongs."""
+    """Whom a message is for may stand where its writer belongs: "message bob hello"."""
     named, writer = at.right.get(Kind.USERID), at.sender.userid
     if named and writer and named != writer:
         at.keep(Kind.USERID, writer)

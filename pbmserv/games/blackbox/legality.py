@@ -75,11 +75,10 @@ def elements_of(view: View, text: str) -> tuple[Element, ...]:
         found = error
         if text.strip().lower() in _NOT_HERE and view.own is not None:
             found = Illegal("blackbox.no-such-turn", part=text.strip())
-        read = _as_read(view, text) if found.refusal.code in _VAGUE else None
-        clear = _VAGUE.get(found.refusal.code, _CLEAR)
-        refusal = (
-            read.refusal if read and (not clear or read.refusal.code in clear) else found.refusal
-        )
+        refusal, clearer = found.refusal, _VAGUE.get(found.refusal.code)
+        read = _as_read(view, text) if clearer is not None else None
+        if read and (not clearer or read.refusal.code in clearer):
+            refusal = read.refusal
         offer = mentioned if isinstance(found, NotUnderstood) else mended
         values = {**what_can_be_done(view), **refusal.values}
         works = offer(view, text)

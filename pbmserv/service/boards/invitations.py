@@ -27,7 +27,6 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
 from pbmserv.store.tables.boards import BoardStatus
 
-_PAIR = 2
 MOST_SEEKS = 5
 """Seeks of one player that may wait at once."""
 
@@ -82,7 +81,7 @@ def _with_writer(context: CommandContext, command: Challenge) -> Challenge:
         named = {player.userid for player in here} & set(command.userids)
         writer = None if named else context.speaker(None)
     else:
-        writer = verified_sender.seems_to_be(context) if len(command.userids) < _PAIR else None
+        writer = None if command.userids[1:] else verified_sender.seems_to_be(context)
     if writer is None or writer.userid in command.userids:
         return command
     return replace(command, userids=(writer.userid, *command.userids))

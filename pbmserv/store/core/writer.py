@@ -10,6 +10,7 @@ itself: two that take the interpreter from each other cost a fifth more (docs/de
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection
@@ -87,8 +88,9 @@ class Writer(Protocol):
         been slow lately, or this is no SQLite."""
         ...
 
-    def submit_all(self, jobs: Sequence[Job]) -> list[Future[Any]]:
-        """As `submit` does each; on SQLite they are all done when this comes back."""
+    def submit_all(self, jobs: Sequence[Job], most_s: float = math.inf) -> list[Future[Any]]:
+        """As `submit` does each. On SQLite they are done when this comes back, as many as were
+        begun within *most_s* of processor time, and one at least: so many futures there are."""
         ...
 
     def close(self) -> None:
@@ -143,7 +145,7 @@ class _QueueWriter:
     def submit_at_once(self, job: Callable[[Connection], T]) -> Future[T] | None:  # noqa: ARG002
         return None
 
-    def submit_all(self, jobs: Sequence[Job]) -> list[Future[Any]]:
+    def submit_all(self, jobs: Sequence[Job], most_s: float = math.inf) -> list[Future[Any]]:  # noqa: ARG002
         return self._enqueue([_Order(job, is_synced=True) for job in jobs])
 
     def _enqueue(self, orders: Sequence[_Order]) -> list[Future[Any]]:
@@ -211,14 +213,14 @@ class GroupWriter(_QueueWriter):
         self._do_rest()
         return order.future
 
-    def submit_all(self, jobs: Sequence[Job]) -> list[Future[Any]]:
+    def submit_all(self, jobs: Sequence[Job], most_s: float = math.inf) -> list[Future[Any]]:
         orders = [_Order(job, is_synced=True) for job in jobs]
         with self._turn:
             if self._closed:
                 raise Closed("the writer is closed")
-            self._commit(orders)
+            self._commit(orders, end=thread_time() + most_s)
         self._do_rest()
-        return [order.future for order in orders]
+        return [order.future for order in orders if order.future.done()]
 
     def submit_at_once(self, job: Callable[[Connection], T]) -> Future[T] | None:
         order = _Order(job, is_synced=True)
@@ -285,12 +287,18 @@ class GroupWriter(_QueueWriter):
             self._connection.close()
             self._connection = None
 
-    def _commit(self, handed_in: Sequence[_Order], begun: Connection | None = None) -> None:
+    def _commit(
+        self,
+        handed_in: Sequence[_Order],
+        begun: Connection | None = None,
+        end: float = math.inf,
+    ) -> None:
         """Carry out these and whatever else is there, in as many transactions as others' short jobs
         make of it; who has the turn asks. None of them can be called off any more.
 
         Args:
             begun: the first transaction, if that has begun.
+            end: none that was handed in is begun after this `time.thread_time`, but the first.
         """
         orders = list(handed_in)
         while self._between:
@@ -306,7 +314,7 @@ class GroupWriter(_QueueWriter):
         while left:
             done = list[_Order]()
             try:
-                self._transaction(left, done, begun)
+                self._transaction(left, done, begun, end)
             except Exception as fault:  # nobody of this group may hear 250
                 done += left
                 left.clear()
@@ -316,6 +324,8 @@ class GroupWriter(_QueueWriter):
                 for order in done:
                     order.fault = order.fault or cause
             begun = None
+            if thread_time() > end:
+                left, end = deque([one for one in left if one not in handed_in]), math.inf
             for order in done:
                 if order.fault is not None:
                     order.future.set_exception(order.fault)
@@ -323,10 +333,10 @@ class GroupWriter(_QueueWriter):
                     order.future.set_result(order.result)
 
     def _transaction(
-        self, left: deque[_Order], done: list[_Order], begun: Connection | None
+        self, left: deque[_Order], done: list[_Order], begun: Connection | None, end: float
     ) -> None:
-        """Carry out as many as nobody's short job comes between, then that job, and commit. One
-        that fails leaves nothing behind."""
+        """Carry out as many as nobody's short job comes between, then that job, and commit; fewer,
+        when the time is over. One that fails leaves nothing behind."""
         is_synced = True in [one.is_synced for one in left]
         connection = begun or self._begin(is_synced=is_synced, is_patient=True)
         driver: Any = connection.connection.dbapi_connection
@@ -348,7 +358,7 @@ class GroupWriter(_QueueWriter):
                     _JOB.undo(connection)
                 if not is_one:
                     _JOB.end(connection)
-            if is_between and not self._between:
+            if (is_between and not self._between) or thread_time() > end:
                 break
         stores.at_driver("COMMIT", connection)
 
