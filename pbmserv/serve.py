@@ -106,6 +106,7 @@ def _only(settings: Settings, stages: Sequence[str]) -> Settings:
 def collect_rarely() -> None:
     """Look for cyclic garbage less often: mails leave hardly any, and the remembered positions
     are many objects to look through in vain (8 % of the time that a move takes)."""
+    gc.enable()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)

@@ -8,6 +8,7 @@ hold on to.
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import sys
@@ -68,6 +69,7 @@ def serve(config: Path | None, without_mail: bool, only: str) -> int:
     stages = preflight.stages_of(only)
     if "door" in stages and not without_mail:
         preflight.must_take_mail(found.settings)
+    gc.disable()  # until all is there: what is imported stays, and is looked through a dozen times
     from pbmserv.serve import serve as run_stages
 
     return run_stages(found, stages)
