@@ -30,9 +30,9 @@ MOST_DEATHS = 2
 """Times that play may die with a mail before that is kept for a person instead."""
 MUCH = 300
 """Letters that may wait while play goes on: three claims, so that post need not wait for play."""
-MUCH_S, REST_S = 0.1, 0.05
-"""Processor time that a lane has used, and seconds for which it waits then: post fetches meanwhile
-what others have led to, which it cannot while a mail is carried out."""
+HEAVY_S, REST_S = 0.03, 0.05
+"""Processor time that a mail of a lane has taken, and seconds for which the lane waits then: post
+fetches meanwhile what others have led to, which it cannot while a mail is carried out."""
 AT_WORK_S = 1.0
 """A post that has claimed nothing for so long is not waited for: it is away, or its relay is."""
 
@@ -70,11 +70,13 @@ class Lane:
 
     Attributes:
         used_s: processor time that was taken for it lately.
+        heaviest_s: what one of its last mails took; of each mail before half as much counts.
         is_held: its first mail is being looked at, or carried out where writers are several.
     """
 
     name: str
     used_s: float = 0.0
+    heaviest_s: float = 0.0
     waiting: deque[Task] = field(default_factory=deque)
     is_held: bool = False
 
@@ -83,7 +85,7 @@ class Lanes:
     """All lanes in which somebody waits, or whose used time is worth knowing.
 
     Attributes:
-        rest_s: seconds for which a lane that has used much waits behind the mail before.
+        rest_s: seconds for which a lane with heavy mails waits behind the mail before.
     """
 
     def __init__(self) -> None:
@@ -126,15 +128,15 @@ class Lanes:
             used, begun, _, lane = heappop(ready)
             if perf_counter() < self._wary_until and lane.waiting[0].may_kill:
                 continue
-            if self.rest_s and lane.used_s > MUCH_S and (not is_first or self._rests()):
-                return  # what was begun is committed before; and those behind it have used more
+            if self.rest_s and lane.heaviest_s > HEAVY_S and (not is_first or self._rests()):
+                continue  # what was begun is committed before
             yield lane
             is_first = False
             if lane.waiting and not lane.is_held:  # next time behind what others have waiting
                 heappush(ready, (used, begun + 1, lane.waiting[0].arrival.id, lane))
 
     def _rests(self) -> bool:
-        """Whether a lane that has used much must still wait, however many others come meanwhile."""
+        """Whether a lane with heavy mails must still wait, however many others come meanwhile."""
         now = perf_counter()
         since = self._rests_since or now
         is_over = now >= min(since, self._over_at) + self.rest_s
@@ -142,8 +144,9 @@ class Lanes:
         return not is_over
 
     def pause(self, longest_s: float) -> float:
-        """Seconds until somebody may be in turn who was not."""
-        return self.rest_s if self._rests_since else longest_s
+        """Seconds until somebody may be in turn who was not; who rested may have begun since."""
+        rests = perf_counter() < self._rests_since + 2 * self.rest_s
+        return self.rest_s if rests else longest_s
 
     def over(self, lane: Lane) -> None:
         """A mail of a lane is over: forget a lane in which nothing waits, but not what it has used

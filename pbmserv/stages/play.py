@@ -340,6 +340,7 @@ class Play:
         try:
             self._is_alone = False
             lane.used_s += task.took_s
+            lane.heaviest_s = max(task.took_s, lane.heaviest_s / 2)
             if not self._keeps_order:
                 lane.is_held = False
             error = future.exception() if not future.cancelled() else CancelledError()
