@@ -44,9 +44,10 @@ AGAIN_S = 2.0
 """Seconds until a mail is tried again that the database could not take."""
 IN_FLIGHT = 128
 """Mails that are read and not committed: as many are in a group at most."""
-GROUP_S = 0.1
+GROUP_S = 0.2
 """Processor time after which no more mails are read for a group, and no more of it carried out: who
-comes meanwhile waits for one mail of somebody else, not for all that are there."""
+comes meanwhile waits for one mail of somebody else, not for all that are there. A full group of
+moves takes less."""
 GATHER_S, CATCH_UP_S = 0.05, 0.25
 """Seconds between two groups while mails come as others are carried out, and after a group at most
 while post is far behind; one alone never waits."""
