@@ -16,7 +16,7 @@ from time import perf_counter
 from benchmarks import heavy_world, moves, servers
 from benchmarks.heavy_mails import HEAVY
 from benchmarks.latency import PATIENCE_S, PAUSE_S
-from benchmarks.smtp import Mail, Session, Sink, connected
+from benchmarks.smtp import Mail, Session, connected, sinking
 from benchmarks.table import Line, at_most, printed
 
 HEAVIEST = "moves of rows and columns"
@@ -61,27 +61,23 @@ def measure(folder: Path, count: int) -> list[Line]:
 async def _measure(
     folder: Path, database: Path, games: moves.Games, heavy: list[Mail], count: int
 ) -> tuple[_Waits, _Waits]:
-    loop = asyncio.get_running_loop()
     arrivals: asyncio.Queue[tuple[str, float]] = asyncio.Queue()
-    sink = await loop.create_server(
-        lambda: Sink(lambda to: arrivals.put_nowait((to, perf_counter()))), "127.0.0.1", 0
-    )
-    relay = f"smtp://127.0.0.1:{sink.sockets[0].getsockname()[1]}"
     idle, beside = _Waits(), _Waits()
-    with servers.pbmserv(folder, database, relay) as running:
-        session, other = await connected(running.port), await connected(running.port)
-        await other.send(heavy[:1])
-        await _moves(session, games, arrivals, WARM_UP, _Waits())
-        while moves.arrived(database) or moves.waiting(database):  # noqa: ASYNC110 - its store tells nobody
-            await asyncio.sleep(PAUSE_S)
-        await _moves(session, games, arrivals, count, idle)
-        await other.send(heavy[1:])
-        await _moves(session, games, arrivals, count, beside)
-        if not moves.arrived(database):
-            raise RuntimeError("the heavy mails were over before the moves")
-        session.close()
-        other.close()
-    sink.close()
+    async with sinking(lambda to: arrivals.put_nowait((to, perf_counter()))) as port:
+        relay = f"smtp://127.0.0.1:{port}"
+        with servers.pbmserv(folder, database, relay) as running:
+            session, other = await connected(running.port), await connected(running.port)
+            await other.send(heavy[:1])
+            await _moves(session, games, arrivals, WARM_UP, _Waits())
+            while moves.waiting(database) or not moves.carried_out(database, SOMEBODY):  # noqa: ASYNC110 - it tells nobody
+                await asyncio.sleep(PAUSE_S)
+            await _moves(session, games, arrivals, count, idle)
+            await other.send(heavy[1:])
+            await _moves(session, games, arrivals, count, beside)
+            if moves.carried_out(database, heavy[-1].sender) == WAITING:
+                raise RuntimeError("the heavy mails were over before the moves")
+            session.close()
+            other.close()
     return idle, beside
 
 

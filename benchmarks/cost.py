@@ -122,7 +122,7 @@ class World:
     def _stored(self, board: moves.Board) -> NewArrival:
         player = board.players[board.seat]
         mail = self._games.move(board)
-        raw = mail.data.removesuffix(b".\r\n")
+        raw = mail.raw
         envelope = Envelope(mail.sender, mail.recipient, raw, "192.0.2.7", "mx.example")
         now = self.server.clock.now()
         return NewArrival("mail", envelope, f"player {player}", now, player_id=player)

@@ -25,7 +25,7 @@ from typing import Any
 
 from benchmarks import servers
 from benchmarks.bare import serve
-from benchmarks.smtp import Mail, Session, Sink, connected, send_all
+from benchmarks.smtp import Mail, Session, connected, send_all, sinking
 from benchmarks.table import Line, printed, told
 
 LETTER = b"x" * 76 + b"\r\n"
@@ -173,32 +173,28 @@ def _accepted(path: str, rounds: int, mails: int) -> list[Line]:
 
 async def _moves(path: str, mails: int) -> list[Line]:
     """The floors of lines 5 and 3."""
-    loop = asyncio.get_running_loop()
     letters: asyncio.Queue[float] = asyncio.Queue()
-    sink = await loop.create_server(
-        lambda: Sink(lambda _: letters.put_nowait(perf_counter())), "127.0.0.1", 0
-    )
-    relay = str(sink.sockets[0].getsockname()[1])
-    with ExitStack() as stack:
-        bare = stack.enter_context(servers.bare())
-        stack.enter_context(_stage("play", path))
-        port = stack.enter_context(_stage("door", path))
-        # It waits for the sink's greeting, which this loop says.
-        await asyncio.to_thread(stack.enter_context, _stage("post", path, relay))
-        theirs, ours = await connected(bare.port), await connected(port)
-        firsts = []
-        for _ in range(mails):
-            await asyncio.sleep(PAUSE_S)
-            await theirs.send([MAIL])
-            await asyncio.sleep(PAUSE_S)
-            await ours.send([MAIL])
-            firsts.append(await letters.get() - ours.dialog.dot_at)
-            await letters.get()
-        lines = _latencies(theirs, ours, firsts)
-        theirs.close()
-        ours.close()
-        lines.append(await _both_letters(bare.port, port, letters, mails))
-    sink.close()
+    async with sinking(lambda _: letters.put_nowait(perf_counter())) as relay:
+        with ExitStack() as stack:
+            bare = stack.enter_context(servers.bare())
+            stack.enter_context(_stage("play", path))
+            port = stack.enter_context(_stage("door", path))
+            # It waits for the sink's greeting, which this loop says.
+            post = _stage("post", path, str(relay))
+            await asyncio.to_thread(stack.enter_context, post)
+            theirs, ours = await connected(bare.port), await connected(port)
+            firsts = []
+            for _ in range(mails):
+                await asyncio.sleep(PAUSE_S)
+                await theirs.send([MAIL])
+                await asyncio.sleep(PAUSE_S)
+                await ours.send([MAIL])
+                firsts.append(await letters.get() - ours.dialog.dot_at)
+                await letters.get()
+            lines = _latencies(theirs, ours, firsts)
+            theirs.close()
+            ours.close()
+            lines.append(await _both_letters(bare.port, port, letters, mails))
     return lines
 
 

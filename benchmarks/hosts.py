@@ -120,8 +120,7 @@ class World:
         for board in sorted(self.games.running, key=lambda one: one.left, reverse=True)[:count]:
             player = board.players[board.seat]
             mail = self.games.move(board)
-            raw = mail.data.removesuffix(b".\r\n")
-            envelope = Envelope(mail.sender, mail.recipient, raw, "192.0.2.7", "mx.example")
+            envelope = Envelope(mail.sender, mail.recipient, mail.raw, "192.0.2.7", "mx.example")
             new.append(NewArrival("mail", envelope, f"player {player}", now, player_id=player))
         self._found = self.made
         with self.database.writing.begin() as connection:
@@ -198,26 +197,29 @@ def _used(*parents: int) -> dict[str, float]:
 
 
 @contextmanager
-def _hosts(
-    world: World, count: int, relay: str, only: str, cores: float | None = None
-) -> Iterator[list[servers.Running]]:
-    cores = world.cores if cores is None else cores
+def _hosts(world: World, count: int, relay: str, only: str) -> Iterator[list[servers.Running]]:
     with ExitStack() as stack:
-        running = [
+        yield [
             stack.enter_context(
                 servers.host(world.folder / f"{only[0]}{n}", world.postgres.url, relay, only)
             )
             for n in range(count)
         ]
-        for one in running:
-            if cores:
-                stack.enter_context(limited(one.process.pid, cores))
-        yield running
+
+
+@contextmanager
+def _limited(running: Sequence[servers.Running], cores: float) -> Iterator[None]:
+    """Give each host its share of a processor; 0 = as much as it gets."""
+    with ExitStack() as stack:
+        for one in running if cores else ():
+            stack.enter_context(limited(one.process.pid, cores))
+        yield
 
 
 def _plays(world: World, count: int, mails: int, measured: Measured) -> None:
     """*count* plays carry out moves that are stored already."""
-    with _hosts(world, count, "smtp://127.0.0.1:1", "play") as running:
+    hosts = _hosts(world, count, "smtp://127.0.0.1:1", "play")
+    with hosts as running, _limited(running, world.cores):
         world.store(WARM_UP * count)
         world.await_moves(Measured(), letters=False)
         idle = _idle(running, world)
@@ -233,23 +235,22 @@ def _plays(world: World, count: int, mails: int, measured: Measured) -> None:
 def _posts(world: World, count: int, measured: Measured, relay: Relay) -> None:
     """*count* posts send letters that wait already."""
     moves, warm_up = MOVES_OF_POST * count, 2 * WARM_UP * count
-    with _hosts(world, 1, "smtp://127.0.0.1:1", "play", cores=0.0):
+    with _hosts(world, 1, "smtp://127.0.0.1:1", "play"):
         world.store(moves)
         world.await_moves(Measured(), letters=False)
     world.hold_letters()
     relay.copies.clear()
     url = f"smtp://127.0.0.1:{relay.port}"
-    with _hosts(world, count, url, "post", cores=0.0) as running, ExitStack() as limits:
+    with _hosts(world, count, url, "post") as running:
         world.release_letters(warm_up)
         _await_letters(relay, warm_up)
-        for one in running:
-            limits.enter_context(limited(one.process.pid, world.cores))
-        idle = _idle(running, world)
-        before = _used_of(running, world)
-        begun = time.monotonic()
-        world.release_letters(2 * moves)
-        world.await_moves(measured, letters=True)
-        _note(measured, 2 * moves - warm_up, begun, idle, before, _used_of(running, world))
+        with _limited(running, world.cores):
+            idle = _idle(running, world)
+            before = _used_of(running, world)
+            begun = time.monotonic()
+            world.release_letters(2 * moves)
+            world.await_moves(measured, letters=True)
+            _note(measured, 2 * moves - warm_up, begun, idle, before, _used_of(running, world))
     _none_doubled(relay, 2 * moves)
 
 
@@ -270,7 +271,8 @@ def _none_doubled(relay: Relay, count: int) -> None:
 def _whole(world: World, count: int, mails: int, measured: Measured, relay: Relay) -> None:
     """*count* hosts take moves by SMTP and send both letters of each."""
     url = f"smtp://127.0.0.1:{relay.port}"
-    with _hosts(world, count, url, "door,play,post") as running:
+    hosts = _hosts(world, count, url, "door,play,post")
+    with hosts as running, _limited(running, world.cores):
         _send(world, running, WARM_UP * count)
         world.await_moves(Measured(), letters=True)
         relay.copies.clear()

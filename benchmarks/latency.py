@@ -8,7 +8,7 @@ from statistics import median, quantiles
 from time import perf_counter
 
 from benchmarks import moves, servers
-from benchmarks.smtp import Session, Sink, connected
+from benchmarks.smtp import Session, connected, sinking
 from benchmarks.table import Line, at_most
 
 P50, P99, RELAY = 3.0, 10.0, 20.0
@@ -43,29 +43,27 @@ async def _measure(
     folder: Path, database: Path, games: moves.Games, mails: int
 ) -> tuple[list[float], list[float], list[float]]:
     """Seconds of each move: dot to 250 at bare and at ours, and dot to the relay."""
-    loop = asyncio.get_running_loop()
     arrivals: asyncio.Queue[tuple[str, float]] = asyncio.Queue()
 
     def arrived(recipient: str) -> None:
         arrivals.put_nowait((recipient, perf_counter()))
 
-    sink = await loop.create_server(lambda: Sink(arrived), "127.0.0.1", 0)
-    relay = f"smtp://127.0.0.1:{sink.sockets[0].getsockname()[1]}"
     waits: list[float] = []
-    with servers.bare() as bare, servers.pbmserv(folder, database, relay) as ours:
-        to_bare, to_ours = await connected(bare.port), await connected(ours.port)
-        for _ in range(WARM_UP + mails):
-            board = games.pick()
-            opponent = games.opponent(board)
-            mail = games.move(board)
-            await asyncio.sleep(PAUSE_S)
-            await to_bare.send([mail])
-            await asyncio.sleep(PAUSE_S)
-            await to_ours.send([mail])
-            waits.append(await _arrival(arrivals, opponent) - to_ours.dialog.dot_at)
-        to_bare.close()
-        to_ours.close()
-    sink.close()
+    async with sinking(arrived) as port:
+        relay = f"smtp://127.0.0.1:{port}"
+        with servers.bare() as bare, servers.pbmserv(folder, database, relay) as ours:
+            to_bare, to_ours = await connected(bare.port), await connected(ours.port)
+            for _ in range(WARM_UP + mails):
+                board = games.pick()
+                opponent = games.opponent(board)
+                mail = games.move(board)
+                await asyncio.sleep(PAUSE_S)
+                await to_bare.send([mail])
+                await asyncio.sleep(PAUSE_S)
+                await to_ours.send([mail])
+                waits.append(await _arrival(arrivals, opponent) - to_ours.dialog.dot_at)
+            to_bare.close()
+            to_ours.close()
     return _measured(to_bare), _measured(to_ours), waits[WARM_UP:]
 
 

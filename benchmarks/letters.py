@@ -76,7 +76,7 @@ class Mill:
         loop = asyncio.new_event_loop()
         mails = self.games.shares(1, count)[0]
         for mail in mails:
-            envelope = Envelope(mail.sender, mail.recipient, mail.data.removesuffix(b".\r\n"))
+            envelope = Envelope(mail.sender, mail.recipient, mail.raw)
             reply = loop.run_until_complete(self.server.door.arrives(envelope, is_counted=False))
             if not reply.startswith("250"):
                 raise RuntimeError(reply)

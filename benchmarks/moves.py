@@ -196,6 +196,13 @@ def arrived(database_file: Path) -> int:
     return _count(mail, "SELECT count(*) FROM arrivals")
 
 
+def carried_out(database_file: Path, sender: str) -> int:
+    """How many mails of an envelope sender were carried out."""
+    with closing(sqlite3.connect(database_file)) as connection:
+        asked = "SELECT count(*) FROM inbox WHERE sender = ?"
+        return int(connection.execute(asked, (sender,)).fetchone()[0])
+
+
 def waiting(database_file: Path) -> int:
     """How many letters have not been sent."""
     return _count(database_file, "SELECT count(*) FROM outbox WHERE state = 'queued'")

@@ -60,7 +60,7 @@ async def _moves(mill: Mill, bare: int, moves: int) -> tuple[list[float], dict[s
         await asyncio.sleep(PAUSE_S)
         await theirs.send([mail])
         await asyncio.sleep(PAUSE_S)
-        envelope = Envelope(mail.sender, mail.recipient, mail.data.removesuffix(b".\r\n"))
+        envelope = Envelope(mail.sender, mail.recipient, mail.raw)
         marks = [perf_counter()]
         reply = await server.door.arrives(envelope, is_counted=False)
         marks.append(perf_counter())

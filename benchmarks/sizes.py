@@ -88,7 +88,7 @@ class House:
         """
         before = self._relay.taken
         mail = self.games.move(board)
-        raw = mail.data.removesuffix(b".\r\n")
+        raw = mail.raw
         begun = process_time()
         reply = self._loop.run_until_complete(
             self._server.door.arrives(

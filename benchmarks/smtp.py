@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import selectors
 import socket
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from time import perf_counter
@@ -34,6 +34,11 @@ class Mail:
     sender: str
     recipient: str
     data: bytes
+
+    @property
+    def raw(self) -> bytes:
+        """The message as a server has it, where no line begins with a dot."""
+        return self.data.removesuffix(b".\r\n")
 
 
 class Refused(Exception):
@@ -228,6 +233,18 @@ class _Client:
     def go_on(self) -> None:
         if words := self.dialog.answer(self.wire.recv(_READ)):
             self.wire.sendall(words)
+
+
+@asynccontextmanager
+async def sinking(arrived: Callable[[str], None]) -> AsyncIterator[int]:
+    """Such a relay in this process, at the port that comes; *arrived*: told whom each letter was
+    for."""
+    loop = asyncio.get_running_loop()
+    sink = await loop.create_server(lambda: Sink(arrived), "127.0.0.1", 0)
+    try:
+        yield int(sink.sockets[0].getsockname()[1])
+    finally:
+        sink.close()
 
 
 class Sink(asyncio.BufferedProtocol):

@@ -69,7 +69,7 @@ def serve(config: Path | None, without_mail: bool, only: str) -> int:
     stages = preflight.stages_of(only)
     if "door" in stages and not without_mail:
         preflight.must_take_mail(found.settings)
-    gc.disable()  # until all is there: what is imported stays, and is looked through a dozen times
+    gc.disable()  # until `collect_rarely`: what is imported stays, and need not be searched again
     from pbmserv.serve import serve as run_stages
 
     return run_stages(found, stages)

@@ -312,10 +312,11 @@ class Play:
             self._stopping.set()
             return
         self._are_several = self._keeps_order and (len(read) > 1 or self._is_rung)
-        self._in_flight -= len(read) - len(futures)
-        for _, task, _ in read[len(futures) :]:  # whose turn it is now, others may have come first
+        begun, left = read[: len(futures)], read[len(futures) :]
+        self._in_flight -= len(left)
+        for _, task, _ in left:  # whose turn it is now, others may have come first
             self._lanes.put_back(task)
-        for (lane, task, _), future in zip(read, futures, strict=False):
+        for (lane, task, _), future in zip(begun, futures, strict=True):
             self._awaited[future] = partial(self._is_done, lane, task)
             future.add_done_callback(self._events.put)
 

@@ -207,8 +207,8 @@ def in_plain_words(
     What ends something is not done on a guess.
 
     Args:
-        instead, of: a command whose name stands in front, and how it is read. If that is refused,
-            others are better that are not; and what it has behind its name may be no password.
+        instead, of: a command whose name stands in front, and how it is read: refused, or with a
+            word that may be no password. Words that mean another are better if only it is refused.
     """
     first = text.strip().partition("\n")[0]
     said = "" if first.lower() in MEANT_BY else plain_words.meant(first)
@@ -219,12 +219,10 @@ def in_plain_words(
     if Trait.ALONE in head.row.traits and head.row is not instead:
         return None
     line = read_line(words, head, len(said), games)
-    if of is None:
+    if of is None or head.row is instead:
         return line
-    is_refused = isinstance(of.asked, PlayerError)
-    if head.row is instead:
-        return line if is_refused or of.who is not None else None
-    return line if is_refused and not isinstance(line.asked, PlayerError) else None
+    is_better = isinstance(of.asked, PlayerError) and not isinstance(line.asked, PlayerError)
+    return line if is_better else None
 
 
 def not_a_command(words: Sequence[Word], games: Collection[str]) -> Line:

@@ -157,7 +157,8 @@ def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> 
         said = in_plain_words(text, games) or in_plain_words(body, games)
         return Reading((said or not_a_command(words, games),))
     line = read_line(words, head, len(text), games)
-    if not answers and head.row is not None:
+    is_doubtful = isinstance(line.asked, PlayerError) or line.who is not None
+    if is_doubtful and not answers and head.row is not None:
         line = in_plain_words(text, games, instead=head.row, of=line) or line
     if isinstance(line.asked, PlayerError) or (answers and isinstance(line.asked, Help | Games)):
         # "Move for Bob" is a subject in English: a command in full below it goes first. So does

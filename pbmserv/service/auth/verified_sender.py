@@ -45,7 +45,7 @@ def is_proven(context: CommandContext, sender: Player) -> bool:
 def seems_to_be(context: CommandContext) -> Player | None:
     """The one player whose address the mail has for its sender's, which proves nothing."""
     here = players.by_address(context.connection, context.incoming.mail.sender)
-    return here[0] if len(here) == 1 and here[0].active else None
+    return here[0] if len(here) == 1 else None
 
 
 def as_known(context: CommandContext, line: Line) -> Line | None:

@@ -200,9 +200,10 @@ def _must_not_be_options(context: CommandContext, game: AnyGame, command: Challe
 
 def _of_one_option(game: AnyGame, forms: Mapping[str, str], word: str) -> str:
     """The option of which a word is a value, if no other has such; else "". "8x8" is a size."""
-    found = [f"-{name}={word}" for name in forms if forms[name] and word[:1].isdigit()]
-    found = [one for one in found if _is_option(game, one)]
-    found = [one for one in found if not _is_option(game, f"{one.partition('=')[0]}=anything")]
+    if not word[:1].isdigit():
+        return ""
+    choosy = [name for name in forms if forms[name] and not _is_option(game, f"-{name}=anything")]
+    found = [one for name in choosy if _is_option(game, one := f"-{name}={word}")]
     return found[0] if len(found) == 1 else ""
 
 

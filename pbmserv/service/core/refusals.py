@@ -19,6 +19,7 @@ from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused, is_form
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.service.auth import verified_sender
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.results import Part, kept_address
 from pbmserv.service.delivery import digest
@@ -103,8 +104,7 @@ def _sender(context: CommandContext) -> Sender:
         if reply_address.purpose is Purpose.BOARD:
             board = reply_address.about
     else:
-        here = players.by_address(context.connection, context.incoming.mail.sender)
-        found = here[0] if len(here) == 1 else None
+        found = verified_sender.seems_to_be(context)
     if found is None:
         return Sender("", 0, _lookup(context))
     if not board:
