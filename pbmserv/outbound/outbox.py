@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from time import monotonic
 from typing import Any, Literal, Protocol
 
 from sqlalchemy import Connection
@@ -70,22 +71,6 @@ class Untried:
 Result = Sent | Later | Failed | Untried
 
 
-class Held(Protocol):
-    """Which letters a sender has in hand, for others to see, too."""
-
-    def add(self, numbers: Iterable[int]) -> None:
-        """They are."""
-        ...
-
-    def remove(self, numbers: Iterable[int]) -> None:
-        """They are no longer."""
-        ...
-
-    def all(self) -> list[int]:
-        """All of them."""
-        ...
-
-
 _log = logging.getLogger("pbmserv.send")
 
 
@@ -137,6 +122,10 @@ LEASE = timedelta(minutes=5)
 """How long a claimed letter is one worker's own if that does not renew it: it has died."""
 
 
+RARELY = 20
+"""Times as long as a look past letters to avoided domains takes, the next one is not taken."""
+
+
 HEAVY = 25
 """What letters to one reader may take, in plain ones, before all others' go first; and one letter,
 before it is made alone."""
@@ -176,11 +165,14 @@ class OutboxRows(Protocol):
     Every method may be called from several threads, and commits by itself.
     """
 
-    def claim(self, most: int, avoiding: Collection[str] = ()) -> list[QueuedLetter]:
+    def claim(
+        self, most: int, avoiding: Collection[str] = (), since: datetime | None = None
+    ) -> list[QueuedLetter]:
         """Up to *most* of the letters that are due for the longest, leased to the caller, in the
         order in which they shall be made.
 
-        None to the recipient domains in *avoiding* (lower case).
+        None to the recipient domains in *avoiding* (lower case), for which all is that was due
+        before *since*.
         The lease must outlast several of `worker.RENEWAL_S`. What is neither renewed nor
         settled by its end (the process died) becomes due again.
         """
@@ -228,9 +220,11 @@ class WrittenRows:
         self._claiming = Claiming(commit, outbox.claim, outbox.let_go)
         self.held: Callable[[], Collection[int]] = tuple
 
-    def claim(self, most: int, avoiding: Collection[str] = ()) -> list[QueuedLetter]:
+    def claim(
+        self, most: int, avoiding: Collection[str] = (), since: datetime | None = None
+    ) -> list[QueuedLetter]:
         now = self._clock.now()
-        found = self._claiming.claimed(now, now + LEASE, most, sorted(avoiding))
+        found = self._claiming.claimed(now, now + LEASE, most, sorted(avoiding), since)
         return _others_first(found)
 
     def keep(self, packed: Mapping[int, bytes]) -> Callable[[], object]:
@@ -306,6 +300,7 @@ class Outbox:
         self._signer = signer
         self._clock = clock
         self._watch = watch
+        self._looked: tuple[datetime | None, Collection[str], float] = None, (), 0.0
 
     def give_back(self, ids: Sequence[int]) -> None:
         """These are due again: a sender before this one has died with them."""
@@ -371,9 +366,21 @@ class Outbox:
         self._rows.renew(ids, self._clock.now() + LEASE)
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
-        """When the next letter is due (or a lease ends), ``None`` for an empty queue."""
+        """When the next letter is due (or a lease ends), ``None`` for an empty queue.
+
+        While some are avoided, thousands of theirs may be due, and are all looked at. So that this
+        takes a twentieth of the time at most, the answer may be what was found a moment ago.
+        """
+        found, avoided, until = self._looked
+        if avoiding and avoiding == avoided and monotonic() < until:
+            return found
+        begun = monotonic()
         with self._database.one_state() as connection:
-            return outbox.next_due(connection, sorted(avoiding))
+            found = outbox.next_due(connection, sorted(avoiding))
+        if avoiding:
+            ended = monotonic()
+            self._looked = found, avoiding, ended + RARELY * (ended - begun)
+        return found
 
 
 def _must_end(row: QueuedLetter, times: int) -> None:

@@ -25,11 +25,10 @@ from pbmserv.errors import (
     StoreAway,
 )
 from pbmserv.monitoring.metrics import Pulse, Vital
-from pbmserv.outbound.concurrency import Domains, Turn
+from pbmserv.outbound.concurrency import Domains, Held, Turn
 from pbmserv.outbound.outbox import (
     HEAVY,
     Failed,
-    Held,
     Later,
     Outbox,
     Result,
@@ -109,7 +108,7 @@ class Sender:
         self._trouble_s = min(poll_s, _TROUBLE_PAUSE_S)
         self._breaker = Breaker()
         self._at_once = min(relay.at_once, domain_letters or relay.at_once)
-        self._domains = Domains(domain_letters, self._at_once)
+        self._domains = Domains(domain_letters, self._at_once, threads, self.wake)
         self._claiming = threading.Lock()
         self._renewal_s = renewal_s
         self._held = held
@@ -214,7 +213,10 @@ class Sender:
                 return 0
             with self._claiming:  # one after the other: each knows what others have in hand
                 most = 1 if is_trial else BATCH
-                claimed = self._outbox.claim(most, self._domains.closed(now))
+                closed = self._domains.closed(now)
+                # A look costs others less than a claim that brings nothing.
+                since = self._outbox.next_due(closed) if closed else now
+                claimed = self._outbox.claim(most, closed, since) if since and since <= now else []
                 domains = self._domains.take([row.recipient for row in claimed])
             self._is_heavy = max([row.effort for row in claimed], default=0) > HEAVY
             if not claimed:
@@ -223,17 +225,16 @@ class Sender:
                 return 0
             ids = [row.id for row in claimed]
             self._held.add(ids)
+            turn.callback(self._domains.put_down)
             try:
                 if not waits:
-                    turn.enter_context(self._turn.taken(self._stopping))
+                    turn.enter_context(self._turn.taken(self._stopping, self._domains.has_room))
                 domain_of = dict(zip(ids, domains, strict=True))
                 results = self._results(claimed, domain_of, now, is_trial=is_trial)
                 turn.close()
                 self._settle(results)
             finally:
                 self._held.remove(ids)
-                if self._domains.put_down():
-                    self.wake()
         return len(claimed)
 
     def _results(
@@ -254,6 +255,10 @@ class Sender:
         lag = 0 if len(claimed) <= FEW or self._is_heavy else self._at_once // 2
         for row, letter in self._made(claimed, results):
             domain = domain_of[row.id]
+            while len(under_way) >= self._at_once or (under_way and self._domains.is_full(domain)):
+                begun, steps = under_way.popleft()
+                deque(steps, maxlen=0)
+                slow |= monotonic() - begun > SLOW_S
             # After a slow one others need not wait behind it.
             untried = Untried(row.id, now) if slow else self._not_now(row, domain, now, is_trial)
             if untried is not None:
@@ -265,10 +270,6 @@ class Sender:
                 next(under_way[-1 - lag][1], None)
                 if not lag:
                     sched_yield()  # a relay on this machine has it before the next one is made
-            while len(under_way) >= self._at_once:
-                begun, steps = under_way.popleft()
-                deque(steps, maxlen=0)
-                slow |= monotonic() - begun > SLOW_S
         for _, steps in islice(under_way, max(0, len(under_way) - lag), None):
             next(steps, None)
         deque(chain.from_iterable([steps for _, steps in under_way]), maxlen=0)
@@ -378,8 +379,7 @@ class Sender:
                 self._breaker.answered()
             note_letter(row, domain, "sent", "")
         finally:
-            if self._domains.leave(domain, took=took):
-                self.wake()
+            self._domains.leave(domain, took=took)
         results.append(result)
 
     def _settle(self, results: Sequence[Result]) -> None:

@@ -207,7 +207,7 @@ class Backlog:
     before post, which then has one processor while another has nothing to do.
 
     It is what play has queued, less what was claimed. Others queue letters, too, and some are
-    claimed twice; but a claim that brings fewer than it asked for has left none.
+    claimed twice; but a claim for all domains that brings fewer than it asked for has left none.
     """
 
     def __init__(self) -> None:
@@ -221,11 +221,11 @@ class Backlog:
             with self._changed:
                 self._waiting += letters
 
-    def claimed(self, most: int, found: int) -> None:
-        """Post has asked for *most* letters and got *found*."""
+    def claimed(self, found: int, *, are_all: bool) -> None:
+        """Post has got *found* letters, and whether none is left."""
         with self._changed:
             self._claimed_at = monotonic()
-            self._waiting = max(0, self._waiting - found) if found == most else 0
+            self._waiting = 0 if are_all else max(0, self._waiting - found)
             self._changed.notify_all()
 
     def wait(self, longest_s: float) -> None:

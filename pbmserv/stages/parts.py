@@ -235,10 +235,12 @@ class PlayStage:
             "retry_kept": self.kept_mails.retry,
         }
 
-    def _claim(self, most: int, avoiding: Collection[str]) -> list[QueuedLetter]:
+    def _claim(
+        self, most: int, avoiding: Collection[str] = (), since: datetime | None = None
+    ) -> list[QueuedLetter]:
         """As `OutboxRows.claim`; play learns how far post has come."""
-        found = self.rows.claim(most, avoiding)
-        self.play.backlog.claimed(most, len(found))
+        found = self.rows.claim(most, avoiding, since)
+        self.play.backlog.claimed(len(found), are_all=not avoiding and len(found) < most)
         return found
 
     def start(self) -> None:

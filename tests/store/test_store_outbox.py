@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -15,6 +16,7 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import ServerFault, SetAside
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
+from pbmserv.outbound import outbox as module
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.outbox import LEASE, Failed, Later, Outbox, Sent, Untried, WrittenRows
 from pbmserv.outbound.worker import BATCH
@@ -225,6 +227,28 @@ def test_a_worker_passes_over_what_another_one_is_just_claiming(
         assert [row.id for row in two] == [3, 4]
     assert server.queue.claim(9) == []
     server.close()
+
+
+def test_letters_to_a_domain_are_passed_over_and_looked_at_once_in_a_while(
+    post: Post, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thousands may be due for a domain that wants fewer, and each look for the others' passes them
+    all."""
+    closed = frozenset({"players.example"})
+    post.post(3, clock)
+    assert post.queue.claim(9, closed) == []
+
+    monkeypatch.setattr(module, "RARELY", 1e9)
+    assert post.queue.next_due(closed) is None
+    clock.move(seconds=1)
+    post.add([replace(letter_to("otto"), recipient="otto@other.example")], clock)
+    assert post.queue.next_due(closed) is None, "not looked at again so soon"
+    assert post.queue.next_due({"x.example"}) is not None, "but for other domains"
+    assert post.queue.next_due(closed) == clock.now()
+    assert post.queue.claim(9, closed, clock.now() + timedelta(seconds=1)) == []
+    found = post.queue.claim(9, closed, clock.now())
+    assert [row.recipient for row in found] == ["otto@other.example"]
+    assert [row.id for row in post.queue.claim(9)] == [1, 2, 3]
 
 
 def test_a_restart_takes_up_what_was_in_hand_and_leaves_the_rest_its_time(

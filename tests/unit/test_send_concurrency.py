@@ -32,41 +32,68 @@ def test_what_cannot_be_sent_to_a_domain_is_not_claimed_once_more(threads) -> No
     """Between two letters of its own a thread leaves a place free, and means to take it again. If
     others claimed letters for it, they would give them back, a hundred at a time."""
     one, two, three = threads
-    domains = Domains(2, at_once=1)
+    opened = list[None]()
+    domains = Domains(2, at_once=1, threads=3, opened=lambda: opened.append(None))
     for thread in threads:
         thread(domains.take, ["a@x.example"] * 100 + ["b@y.example"])
     assert one(domains.enter, "x.example", NOW) is None
     assert two(domains.enter, "x.example", NOW) is None
+    assert three(domains.is_full, "x.example")
     assert three(domains.enter, "x.example", NOW) == NOW  # it gives back what it has claimed
     assert three(domains.enter, "y.example", NOW) is None
-    assert not three(domains.leave, "y.example", took=True)
-    assert not three(domains.put_down)
+    three(domains.leave, "y.example", took=True)
+    three(domains.put_down)
+    opened.clear()
     for _ in range(3):
-        assert not one(domains.leave, "x.example", took=True)
-        assert three(domains.closed, NOW) == {"x.example"}
+        one(domains.leave, "x.example", took=True)
+        assert "x.example" in three(domains.closed, NOW)
         assert one(domains.enter, "x.example", NOW) is None
-    assert not one(domains.leave, "x.example", took=True)
-    assert one(domains.put_down), "whoever waits for it is woken"
+    one(domains.leave, "x.example", took=True)
+    one(domains.put_down)
+    assert opened, "whoever waits for it is woken"
     assert three(domains.closed, NOW) == set()
     three(domains.take, ["a@x.example"] * 100)
     assert one(domains.closed, NOW) == {"x.example"}
 
 
-def test_a_domain_that_nobody_had_to_wait_for_is_claimed_ahead(threads) -> None:
-    one, two, _ = threads
-    domains = Domains(2, at_once=2)
+def test_one_thread_has_the_next_letters_ready_and_others_serve_other_domains(threads) -> None:
+    one, two, three = threads
+    domains = Domains(2, at_once=2, threads=3)
     one(domains.take, ["a@x.example"] * 100)
     one(domains.enter, "x.example", NOW)
-    assert two(domains.closed, NOW) == set()
     one(domains.enter, "x.example", NOW)
-    assert two(domains.closed, NOW) == {"x.example"}
-    assert one(domains.leave, "x.example", took=True)
     assert two(domains.closed, NOW) == set()
+    two(domains.take, ["a@x.example"] * 100)
+    assert three(domains.closed, NOW) == {"x.example"}
+    assert not two(domains.has_room), "what is ready waits for its turn, however slow the relay is"
+    three(domains.take, ["a@y.example"])
+    assert three(domains.has_room)
+    one(domains.put_down)
+    assert two(domains.has_room)
+    assert three(domains.closed, NOW) == set()
+
+
+def test_of_two_threads_one_is_left_for_other_domains(threads) -> None:
+    one, two, _ = threads
+    domains = Domains(2, at_once=2, threads=2)
+    one(domains.take, ["a@x.example"] * 100)
+    assert two(domains.closed, NOW) == {"x.example"}
+
+
+def test_no_domain_is_ever_full_where_none_has_a_limit(threads) -> None:
+    one, two, three = threads
+    domains = Domains(0, at_once=2, threads=3)
+    for thread in (one, two):
+        thread(domains.take, ["a@x.example"] * 100)
+        assert thread(domains.enter, "x.example", NOW) is None
+    assert two(domains.has_room)
+    assert not two(domains.is_full, "x.example")
+    assert three(domains.closed, NOW) == set()
 
 
 def test_a_relay_that_has_become_quick_again_is_believed(threads) -> None:
     one, two, three = threads
-    domains = Domains(1, at_once=1)
+    domains = Domains(1, at_once=1, threads=3)
     one(domains.take, ["a@x.example"] * 2)
     one(domains.enter, "x.example", NOW)
     assert two(domains.enter, "x.example", NOW) == NOW
@@ -75,14 +102,23 @@ def test_a_relay_that_has_become_quick_again_is_believed(threads) -> None:
     assert three(domains.closed, NOW + CROWDED) == set()
 
 
+@pytest.mark.parametrize("is_stuck", [False, True])
 def test_one_makes_letters_at_a_time_unless_its_relay_is_slow(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, is_stuck: bool
 ) -> None:
     turn, stopping = Turn(), threading.Event()
     first, second, ended = threading.Event(), threading.Event(), threading.Event()
 
+    can_begin = threading.Event()
+
+    def freed() -> None:
+        if is_stuck:
+            monkeypatch.setattr(concurrency, "LONG_TURN_S", 0.1)
+        else:
+            can_begin.set()
+
     def other(begun: threading.Event) -> None:
-        with turn.taken(stopping):
+        with turn.taken(stopping, can_begin.is_set):
             begun.set()
             assert ended.wait(PATIENCE_S)
 
@@ -92,8 +128,10 @@ def test_one_makes_letters_at_a_time_unless_its_relay_is_slow(
         threads[0].start()
         assert not first.is_set()
     assert first.wait(PATIENCE_S)
-    monkeypatch.setattr(concurrency, "TURN_S", 0.0)
+    monkeypatch.setattr(concurrency, "TURN_S", 0.01)
     threads[1].start()
+    assert not second.wait(0.1), "it could send nothing beside the other one"
+    freed()
     assert second.wait(PATIENCE_S)
     ended.set()
     for thread in threads:

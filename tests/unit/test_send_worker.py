@@ -82,7 +82,9 @@ class MemoryOutbox:
                 row = like or Row(0, self.clock.now(), self.clock.now())
                 self.rows.append(replace(row, id=len(self.rows)))
 
-    def claim(self, limit: int, avoiding: Collection[str] = ()) -> list[QueuedLetter]:
+    def claim(
+        self, limit: int, avoiding: Collection[str] = (), _since: datetime | None = None
+    ) -> list[QueuedLetter]:
         with self.changed:
             self._maybe_break("claim")
             now = self.clock.now()
@@ -334,8 +336,8 @@ def test_the_last_letters_of_a_batch_wait_for_the_next_hop_together(
     outbox.wait_until_settled()
     assert sender.stop(PATIENCE_S)
     assert relay.done == [
-        "text 0", "text 1", "end 0", "text 2", "end 1", "text 3", "end 2", "text 4",
-        "end 3", "end 4",
+        "text 0", "text 1", "end 0", "text 2", "end 1", "text 3", "text 4",
+        "end 2", "end 3", "end 4",
     ]  # fmt: skip
 
 

@@ -243,6 +243,7 @@ def claim(
     until: datetime,
     most: int,
     avoiding: Sequence[str] = (),
+    since: datetime | None = None,
 ) -> list[QueuedLetter]:
     """Take up to *most* due letters; nobody else gets them before *until*.
 
@@ -251,11 +252,15 @@ def claim(
 
     Args:
         avoiding: recipient domains (lower case) whose letters are left where they are.
+        since: what was due before is for these; thousands of letters may be.
     """
     values = {"now": now, "most": most}
     rows: Iterable[Sequence[Any]]
     if avoiding:
-        rows = connection.execute(_ALL_DUE.where(_not_to(avoiding)), values)
+        others = _ALL_DUE.where(_not_to(avoiding))
+        if since is not None:
+            others = others.where(outbox.c.due_at >= since)
+        rows = connection.execute(others, values)
     else:
         rows = _DUE.run(connection, values)
     found, parked = list[QueuedLetter](), list[int]()
