@@ -7,12 +7,17 @@ from collections import deque
 from collections.abc import Callable
 from time import monotonic, sleep
 
-COALESCE_S = 0.001
+COALESCE_S = 0.003
 """Seconds that the loop lets events gather. Each of a mail's four may wait so long."""
-EVENTS, WITHIN_S, SOCKETS = 8, 0.006, 4
+EVENTS, WITHIN_S, SOCKETS = 8, 0.012, 4
 """Much is said where so many events came within such a time, from so many sockets or more."""
-FEW = 2
+FEW = 3
 """Events that are too few for a look of their own, while much is said."""
+PHASES_S = (0.1, 0.1, 2.0)
+"""Seconds for which events are served at once while much is said, for which they gather on trial,
+and for which it goes on as was better."""
+MORE = 1.2
+"""Clients that say so many times as much when they are served at once wait for our answers."""
 CROWDED_S = 1.0
 """Seconds since the loop has last let events gather, after which a crowd is over."""
 
@@ -22,7 +27,8 @@ class CoalescingSelector(selectors.DefaultSelector):
 
     To wake up for one event takes as long as to serve it, and puts play off, whose processor the
     door shares (interrupt coalescing, as network cards do it; docs/decisions/0103). One client
-    alone is never kept waiting, nor are clients whose events come together by themselves.
+    alone is never kept waiting, nor are clients whose events come together by themselves, nor
+    those who would say more if they were not: that is tried.
 
     Args:
         tell_crowded: is told when a crowd of such clients begins, and when it is over.
@@ -36,17 +42,18 @@ class CoalescingSelector(selectors.DefaultSelector):
         self._tell_crowded, self._pause = tell_crowded, pause
         self._newest: deque[tuple[float, int]] = deque(maxlen=EVENTS)
         self._found, self._crowded_until = 0, 0.0
+        self._phase, self._phase_begun, self._said = len(PHASES_S) - 1, 0.0, 0
+        self._rate_at_once, self._gathers = 0.0, False
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """As `selectors.BaseSelector.select`."""
-        if (timeout is None or timeout > COALESCE_S) and self._found <= FEW and self._is_much_said:
-            if not self._crowded_until:
-                self._tell_crowded(True)
-            self._crowded_until = self._newest[-1][0] + CROWDED_S
+        is_free = timeout is None or timeout > COALESCE_S
+        if is_free and self._found <= FEW and self._is_much_said and self._lets_gather():
             self._pause(COALESCE_S)
         found = super().select(timeout)
         if found:
             self._found, now = len(found), monotonic()
+            self._said += self._found
             self._newest.extend([(now, key.fd) for key, _ in found])
             if 0.0 < self._crowded_until < now:
                 self._crowded_until = 0.0
@@ -59,3 +66,22 @@ class CoalescingSelector(selectors.DefaultSelector):
         if len(newest) < EVENTS or newest[0][0] < monotonic() - WITHIN_S:
             return False
         return len({fd for _, fd in newest}) >= SOCKETS
+
+    def _lets_gather(self) -> bool:
+        now = monotonic()
+        lasted = now - self._phase_begun
+        if lasted >= PHASES_S[self._phase]:
+            rate = self._said / lasted
+            is_over = lasted > PHASES_S[self._phase] + CROWDED_S  # much was said long ago
+            self._phase = 0 if is_over else (self._phase + 1) % len(PHASES_S)
+            if self._phase == 1:
+                self._rate_at_once = rate
+            self._gathers = self._phase == 1 or (
+                self._phase == 2 and self._rate_at_once < MORE * rate
+            )
+            self._phase_begun, self._said = now, 0
+        if self._gathers and self._phase == 2:
+            if not self._crowded_until:
+                self._tell_crowded(True)
+            self._crowded_until = now + CROWDED_S
+        return self._gathers

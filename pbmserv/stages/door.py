@@ -46,7 +46,7 @@ UNREADABLE = {
     "headers-too-long": "the headers are too long",
 }
 
-GATHER_S = 0.005
+GATHER_S = 0.01
 """Seconds between two groups while several clients send mail after mail."""
 RECENT_S = 0.05
 """Seconds in which a client that has sent a mail is expected to send the next one."""

@@ -11,14 +11,27 @@ from contextlib import ExitStack
 import pytest
 
 from pbmserv.stages import coalescing
-from pbmserv.stages.coalescing import COALESCE_S, CROWDED_S, EVENTS, CoalescingSelector
+from pbmserv.stages.coalescing import (
+    COALESCE_S,
+    CROWDED_S,
+    EVENTS,
+    PHASES_S,
+    CoalescingSelector,
+)
+
+AT_ONCE_S, TRIAL_S, KEPT_S = PHASES_S
 
 
 class Clients:
-    """Some who talk to a selector, by a clock that moves when the test says so."""
+    """Some who talk to a selector, by a clock that moves when the test says so.
+
+    Attributes:
+        wait: they say nothing more before they are answered, so that a pause is lost time.
+    """
 
     def __init__(self, stack: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now, self.pauses = 0.0, 0
+        self.now, self.pauses = 100.0, 0
+        self.wait = False
         self.crowds: list[bool] = []
         monkeypatch.setattr(coalescing, "monotonic", lambda: self.now)
         selector = CoalescingSelector(self.crowds.append, self._paused)
@@ -31,6 +44,22 @@ class Clients:
     def _paused(self, seconds: float) -> None:
         assert seconds == COALESCE_S
         self.pauses += 1
+        if self.wait:
+            self.now += seconds
+
+    def crowd(self, seconds: float) -> int:
+        """All say something in turn, each in its own time; how often the selector paused."""
+        before, end = self.pauses, self.now + seconds
+        while self.now < end:
+            for number in range(4):
+                assert self.say(number) == 1
+        return self.pauses - before
+
+    def gather(self) -> None:
+        """They have been saying much for so long that events gather."""
+        self.crowd(AT_ONCE_S + TRIAL_S + 0.01)
+        self.crowds.clear()
+        self.pauses = 0
 
     def say(self, *clients: int, after: float = 0.0005, timeout: float | None = 1.0) -> int:
         """These say something; how many the selector finds, in one look."""
@@ -51,34 +80,59 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clients]:
 
 
 def test_events_of_several_clients_gather(clients: Clients) -> None:
-    for number in range(3 * EVENTS):
-        assert clients.say(number % 4) == 1
-    assert clients.pauses == 2 * EVENTS
+    """First it is tried whether they would say more if they were served at once."""
+    assert clients.crowd(AT_ONCE_S) == 0
+    assert clients.crowd(TRIAL_S) > 100
+    assert clients.crowds == [], "a trial is no reason to keep to one processor"
+    assert clients.crowd(0.1) > 100
+    assert clients.crowds == [True]
+    assert clients.crowd(KEPT_S - 0.1) > 100
+    assert clients.crowd(AT_ONCE_S / 2) < 10, "it is tried again"
+    clients.crowd(AT_ONCE_S / 2 + TRIAL_S)
+    assert clients.crowd(0.1) > 100
+    assert clients.crowds == [True]
+
+
+def test_clients_that_wait_for_answers_get_them_at_once(clients: Clients) -> None:
+    clients.wait = True
+    assert clients.crowd(AT_ONCE_S) == 0
+    clients.crowd(TRIAL_S)
+    assert clients.crowd(KEPT_S - 0.1) < 10
+    assert clients.crowds == []
+
+
+def test_who_speaks_again_after_a_silence_is_tried_anew(clients: Clients) -> None:
+    clients.gather()
+    clients.now += 60
+    clients.wait = True
+    assert clients.crowd(AT_ONCE_S) < 10
+    clients.crowd(TRIAL_S)
+    assert clients.crowd(KEPT_S - 0.1) < 10
 
 
 def test_one_client_or_two_are_served_at_once(clients: Clients) -> None:
+    clients.gather()
     for number in range(3 * EVENTS):
         clients.say(number % 3)
+    assert clients.pauses <= EVENTS
+
+
+def test_who_speaks_now_and_then_is_served_at_once(clients: Clients) -> None:
+    for number in range(1000):
+        clients.say(number % 4, after=0.002)
     assert clients.pauses == 0
     assert clients.crowds == []
 
 
-def test_who_speaks_now_and_then_is_served_at_once(clients: Clients) -> None:
-    for number in range(3 * EVENTS):
-        clients.say(number % 4, after=0.001)
-    assert clients.pauses == 0
-
-
 def test_events_that_come_together_need_not_gather(clients: Clients) -> None:
-    for _ in range(EVENTS):
+    for _ in range(1000):
         assert clients.say(0, 1, 2, 3, 4) == 5
     assert clients.pauses == 0
     assert clients.crowds == []
 
 
 def test_a_loop_with_something_else_to_do_does_it(clients: Clients) -> None:
-    for number in range(EVENTS):
-        clients.say(number % 4)
+    clients.gather()
     for timeout in (0.0, COALESCE_S):
         assert clients.say(0, timeout=timeout) == 1
     assert clients.pauses == 0
@@ -87,37 +141,35 @@ def test_a_loop_with_something_else_to_do_does_it(clients: Clients) -> None:
 
 
 def test_it_ends_when_they_fall_silent(clients: Clients) -> None:
-    for number in range(EVENTS + 1):
-        clients.say(number % 4)
+    clients.gather()
+    clients.say(0)
     assert clients.pauses == 1
     clients.say(0, after=1.0)
     assert clients.pauses == 1
 
 
-def test_a_crowd_is_told_of_once_and_is_over_when_one_client_is_left(clients: Clients) -> None:
-    for number in range(5 * EVENTS):
-        clients.say(number % 4)
-    assert clients.crowds == [True]
-    while clients.crowds == [True]:
-        assert clients.now < 2 * CROWDED_S
+def test_a_crowd_is_over_when_one_client_is_left(clients: Clients) -> None:
+    clients.gather()
+    clients.crowd(0.1)
+    begun = clients.now
+    while clients.crowds == []:
+        assert clients.now < begun + 2 * CROWDED_S
         clients.say(0, after=0.01)
-    assert clients.crowds == [True, False]
-    assert clients.now > CROWDED_S
-    for number in range(EVENTS + 1):
-        clients.say(number % 4)
-    assert clients.crowds == [True, False, True]
+    assert clients.crowds == [False]
+    assert clients.now > begun + CROWDED_S
+    clients.crowd(AT_ONCE_S + TRIAL_S + 0.1)
+    assert clients.crowds == [False, True]
 
 
 def test_a_crowd_that_pauses_for_a_moment_is_still_there(clients: Clients) -> None:
-    for _ in range(5):
-        for number in range(EVENTS + 1):
-            clients.say(number % 4)
-        clients.now += CROWDED_S / 2
-    assert clients.crowds == [True]
+    clients.gather()
+    for _ in range(3):
+        clients.crowd(0.02)
+        clients.now += CROWDED_S / 4
+    assert clients.crowds == []
 
 
 def test_what_a_crowd_says_after_a_long_silence_ends_it_first(clients: Clients) -> None:
-    for number in range(EVENTS + 1):
-        clients.say(number % 4)
+    clients.gather()
     clients.say(0, after=2 * CROWDED_S)
-    assert clients.crowds == [True, False]
+    assert clients.crowds == [False]
