@@ -17,10 +17,10 @@ class Handler:
         return "250 2.0.0 taken"
 
 
-async def serve(handler: object, hostname: str) -> None:
+async def serve(handler: object, hostname: str, smtp: type[SMTP] = SMTP) -> None:
     """Serve on a free port, which is printed, until killed."""
     logging.getLogger("mail.log").setLevel(logging.WARNING)
-    session = partial(SMTP, handler, enable_SMTPUTF8=True, hostname=hostname)
+    session = partial(smtp, handler, enable_SMTPUTF8=True, hostname=hostname)
     server = await asyncio.get_running_loop().create_server(session, "127.0.0.1", 0)
     print(f"  mail in    SMTP 127.0.0.1:{server.sockets[0].getsockname()[1]}")
     print("ready", flush=True)
