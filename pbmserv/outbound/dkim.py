@@ -44,6 +44,7 @@ _ALGORITHMS = {"rsa": b"rsa-sha256", "ed25519": b"ed25519-sha256"}
 _BY_KEY = b"ed25519-sha256"
 """What dkimpy is told, for it to ask the key for the signature, of whatever kind that is."""
 _COVERED = frozenset({*SIGNED, *SEALED})
+_RUN = re.compile(rb"  +")
 _END_OF_FIELD = re.compile(rb"\r\n(?![ \t])")
 
 
@@ -249,13 +250,9 @@ class Relaxed:
         from dkim.canonicalization import correct_empty_body, strip_trailing_lines
 
         body = body.replace(b"\t", b" ")
-        end = body.rfind(b"  ") + 2  # HTML, which comes last and is most of it, has no runs
-        front = body[:end]
-        while b"  " in front:
-            front = front.replace(b"  ", b" ")
-        body = front + body[end:]
-        if b" \r\n" in body:
-            body = body.replace(b" \r\n", b"\r\n")
+        # HTML, which comes last and is most of it, has neither.
+        end = max(body.rfind(b"  "), body.rfind(b" \r\n")) + 3
+        body = _RUN.sub(b" ", body[:end]).replace(b" \r\n", b"\r\n") + body[end:]
         found: bytes = correct_empty_body(strip_trailing_lines(body))
         return found
 
