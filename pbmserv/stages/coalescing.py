@@ -13,9 +13,11 @@ EVENTS, WITHIN_S, SOCKETS = 8, 0.012, 4
 """Much is said where so many events came within such a time, from so many sockets or more."""
 FEW = 3
 """Events that are too few for a look of their own, while much is said."""
+AT_ONCE, TRIAL, KEPT = range(3)
+"""While much is said events are served at once, then they gather on trial, and then it goes on as
+was better."""
 PHASES_S = (0.1, 0.1, 2.0)
-"""Seconds for which events are served at once while much is said, for which they gather on trial,
-and for which it goes on as was better."""
+"""Seconds that each of these lasts."""
 MORE = 1.2
 """Clients that say so many times as much when they are served at once wait for our answers."""
 CROWDED_S = 1.0
@@ -42,7 +44,7 @@ class CoalescingSelector(selectors.DefaultSelector):
         self._tell_crowded, self._pause = tell_crowded, pause
         self._newest: deque[tuple[float, int]] = deque(maxlen=EVENTS)
         self._found, self._crowded_until = 0, 0.0
-        self._phase, self._phase_begun, self._said = len(PHASES_S) - 1, 0.0, 0
+        self._phase, self._phase_begun, self._said = KEPT, 0.0, 0
         self._rate_at_once, self._gathers = 0.0, False
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
@@ -73,14 +75,13 @@ class CoalescingSelector(selectors.DefaultSelector):
         if lasted >= PHASES_S[self._phase]:
             rate = self._said / lasted
             is_over = lasted > PHASES_S[self._phase] + CROWDED_S  # much was said long ago
-            self._phase = 0 if is_over else (self._phase + 1) % len(PHASES_S)
-            if self._phase == 1:
+            if self._phase == AT_ONCE:
                 self._rate_at_once = rate
-            self._gathers = self._phase == 1 or (
-                self._phase == 2 and self._rate_at_once < MORE * rate
-            )
+            self._phase = AT_ONCE if is_over else (self._phase + 1) % len(PHASES_S)
+            is_better = self._phase == KEPT and self._rate_at_once < MORE * rate
+            self._gathers = self._phase == TRIAL or is_better
             self._phase_begun, self._said = now, 0
-        if self._gathers and self._phase == 2:
+        if self._gathers and self._phase == KEPT:
             if not self._crowded_until:
                 self._tell_crowded(True)
             self._crowded_until = now + CROWDED_S

@@ -111,10 +111,18 @@ def test_who_speaks_again_after_a_silence_is_tried_anew(clients: Clients) -> Non
 
 
 def test_one_client_or_two_are_served_at_once(clients: Clients) -> None:
+    for number in range(1000):
+        clients.say(number % 3)
+    assert clients.pauses == 0
+    assert clients.crowds == []
     clients.gather()
     for number in range(3 * EVENTS):
         clients.say(number % 3)
-    assert clients.pauses <= EVENTS
+    assert clients.pauses <= EVENTS, "until nothing of the others is among the newest"
+    clients.pauses = 0
+    for number in range(3 * EVENTS):
+        clients.say(number % 3)
+    assert clients.pauses == 0
 
 
 def test_who_speaks_now_and_then_is_served_at_once(clients: Clients) -> None:
