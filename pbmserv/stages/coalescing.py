@@ -50,9 +50,12 @@ class CoalescingSelector(selectors.DefaultSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """As `selectors.BaseSelector.select`."""
         is_free = timeout is None or timeout > COALESCE_S
-        if is_free and self._found <= FEW and self._is_much_said and self._lets_gather():
+        paused = is_free and self._found <= FEW and self._is_much_said and self._lets_gather()
+        if paused:
             self._pause(COALESCE_S)
         found = super().select(timeout)
+        if paused and len(found) < 2:  # nothing has gathered: who speaks next waits for this answer
+            self._newest.clear()
         if found:
             self._found, now = len(found), monotonic()
             self._said += self._found
