@@ -70,8 +70,8 @@ class Database:
             path = file_of(url)
             if path is not None:
                 make_file(path)
-            self.writing = _sqlite(url, BEGIN_WRITING, 2, cache_kb=3_000)
-            self.reading = _sqlite(url, "BEGIN", pool_size, cache_kb=1_000)
+            self.writing = _sqlite(url, BEGIN_WRITING, 2, cache_kb=1_000)
+            self.reading = _sqlite(url, "BEGIN", pool_size, cache_kb=400)
         else:
             from pbmserv.store.core.postgresql import open_engine  # with SQLite no driver is loaded
 
