@@ -33,7 +33,7 @@ def test_ten_times_the_mails_want_ten_times_the_cores_and_wait_no_longer() -> No
 
 
 def test_cores_that_are_too_few_make_mails_wait() -> None:
-    plan = Plan(read(GIVEN, ["mails=1000"]))
+    plan = Plan(read(GIVEN, ["mails=1000", "door=2"]))
     plan.pools["door"] = (1, 1)
     answers, _, _ = simulated(plan, random.Random(1))
     assert median(answers) > 0.1
