@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from hashlib import sha256
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 from pbmserv.errors import ConfigError
@@ -35,8 +36,8 @@ SEALED = (b"from", b"to", b"cc", b"subject", b"date", b"message-id", b"reply-to"
 RSA_BITS = 2048
 """RFC 8301 section 3.2; the record of a longer key does not fit into one answer by UDP."""
 _TIME, _HASH, _TO_COME = b"\0" * 10, b"\1" * 44, b"0" * 60
-"""Stand for what a letter's signature says of it, each as long. The last one is so long that it is
-folded onto a line of its own."""
+"""Stand for what a signature says of one letter: its time and its digest, as long as these are, and
+itself, so long that it is folded onto a line of its own."""
 LONGEST_STRING = 255
 """Octets of one string of a TXT record (RFC 1035 section 3.3)."""
 
@@ -221,14 +222,11 @@ class Signer:
         signatures: list[bytes] = []
         for key in self.keys:
             made = _field_of(self._domain, key, names)
-            own = made.relaxed.replace(_TIME, now).replace(_HASH, digest)
-            value = key.signature_of(sha256(covered + b"dkim-signature:" + own).digest())
-            signature, lines = base64.b64encode(value), list[bytes]()
-            for width in made.widths:
-                lines.append(signature[:width])
-                signature = signature[width:]
-            folded = made.folded.replace(_TIME, now).replace(_HASH, digest)
-            signatures += (b"DKIM-Signature: ", folded, b"\r\n ".join(lines), b"\r\n")
+            start = made.start.replace(_TIME, now).replace(_HASH, digest)
+            own = b"dkim-signature:" + b" ".join(start.split())
+            signature = base64.b64encode(key.signature_of(sha256(covered + own).digest()))
+            folded = b"\r\n ".join([signature[line] for line in made.lines])
+            signatures += (b"DKIM-Signature: ", start, folded, b"\r\n")
         return b"".join((*signatures, raw))
 
 
@@ -237,14 +235,12 @@ class _Field:
     """What signatures by one key of the same fields have in common.
 
     Attributes:
-        folded: all until the signature itself, with room for a letter's time and digest.
-        relaxed: the same as it is signed.
-        widths: octets in each line of the signature.
+        start: all until the signature itself, folded, with room for a letter's time and digest.
+        lines: what of the signature is on each line.
     """
 
-    folded: bytes
-    relaxed: bytes
-    widths: tuple[int, ...]
+    start: bytes
+    lines: tuple[slice, ...]
 
 
 @lru_cache(maxsize=100)
@@ -269,10 +265,9 @@ def _field_of(domain: bytes, key: Key, names: tuple[bytes, ...]) -> _Field:
     signing = dkim.DKIM(signature_algorithm=_BY_KEY)
     signing.hasher = sha256
     value = signing.gen_header(tags, names, Relaxed, b"DKIM-Signature", key)
-    start, is_last, signature = value.partition(b" b=")
-    folded = start + is_last
-    widths = tuple(map(len, signature.split()))
-    return _Field(folded, b" ".join(folded.split()), widths)
+    start, tag, signature = value.partition(b" b=")
+    ends = accumulate(map(len, signature.split()), initial=0)
+    return _Field(start + tag, tuple(slice(*one) for one in pairwise(ends)))
 
 
 def relaxed(body: bytes) -> bytes:

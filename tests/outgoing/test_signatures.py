@@ -358,7 +358,7 @@ def test_a_signature_of_any_fields_is_the_one_that_the_library_makes(
 ) -> None:
     lines = [b"From: a@games.example"]
     for name, value in zip(names, values, strict=False):
-        lines.append(name.encode() + b": x" + re.sub(rb"\r?\n|\r", b"\r\n ", value))
+        lines.append(name.encode() + b":" + re.sub(rb"\r?\n|\r", b"\r\n ", value))
     raw = b"\r\n".join((*lines, b"", b"Hello.", b""))
     with patch("time.time", return_value=now):
         ours = Signer(DOMAIN, [load(NamedFile("e1", keys / "e1.pem"))]).signed(raw)
