@@ -299,7 +299,7 @@ def pressed(rows: str, draft: str, tap: str = "") -> Markup:
         value = f'value="{escape(put)}"'
         html = html.replace(value, f'{value} aria-pressed="true"')
     spot = escape(tap.upper().lstrip("+/!"))
-    values = (f'value="{sign}{spot}" {label}' for sign in ("", "+", "/") for label in _LABELS)
+    values = (f'value="{sign}{spot}" {label}' for sign in ("", "+", "/", "!") for label in _LABELS)
     if found := next((one for one in values if spot and one in html), None):
         html = html.replace(found, found.replace(" aria-label", " autofocus aria-label"), 1)
     return Markup(html)  # noqa: S704 - it was escaped where it was made

@@ -18,8 +18,8 @@ from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.legality import meant, mentioned
-from pbmserv.games.blackbox.moves import tapped
 from pbmserv.games.blackbox.state import State
+from pbmserv.games.blackbox.taps import tapped
 from pbmserv.games.blackbox.views import View
 from pbmserv.letters.environment import environment
 
@@ -527,26 +527,62 @@ def test_every_code_in_the_source_has_a_sentence_and_no_sentence_is_idle() -> No
     assert len(raised_codes()) > 40
 
 
-@given(st.lists(st.sampled_from([*geometry(7, 7).ports, "+B2", "/B2", "+C3", "D4", "?"])))
+ALONE = GAME.setup(1, GAME.options(("-race", "-size=7x7"), 1), Rng(b"taps", 0))
+TAPS = [*geometry(7, 7).ports, "+B2", "/B2", "!B2", "+C3", "!C3", "D4", "?"]
+
+
+@given(st.lists(st.sampled_from(TAPS)))
 def test_what_is_tapped_twice_is_as_before(taps: list[str]) -> None:
     """A move that is put together by taps has one port, one guess at its end, no cell twice."""
     board, draft = geometry(7, 7), ""
     for tap in taps:
-        once = tapped(board, draft, tap)
+        once = tapped(view(ALONE), draft, tap)
         parts = once.split(",") if once else []
-        assert len(set(parts)) == len(parts)
+        cells = [part.lstrip("+/!") for part in parts]
+        assert len(set(cells)) == len(cells)
         assert sum(board.port(part) is not None for part in parts) <= 1
         assert "?" not in parts[:-1]
-        assert not {"+B2", "/B2"} <= set(parts)
-        is_port = board.port(tap) is not None
-        before = {part for part in draft.split(",") if part}
-        others = {part for part in before if not (is_port and board.port(part) is not None)}
         if tap in parts:
-            twice = tapped(board, once, tap)
-            assert {part for part in twice.split(",") if part} == others - {tap}
+            twice = tapped(view(ALONE), once, tap)
+            assert set(twice.split(",")) - {""} == set(parts) - {tap}
         draft = once
+
+
+@given(
+    st.lists(st.sampled_from(["+B2", "!B2", "+C3", "!C3", "!2", "!B2-C3"]), max_size=4),
+    st.lists(st.tuples(st.sampled_from(["B2", "C3", "D4"]), st.booleans()), max_size=8),
+    st.sampled_from(["", "!2", "!B2-C3", "A,!C"]),
+)
+def test_taps_on_cells_do_what_the_page_offers(
+    aids: list[str], taps: list[tuple[str, bool]], typed: str
+) -> None:
+    """Each button acts on the cell as the page shows it, whatever was there before the draft."""
+    state = ALONE
+    if aids:
+        move = GAME.parse(view(state), ",".join(aids))
+        state = GAME.apply(state, ALICE, move, Rng(b"taps", 1)).state
+    now, draft = view(state), typed
+    for name, seals in taps:
+        seen = previewed(now, draft)
+        cell = geometry(7, 7).named(name)
+        assert seen.own is not None
+        marked, sealed = cell in seen.own.markers, cell in seen.own.sealed
+        sign = "!" if seals else "/" if marked else "+"
+        draft = tapped(now, draft, sign + name)
+        after = previewed(now, draft).own
+        assert after is not None
+        wanted = (False, not sealed) if seals else (not marked, False)
+        assert (cell in after.markers, cell in after.sealed) == wanted
+        assert draft.count(name) <= 1 + typed.count(name)
+
+
+def previewed(now: View, draft: str) -> View:
+    """The board as the page of this draft shows it."""
+    return GAME.preview(now, ALICE, draft).view if draft else now
 
 
 @given(st.text(max_size=30), st.text(max_size=10))
 def test_taps_take_any_text(draft: str, tap: str) -> None:
-    assert isinstance(tapped(geometry(7, 7), draft, tap), str)
+    for state in (ALONE, START, FIRED):
+        assert isinstance(tapped(view(state), draft, tap), str)
+        assert isinstance(tapped(view(state, None), draft, tap), str)

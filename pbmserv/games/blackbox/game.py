@@ -21,7 +21,16 @@ from pbmserv.engine.types import (
     Value,
 )
 from pbmserv.errors import Illegal, MoveError
-from pbmserv.games.blackbox import analysis, legality, practice, racing, rules, sgt_files, views
+from pbmserv.games.blackbox import (
+    analysis,
+    legality,
+    practice,
+    racing,
+    rules,
+    sgt_files,
+    taps,
+    views,
+)
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots import coach, hints
 from pbmserv.games.blackbox.bots.candidates import equipment
@@ -29,7 +38,7 @@ from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.levels import LEVELS, measured
 from pbmserv.games.blackbox.display import CELL, shapes_of
 from pbmserv.games.blackbox.game_ids import atoms_of, described, read_id
-from pbmserv.games.blackbox.moves import Kind, move_of, tapped
+from pbmserv.games.blackbox.moves import Kind, move_of
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.practice import resumed
 from pbmserv.games.blackbox.state import State, new_state
@@ -80,6 +89,7 @@ class Blackbox:
     preview = staticmethod(analysis.preview)
     check = staticmethod(analysis.check_markers)
     drawn = staticmethod(analysis.test_ray)
+    tapped = staticmethod(taps.tapped)
     reported = staticmethod(coach.reported)
     report = staticmethod(coach.report)
     hint = staticmethod(hints.hint)
@@ -93,10 +103,6 @@ class Blackbox:
         box = fixed(options, rng)
         # Views and bots are handed a state's options: from here on only the atoms tell the box.
         return new_state(choices.anew(box), seats, atoms_of(read_id(box.id)))
-
-    def tapped(self, view: View, draft: str, tap: str) -> str:
-        """As `moves.tapped`."""
-        return tapped(view.options.board, draft, tap)
 
     def drawing(self, view: View, seat: Seat, end: View | None) -> Drawing | None:
         """A box with what was found out about it; with its atoms and rays where *end* tells them.

@@ -311,22 +311,3 @@ def without_full_stop(text: str) -> str:
 
 def _words_of(text: str) -> str:
     return " ".join(without_full_stop(text).split()).replace("\u2019", "'")
-
-
-_OPPOSITE = str.maketrans("+/", "/+")
-
-
-def tapped(board: Geometry, draft: str, tap: str) -> str:
-    """A move's text after a tap on a port (``C``), a cell (``C3``, ``+C3``, ``/C3``) or ``?``.
-
-    A tap takes back what it, or its opposite, has put there; there is one port, and a guess comes
-    last. Nothing is checked: that is for `legality`.
-    """
-    parts = [part for one in draft.split(",") if (part := one.strip().upper())]
-    new = tap.strip().upper()
-    before = [part for part in parts if part in {new, new.translate(_OPPOSITE)}]
-    if before:
-        return ",".join(part for part in parts if part not in before)
-    if board.port(new) is not None:
-        parts = [part for part in parts if board.port(part) is None]
-    return ",".join(sorted([*parts, new], key=lambda part: part == "?"))
