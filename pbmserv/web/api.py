@@ -28,6 +28,7 @@ from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.boards.public_pages import Finished
 from pbmserv.service.core.lookup import AWAY
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.service.solo.daily_pages import GuestLook
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web.api_shapes import (
     Board,
@@ -241,7 +242,7 @@ class _Api:
         """The guests' box of today, after the taps in "state" and one more."""
         asked = request.query_params
         tap, state = asked.get("tap", ""), asked.get("state", "")
-        found = await self._service.public.guest(state, tap, check=False)
+        found = await self._service.public.guest(GuestLook(state, tap))
         if found is None:
             raise ApiProblem(404, "no-today")
         today = like(Today, found, **shapes.shown(found.scene, self._text(found.scene)))

@@ -35,7 +35,7 @@ from pbmserv.web.pages import (
     seconds_until,
     tagged,
 )
-from pbmserv.web.public import PublicRequests, is_number, public_routes
+from pbmserv.web.public import PublicRequests, is_number, public_routes, step_of
 from pbmserv.web.server import Health, SafeResponses, fault_of, health_routes, mounted
 
 LONGEST_TOKEN = 200
@@ -274,10 +274,20 @@ class _Site:
             return self._failure(404, "no-board")
         boards, asked = self._service.boards, request.query_params
         if request.method != "POST":
-            look = Look(*(asked.get(name, "") for name in ("move", "tap", "check", "words")))
+            look = Look(
+                draft=asked.get("move", ""),
+                tap=asked.get("tap", ""),
+                check=asked.get("check", ""),
+                words=asked.get("words", ""),
+                tool=asked.get("tool", ""),
+                take=asked.get("take", ""),
+                step=step_of(asked),
+            )
             found = await boards.page(token, look)
             if found is None:
                 return self._failure(404, "no-board")
+            if found.step is not None:
+                return html(self._text("board-step", page=found), headers=PRIVATE)
             return html(self._board(found, by_letter="answered" in asked), headers=PRIVATE)
         form = await read_form(request, LONGEST_FORM)
         turn = form.get("turn", "")
@@ -294,7 +304,7 @@ class _Site:
 
     def _board(self, page: BoardPage, *, by_letter: bool = False, refused: bool = False) -> bytes:
         said = {"by_letter": by_letter, "refused": refused, "bots": BOT_USERIDS}
-        is_put = page.draft or page.tap or page.trouble or page.words or by_letter or refused
+        is_put = any(getattr(page, name) for name in _EMPTY) or by_letter or refused
         kept = self._kept.get(page.token)
         if kept is None or not _is_same(kept[0], page):
             plain = replace(page, **_PLAIN, scene=page.stands)
@@ -335,7 +345,7 @@ class _Site:
         return self._failure(*fault_of(error))
 
 
-_EMPTY = ("draft", "trouble", "example", "words", "tap")
+_EMPTY = ("draft", "trouble", "example", "words", "tap", "tool")
 _DRAFT = {"key", "scene", "stands", *_EMPTY}
 _PLAIN: dict[str, Any] = {**dict.fromkeys(_EMPTY, ""), "key": _KEY}
 _UNSAID = {"by_letter": False, "refused": False}
