@@ -71,6 +71,10 @@ def play(
     no_clue: Annotated[
         bool, typer.Option("--no-clue", help="A wrong guess shows nothing.")
     ] = False,
+    hide: Annotated[
+        bool,
+        typer.Option("--hide", help="You hide the atoms by hand, and somebody else plays."),
+    ] = False,
 ) -> None:
     """Play in the terminal, with keys or mouse. Press h there for all keys, t for a
     hint.
@@ -78,6 +82,8 @@ def play(
     Example: pbmserv blackbox play 8x8/3-6 --scoring timed
     """
     with politely("play"):
+        if hide and (Path(what).is_file() or re.search("[:#]", what)):
+            raise Unusable("--hide needs a kind of box, such as 8x8/4, not a box or a game.")
         if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
             raise Unusable("this needs a terminal; show and check work without one.")
 
@@ -91,7 +97,7 @@ def play(
         start = _start(what, rules)
         from pbmserv.games.blackbox.cli.terminal.application import Terminal
 
-        Terminal(start, _fresh).run()
+        Terminal(start, _fresh, by_hand=hide).run()
 
 
 def _start(what: str, rules: Callable[[GameId], Practice]) -> Start:
