@@ -239,7 +239,7 @@ class InlineStyles(Extension):
         """The template with styles in place of classes."""
         if name is None or not name.endswith(".html.j2"):
             return source
-        if not name.startswith(("letters/", "games/")) or name.endswith("/page.html.j2"):
+        if not name.startswith(("letters/", "games/")) or name.endswith("page.html.j2"):
             return source  # a page has a stylesheet
         if self._sheets is None:
             sheet = self.environment.get_template("letters/letter.css").render()

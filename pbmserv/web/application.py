@@ -24,6 +24,7 @@ from pbmserv.service.accounts.personal_page import MOST_DRAWN, Change, PersonalP
 from pbmserv.service.boards.board_page import BoardPage, Look, Pressed
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.web.help import HelpPages
+from pbmserv.web.hot_seat import HotSeatRequests, hot_seat_routes
 from pbmserv.web.pages import (
     LASTING,
     PRIVATE,
@@ -146,6 +147,11 @@ class WebRequests(Protocol):
         ...
 
     @property
+    def hot_seats(self) -> HotSeatRequests:
+        """For boxes that are filled by hand."""
+        ...
+
+    @property
     def personal(self) -> PersonalRequests:
         """For players' own pages."""
         ...
@@ -191,6 +197,7 @@ def build(
             Route("/icon.svg", site.icon),
             Route("/confirm/{token}", site.confirmation, methods=["GET", "POST"]),
             *public_routes(printer, web_requests.public),
+            *hot_seat_routes(printer, web_requests.hot_seats),
             Route("/mine", own.link, methods=["GET", "POST"]),
             Route("/mine/{token}", own.page, methods=["GET", "POST"]),
             Route("/unsubscribe/{token}", site.subscription, methods=["GET", "POST"]),

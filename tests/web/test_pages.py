@@ -107,6 +107,10 @@ class CommandContext:
     def personal(self) -> CommandContext:
         return self
 
+    @property
+    def hot_seats(self) -> CommandContext:
+        return self
+
     async def seeks(self) -> list[dict[str, object]]:
         return []
 

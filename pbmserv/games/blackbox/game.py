@@ -24,6 +24,7 @@ from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox import (
     analysis,
     legality,
+    manual,
     practice,
     racing,
     rules,
@@ -90,6 +91,9 @@ class Blackbox:
     check = staticmethod(analysis.check_markers)
     drawn = staticmethod(analysis.test_ray)
     tapped = staticmethod(taps.tapped)
+    laid = staticmethod(manual.laid)
+    laid_view = staticmethod(manual.laid_view)
+    shut = staticmethod(manual.shut)
     reported = staticmethod(coach.reported)
     report = staticmethod(coach.report)
     hint = staticmethod(hints.hint)
