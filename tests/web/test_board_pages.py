@@ -478,13 +478,13 @@ def test_cells_are_sealed_by_a_button_on_each_page_that_shows_the_board(server: 
 
 def test_one_s_own_plies_are_stepped_through_while_the_game_runs(server: Running) -> None:
     alice, bob, letter = challenged(server)
-    assert "Move by move" not in alice.load().text
+    assert "As you saw it" not in alice.load().text
     server.reply(letter, "a1,c4,e5,g2")
     alice.load().press("b3,d3,f6,g7")
     alice.press("4,+a1")
     bob.load().press("!b2-d4")  # private, and no turn
     alice.load()
-    assert "Move by move" in alice.text
+    assert "As you saw it" in alice.text
     assert "3 of 3" in alice.text
     assert "4 of 4" in bob.load().text
     for step, shown, hidden in (
@@ -513,7 +513,7 @@ def test_restart_asks_and_a_finished_box_is_replayed(server: Running) -> None:
     alice.press("a,+b2")
     assert "Undo brings your 1 move back." in alice.text
     alice.press("restart")
-    assert "Move by move" not in alice.text
+    assert "As you saw it" not in alice.text
     alice.press("undo")
     assert "1 of 1" in alice.text
     alice.load("?tap=%2BC3")
