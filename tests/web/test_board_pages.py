@@ -529,7 +529,8 @@ def test_the_score_and_what_a_wrong_atom_costs_are_always_there(server: Running)
     alice = Tab(server.web_port, page_of(letter)).load()
     free = "Score so far: 0 points. A wrong atom in your guess costs 5."
     assert free in alice.text
-    assert free in " ".join(letter.text.split())
+    for form in (letter.text, letter.html):
+        assert " ".join(form.split()).count(free) == 1
     alice.press("a")
     points = re.search(r"Score so far: ([12]) points?\. A wrong atom", alice.text)
     assert points is not None
@@ -540,6 +541,13 @@ def test_the_score_and_what_a_wrong_atom_costs_are_always_there(server: Running)
     assert "Markers: 5, 1 too many. Take 1 off before you guess" in alice.text
     alice.press()
     assert "a guess needs 4, so 1 is too many" in last(server, ALICE)
+    server.send(ALICE, "blackbox challenge alice wonder-land bob -race")
+    server.reply(server.letters(BOB)[-1], "accept\nqueue a; b")  # two turns at once: "run"
+    letters = server.letters(BOB)
+    assert "Score so far" in letters[-1].text
+    for one in letters:
+        for form in (one.text, one.html):
+            assert form.count("Score so far") == form.count("A wrong") <= 1
     timed = Tab(server.web_port, page_of(alone(server, "-scoring=timed"))).load()
     assert re.search("A wrong marker in (a|your) guess costs 50, each second 1.", timed.text)
     assert "Score" not in alone(server, "-practice").text
