@@ -276,12 +276,13 @@ class BoardPages:
     ) -> BoardPage | None:
         """Return the page as it was after so many plies; the newest one if there are fewer."""
         found = _sitter_of(connection, self._services.mail_domain, token)
-        if found is None or step >= seen.steps:
-            return seen if found else None
+        if found is None:
+            return None
         sitter, board = found
-        newest = self._services.positions.newest(connection, board)
-        position = known_to(newest, sitter.seat)[step]
-        scene = scene_of(connection, board, position, sitter.seat)
+        positions = known_to(self._services.positions.newest(connection, board), sitter.seat)
+        if step >= len(positions) - 1:
+            return seen
+        scene = scene_of(connection, board, positions[step], sitter.seat)
         return replace(seen, scene=scene, stands=scene, step=step)
 
     def _kept_page(self, token: str) -> BoardPage | None:
