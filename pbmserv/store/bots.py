@@ -87,6 +87,7 @@ def _unmet(userid: str) -> Player:
         broadcasts=False,
         report="ask",
         public=True,
+        messages="none",
         digest_minute=None,
         unreachable_since=None,
     )

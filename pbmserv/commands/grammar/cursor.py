@@ -178,7 +178,7 @@ def board(at: Cursor) -> None:
     at.accept(Kind.BOARD, found[1])
 
 
-_VALUES = frozenset({"daily", "text", "html", "spoken", "auto", "none"})
+_VALUES = frozenset({"daily", "text", "html", "spoken", "auto", "none", "played"})
 """Of preferences; nobody has them for a password, though they are long enough."""
 
 

@@ -15,6 +15,7 @@ from pbmserv.errors import Illegal, Refused, ServerFault
 from pbmserv.service.boards import reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
 from pbmserv.service.bots import bot_moves
+from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import UNSAID, Said
@@ -22,6 +23,7 @@ from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box
 from pbmserv.service.solo.daily_box import keep_scores
 from pbmserv.service.time import clocks
+from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import kept_letters
@@ -104,6 +106,8 @@ def log_ply(
     ply = after.ply
     assert ply is not None
     _must_have_room(board, sitter, after)
+    if ply.text not in {WITHDRAW, FORFEIT}:
+        must_meet_all(context, board, sitter)
     undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()
     times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
@@ -173,7 +177,9 @@ def _ended(
     """
     _must_be_told(outcome, board.seats)
     early = board.rated and board.seats > 1 and after.given_up_early
-    if early or (board.rated and not _everybody_played(board, after)):
+    if early or (
+        board.rated and not (_everybody_played(board, after) and _different_persons(context, board))
+    ):
         operating.set_rated(context.connection, board.id, rated=False)
         board = replace(board, rated=False)
     ended = rating.board_ended(
@@ -202,6 +208,15 @@ def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str,
     return undecided
 
 
+def must_meet_all(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:
+    """Refuse to take up a board if there is a block between this player and another one there."""
+    if sitter.accepted_at is not None:
+        return
+    ids = [one.player_id for one in board.sitters if one.player_id != sitter.player_id]
+    others = [player for one in ids if (player := players.by_id(context.connection, one))]
+    contact.must_meet(context, sitter.player_id, others, ())
+
+
 def _must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
     """Refuse a ply for which a board's record has no room: it is replayed for every look at it.
 
@@ -223,6 +238,12 @@ def _everybody_played(board: BoardRow, after: Position) -> bool:
     whoever did that shall not be able to give ratings away in others' names."""
     present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text != FORFEIT}
     return len(present) == board.seats
+
+
+def _different_persons(context: CommandContext, board: BoardRow) -> bool:
+    """Whether no player of a board has another name at it."""
+    ids = [sitter.player_id for sitter in board.sitters]
+    return not persons.persons_of(context.connection, ids).repeated(ids)
 
 
 def _must_be_told(outcome: Outcome, seats: int) -> None:

@@ -29,7 +29,7 @@ from pbmserv.errors import MoveError
 from pbmserv.letters.scene import BoardScene, board_scene, foreseen, why
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import races_of
-from pbmserv.service.solo.daily_box import day_of, grade_of, table
+from pbmserv.service.solo.daily_box import best_of_day, day_of, grade_of, table
 from pbmserv.store import solo
 from pbmserv.store.solo import EPOCH, number_of
 
@@ -307,7 +307,7 @@ def daily(context: CommandContext, number: int) -> DailyTable | None:
         if words is None:
             continue
         boards = solo.boards_of_day(connection, key, day)
-        best = solo.best_of_day(connection, key, day, TABLE)
+        best = best_of_day(context, key, day, TABLE)
         is_shut = day == today or solo.still_run(connection, key, day)
         days = solo.neighbours(connection, key, day)
         scene = None if is_shut else _opened(game, words)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select, type_coerce
 
-from pbmserv.store.accounts import preferences
+from pbmserv.store.accounts import blocks, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import addresses, audit, invitations, notices, players
@@ -51,7 +51,7 @@ def kept_on(connection: Connection, player: Player) -> dict[str, Any]:
             )
             .order_by(bounces.c.address),
         ),
-        "blocked": preferences.blocked(connection, player.id),
+        "blocked": blocks.blocked_userids(connection, [player.id]),
         "absences": [
             {"begins": _when(a.begins), "ends": _when(a.ends)}
             for a in preferences.absences_of(connection, player.id)
@@ -148,6 +148,7 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
         "broadcast": player.broadcasts,
         "report": player.report,
         "public": player.public,
+        "messages": player.messages,
         "digest_minute": player.digest_minute,
         "unreachable_since": _when(player.unreachable_since),
     }

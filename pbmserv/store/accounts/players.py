@@ -51,6 +51,7 @@ class Player:
         broadcasts: wants the operators' words to everybody.
         report: the coach's report comes with each result (``always``) or when asked for (``ask``).
         public: pages that everybody may read name them.
+        messages: whose words reach them: ``all``, ``played`` (people they have played), ``none``.
         digest_minute: minute of the local day for the one mail a day; ``None`` = no digest.
         unreachable_since: letters to every address came back; ``None`` = they arrive.
     """
@@ -68,6 +69,7 @@ class Player:
     broadcasts: bool
     report: str
     public: bool
+    messages: str
     digest_minute: int | None
     unreachable_since: datetime | None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from sqlalchemy import (
     JSON,
@@ -20,6 +21,7 @@ from sqlalchemy import (
     true,
 )
 
+from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.store.tables.columns import Instant, Key, State, metadata
 
 
@@ -72,6 +74,7 @@ players = Table(
     Column("broadcasts", Boolean, nullable=False, server_default=false()),
     Column("report", String(6), nullable=False, server_default="ask"),
     Column("public", Boolean, nullable=False, server_default=true()),
+    Column("messages", String(6), nullable=False, server_default="all"),
     Column("digest_minute", SmallInteger, nullable=True),
     Column("digest_due", Instant, nullable=True),
     Column("unreachable_since", Instant, nullable=True),
@@ -84,6 +87,7 @@ address they ever got.
 at which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made
 next. `report`: ``ask``, or ``always`` for the coach's report with each result.
 `public`: pages that everybody may read name them.
+`messages`: whose words reach them: ``none``, ``played`` (people they have played) or ``all``.
 `unreachable_since`: every address of theirs is given up, since letters came back."""
 
 Index(
@@ -121,7 +125,16 @@ blocks = Table(
     Column("player_id", ForeignKey("players.id"), primary_key=True),
     Column("blocked_id", ForeignKey("players.id"), primary_key=True),
 )
-"""Whom a player does not want challenges and messages from."""
+"""Players from whom a player wants no words and no boards. A row outlasts the blocked name."""
+
+blocked_mailboxes = Table(
+    "blocked_mailboxes",
+    metadata,
+    Column("player_id", ForeignKey("players.id"), primary_key=True),
+    Column("blocked_id", ForeignKey("players.id"), primary_key=True),
+    Column("mark", String(64), primary_key=True),
+)
+"""Mailboxes of blocked players, as keyed hashes: a new name with such a mailbox is blocked, too."""
 
 absences = Table(
     "absences",
@@ -158,14 +171,21 @@ address_changes = Table(
 """New addresses that wait for their confirmation, one row for each. With the first one of a
 batch to be confirmed the addresses from before that batch are dropped."""
 
+
+def _mailbox_of_row(row: Any) -> str:
+    return mailbox_of(row.get_current_parameters()["address"])
+
+
 addresses = Table(
     "addresses",
     metadata,
     Column("address", String(254), primary_key=True),
     Column("player_id", ForeignKey("players.id"), primary_key=True, index=True),
     Column("confirmed_at", Instant, nullable=False),
+    Column("mailbox", Text, nullable=False, index=True, default=_mailbox_of_row, server_default=""),
 )
-"""Confirmed addresses, lower case. One address may belong to several players."""
+"""Confirmed addresses, lower case. One address may belong to several players. `mailbox`: where its
+mail goes (`mail.mailboxes`); players with the same mailbox are one person."""
 
 signups = Table(
     "signups",

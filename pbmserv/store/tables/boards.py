@@ -256,10 +256,21 @@ daily_boards = Table(
     Column("board_id", ForeignKey("boards.id"), nullable=False, unique=True),
     Column("solved", Boolean, nullable=True),
     Column("score", Integer, nullable=True),
+    Column("counts", Boolean, nullable=False, server_default=true()),
     Index("ix_daily_boards_game_day", "game", "day"),
 )
 """Who has got which day's box; the key keeps anybody from getting it twice. `solved` and `score`
-are empty until that board is over."""
+are empty until that board is over. `counts`: it is its player's first try under any name."""
+
+daily_tries = Table(
+    "daily_tries",
+    metadata,
+    Column("game", String(20), primary_key=True),
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("mark", String(64), primary_key=True),
+)
+"""Mailboxes, as keyed hashes, whose owners have got a day's box; kept for about a day. A name that
+is deleted, or has another address now, has still had its try."""
 
 analyses = Table(
     "analyses",
