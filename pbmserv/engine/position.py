@@ -238,6 +238,14 @@ class Position:
             stands,
         )
 
+    @property
+    def shut(self) -> Position:
+        """The same end of a board, as a player sees it who may not know yet what was hidden."""
+        if self.outcome is None or not races(self.game):
+            return self
+        step = self.game.shut(self.step)
+        return replace(self, step=step, state=step.state)
+
     def weight_of(self, seat: Seat) -> int:
         """What the plies of one seat weigh."""
         found = 0

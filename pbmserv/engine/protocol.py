@@ -286,6 +286,13 @@ class Racing(Protocol):
         """As `Game.withdraw`, of a seat that took too long: in a race its place says so."""
         ...
 
+    def shut(self, step: Step[Any]) -> Step[Any]:
+        """The step that ended a board of one, without anything that its end has opened.
+
+        Its state has no outcome, and its view shows its player no more than before.
+        """
+        ...
+
     def kind(self, state: Any) -> str:
         """With what other boards the scores of this one can be compared; "" = with none."""
         ...

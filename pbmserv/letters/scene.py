@@ -72,6 +72,7 @@ class BoardScene:
         rated: whether the result changes ratings.
         terms: how long its players may take.
         daily: number of the box of the day that it is; 0 = it is none.
+        shut: it is over, and what is hidden in it stays so for a while.
     """
 
     number: int
@@ -95,11 +96,12 @@ class BoardScene:
     rated: bool
     terms: Terms
     daily: int
+    shut: bool
 
     @property
     def has_coach(self) -> bool:
         """Whether there is a report on a game that is over."""
-        return coached(self.game)
+        return coached(self.game) and not self.shut
 
     @property
     def players(self) -> str:
@@ -170,6 +172,7 @@ def board_scene(
         rated=rated,
         terms=terms,
         daily=daily,
+        shut=outcome is not None and game.outcome(state) is None,
     )
 
 

@@ -180,6 +180,12 @@ class Blackbox:
             return rules.dropped_out(state, seat, "forfeit")
         return self.withdraw(state, seat)
 
+    def shut(self, step: Step[State]) -> Step[State]:
+        """The step that ended a box, without its atoms, its ID, its lessons and its score."""
+        opened = rules.over(step.state)
+        notes = tuple(note for note in step.notes if note not in opened)
+        return replace(step, state=replace(step.state, outcome=None), notes=notes)
+
     def outcome(self, state: State) -> Outcome | None:
         """How the board ended, or ``None`` while it runs."""
         return state.outcome

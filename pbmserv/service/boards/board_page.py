@@ -28,6 +28,8 @@ from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.core.context import Services
+from pbmserv.service.core.lookup import is_shut
+from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store import solo
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -260,7 +262,8 @@ class BoardPages:
             return None
         sitter, board = told
         kept = self._scenes.get((board.id, sitter.seat))
-        if kept is None or kept.stamp != _stamp(board) or kept.asks_coach:
+        is_settled = kept is not None and not (kept.asks_coach or kept.scene.shut)
+        if kept is None or not is_settled or kept.stamp != (*_stamp(board), False):
             return None
         return _of_board(token, board, sitter, kept.scene, CoachPart())
 
@@ -270,7 +273,10 @@ class BoardPages:
         if told is None:
             return None
         sitter, board = told
-        seat, stamp = sitter.seat, _stamp(board)
+        seat = sitter.seat
+        context = clock_context(self._services, connection, self._clock.now())
+        shut = board.status == BoardStatus.FINISHED and is_shut(context, board)
+        stamp = (*_stamp(board), shut)
         positions = self._services.positions
         position = positions.newest(connection, board)
         positions.remember({board.id: position})
@@ -278,7 +284,7 @@ class BoardPages:
         if kept is None or kept.stamp != stamp:
             if len(self._scenes) >= SCENES:
                 self._scenes.clear()
-            scene = scene_of(connection, board, position, seat)
+            scene = scene_of(connection, board, position.shut if shut else position, seat)
             kept = _Kept(stamp, scene, asks_coach(position, seat))
             self._scenes[board.id, seat] = kept
         asks = kept.asks_coach

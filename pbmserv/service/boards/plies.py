@@ -187,11 +187,11 @@ def _ended(
     )
     boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
     keep_scores(context, board, after, ended.at)
+    daily = daily_box.ended(context, board, after)
     reports.promise(context, board, after)
     words: dict[str, Any] = {"ratings": ended.words}
     if early:
         words["opening"] = after.game.info.opening
-    daily = daily_box.ended(context, board, after)
     return _End(words, {"daily": daily} if daily else {})
 
 

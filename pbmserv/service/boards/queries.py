@@ -18,6 +18,7 @@ from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.lookup import (
     board_of,
     games_of,
+    is_shut,
     not_seated,
     players_of,
     spoils,
@@ -224,11 +225,13 @@ def watched(context: CommandContext, board: BoardRow, number: int | None) -> Par
 
 def _own(context: CommandContext, board: BoardRow, seat: Seat, number: int | None = None) -> Part:
     over = board.status == BoardStatus.FINISHED and number is None
-    words = {
+    words: dict[str, Any] = {
         "event": "show",
         "undecided": list(board.undecided),
         "ratings": rating.words_of(context, board) if over else [],
     }
+    if board.status == BoardStatus.FINISHED and not is_shut(context, board):
+        words["opened"] = True
     ply = _ply(context, board, number)
     return Part("result" if over else "board", words, board.id, ply, seat)
 

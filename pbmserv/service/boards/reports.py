@@ -16,7 +16,7 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import board_of, must_not_spoil
+from pbmserv.service.core.lookup import board_of, is_shut, must_not_spoil
 from pbmserv.service.core.results import Answer, Notification, Part, told_letter
 from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
@@ -47,7 +47,7 @@ def report(context: CommandContext, command: Report) -> Answer:
         seat is not None and position.apart and seat not in to_act
     ):
         raise Refused("not-over", part=str(board.id), example=example)
-    if seat is None:
+    if seat is None or is_shut(context, board):
         must_not_spoil(context, board)
     part = _asked(context, board, position, seat)
     context.budget.spend(Work.REPORT, len(part.words["seats"]) if part else 0)
@@ -65,8 +65,11 @@ def ask_hint(context: CommandContext, board: BoardRow, ply: int, seat: Seat) -> 
 
 
 def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
-    """A board is over: send a report to each of its players who always wants one."""
-    if not coached(after.game):
+    """A board is over: send a report to each of its players who always wants one.
+
+    A report would open a box that stays shut.
+    """
+    if not coached(after.game) or is_shut(context, board):
         return
     for sitter in board.sitters:
         player = players.by_id(context.connection, sitter.player_id)
@@ -115,7 +118,8 @@ def _asked(
             rows.ask_report(context.connection, asked, context.now)
     if rows.is_report_due(context.connection, board.id):
         context.reported.add(board.id)
-    return Part("report", {"seats": list(seats)}, board.id, position.number, seat)
+    words = {"seats": list(seats), "opened": True}
+    return Part("report", words, board.id, position.number, seat)
 
 
 def is_done(position: Position, seat: Seat) -> bool:

@@ -34,6 +34,7 @@ from pbmserv.service.core.lookup import (
     KNOWN_TO_PLAYERS,
     board_of,
     is_kept,
+    is_shut,
     known_game,
     must_allow_copy,
     must_not_spoil,
@@ -269,7 +270,7 @@ def record(context: CommandContext, command: Record) -> Answer:
     if board.status != "finished" or outcome is None:
         raise Refused("not-over", part=str(board.id), example=example)
     own, kept = _by_player_of(context, board), bool(spoils(context, board))
-    if kept and not own:
+    if kept and (not own or is_shut(context, board)):
         must_not_spoil(context, board)
     game = context.services.registry.version(board.game, board.rules_version)
     full = GameRecord(

@@ -156,6 +156,13 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
 
 def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
+    unsolved = set(
+        connection.execute(
+            select(daily_boards.c.board_id).where(
+                daily_boards.c.player_id == player_id, daily_boards.c.solved.is_not(True)
+            )
+        ).scalars()
+    )
     statement = (
         select(
             boards.c.id,
@@ -175,7 +182,8 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     for row in connection.execute(statement).mappings():
         plain = _plain(list(row.keys()), list(row.values()))
         board = found.setdefault(row["id"], {**plain, "seat": [], "moves": []})
-        if row["status"] in {"proposed", "active"}:  # they may tell what is hidden there
+        # They may tell what is hidden there, and what a day's box hides that others still solve.
+        if row["status"] in {"proposed", "active"} or row["id"] in unsolved:
             board.pop("options", None)
         board["seat"].append(row["seat"])
     moves = (
