@@ -156,7 +156,7 @@ def test_it_stays_shut_while_somebody_still_plays_it(house: Indoors) -> None:
 
 def test_no_letter_in_the_outbox_says_what_its_reader_may_not_know(house: Indoors) -> None:
     letter = daily_of(house, "alice")
-    box, cells = box_of(house, letter)
+    box, _ = box_of(house, letter)
     house.reply(letter, "solve")
     list(looks(house, letter))
     with house.server.database.reading.connect() as connection:
