@@ -218,20 +218,27 @@ def test_a_blocked_player_gets_the_same_letters_as_before(
     assert texts[0] == texts[1] != []
 
 
-def test_words_that_wait_for_a_digest_are_silenced_by_a_block(tmp_path: Path) -> None:
-    with indoors(tmp_path) as server:
-        sign_up(server, {**READERS, **WRITERS})
-        server.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")
-        asked = to(server.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory"), MALLORY)
-        turn = to(server.reply(asked, "accept"), MALLORY)
-        server.reply(turn, f"chat\n\n{WORDS}")
-        server.send(WRITERS["mallory2"], f"message mallory2 {PASSWORD} alice", WORDS)
-        server.send(ALICE, f"prefs alice {PASSWORD} block=mallory")
-        letters = [one for _ in range(24) for one in server.live(hours=1)]
-        assert [one for one in letters if one.kind == "tray" or WORDS in one.text] == [
-            one for one in letters if one.kind == "tray"
-        ]
-        assert not any(WORDS in one.text for one in letters)
+@pytest.fixture
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, database=database_url) as server:
+        sign_up(server, {**READERS, **WRITERS, "carol": CAROL})
+        server.send(CAROL, f"prefs carol {PASSWORD} accept=auto")
+        yield server
+
+
+@pytest.mark.both_databases
+def test_words_that_wait_for_a_digest_are_silenced_by_a_block(house: Indoors) -> None:
+    house.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")
+    asked = to(house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory"), MALLORY)
+    turn = to(house.reply(asked, "accept"), MALLORY)
+    house.reply(turn, f"chat\n\n{WORDS}")
+    house.send(WRITERS["mallory2"], f"message mallory2 {PASSWORD} alice", f"{WORDS} Again.")
+    house.send(CAROL, f"message carol {PASSWORD} alice", "Good morning, neighbour!")
+    block(house)
+    letters = [one for _ in range(24) for one in house.live(hours=1)]
+    tray = next(one for one in letters if one.kind == "tray")
+    assert "Good morning, neighbour!" in tray.text
+    assert not any(WORDS in one.text for one in letters)
 
 
 # -- who meets whom --------------------------------------------------------------------------
@@ -243,14 +250,6 @@ def boards_with(server: Indoors, one: str, other: str) -> int:
         assert first is not None
         assert second is not None
         return len(operating.shared_boards(connection, first.id, second.id))
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Indoors]:
-    with indoors(tmp_path) as server:
-        sign_up(server, {**READERS, **WRITERS, "carol": CAROL})
-        server.send(CAROL, f"prefs carol {PASSWORD} accept=auto")
-        yield server
 
 
 def block(server: Indoors) -> None:
@@ -324,6 +323,7 @@ def test_a_rematch_and_seeks_bring_nobody_to_a_blocker(house: Indoors) -> None:
             assert boards_with(house, reader, writer) == before
 
 
+@pytest.mark.both_databases
 def test_a_blocked_name_that_is_deleted_and_comes_back_is_blocked(house: Indoors) -> None:
     block(house)
     for userid, home in WRITERS.items():
@@ -361,6 +361,7 @@ def test_names_of_one_mailbox_are_not_blocked_along_with_each_other(house: Indoo
 # -- the preference --------------------------------------------------------------------------
 
 
+@pytest.mark.both_databases
 def test_messages_none_and_played(house: Indoors) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} messages=played")
     (refused,) = house.send(CAROL, f"message carol {PASSWORD} alice", WORDS)
