@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
-import gc
 import logging
 import os
 import signal
@@ -15,7 +13,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import cycle
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,13 +25,11 @@ from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages import listeners, operators
 from pbmserv.stages.base import Base
-from pbmserv.stages.coalescing import CoalescingSelector
 from pbmserv.stages.current_work import NONE, THREADS, Claims, CurrentWork
 from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, Unanswered
 from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, WebStage
 from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
 from pbmserv.stages.preflight import stage_of_process
-from pbmserv.stages.processors import take_place
 from pbmserv.stages.reloading import Reload
 from pbmserv.stages.state import Stages, StageState, counted
 from pbmserv.store.bots import Asked
@@ -45,8 +40,8 @@ SWITCH_S = 0.0005
 """Seconds after which another thread of the door (one removes mails every second) lets its loop go
 on; Python's 5 ms are four times what a client waits otherwise."""
 
-GIVE_BACK_S = 10.0
-"""Seconds between two times that a process gives memory back."""
+NICE = {"post": 2, "play": 7, "bots": 10}
+"""Niceness by stage: the door answers waiting clients first, bots come last."""
 
 OTHERS_END_S = 5.0
 """Seconds that play waits at its end for those who ask it."""
@@ -104,16 +99,12 @@ class _AskedMoves:
 def run(name: str, given: Given) -> None:
     """Run the stage of a process until SIGTERM."""
     kind = stage_of_process(name)
-    keep_to_place = take_place(name, given.stages)
+    with contextlib.suppress(OSError):  # some sandboxes forbid a change of priority
+        os.nice(NICE.get(kind, 0))
     base = given.base
-
-    def door_loop() -> asyncio.AbstractEventLoop:
-        return asyncio.SelectorEventLoop(CoalescingSelector(keep_to_place))
-
     try:
         base.read_keys()
-        with asyncio.Runner(loop_factory=door_loop if kind == "door" else None) as runner:
-            runner.run(_STAGES[kind](name, base, given))
+        asyncio.run(_STAGES[kind](name, base, given))
     finally:
         base.close()
 
@@ -125,29 +116,12 @@ async def _until_stopped(given: Given, reload: Reload, stop: Callable[[], Awaita
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, stopping.set)
     loop.add_signal_handler(signal.SIGHUP, reload.ask)
-    besides = (
-        asyncio.create_task(reload.run(), name="reloading"),
-        asyncio.create_task(give_back(), name="giving-back"),
-    )
+    reloading = asyncio.create_task(reload.run(), name="reloading")
     given.ready()
     await stopping.wait()
-    for task in besides:
-        task.cancel()
+    reloading.cancel()
     await stop()
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-
-
-async def give_back() -> None:
-    """Give the system back what is free inside the heap: what many mails or letters have taken at
-    once would stay for good, 10 MB in play and in each post. A connection that has ended is free
-    only once its cycles are found: 17 kB, of so few objects that Python by itself would look for
-    them after many hundreds of connections."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's alone
-    for generation in cycle((1, 1, 1, 1, 1, 2)):  # to look through all takes play and post 30 ms
-        await asyncio.sleep(GIVE_BACK_S)
-        gc.collect(generation)
-        if trim is not None:
-            await asyncio.to_thread(trim, 0)
 
 
 def _reload(name: str, base: Base, given: Given, post: PostStage | None = None) -> Reload:
