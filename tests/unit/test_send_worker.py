@@ -19,7 +19,7 @@ from pbmserv.errors import (
     ServerFault,
     StoreAway,
 )
-from pbmserv.log import LineFormatter
+from pbmserv.log import TextFormatter
 from pbmserv.outbound import worker
 from pbmserv.outbound.outbox import HEAVY, Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.relay import (
@@ -619,7 +619,7 @@ def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once
     assert [type(one) for one in results] == [Later] * FAILURES + [Untried] * (9 - FAILURES)
     [told] = [record for record in caplog.records if record.levelname == "ERROR"]
     assert "PBMSERV_RELAY, PBMSERV_ADDRESS" in told.getMessage()
-    assert "Relay access denied" in LineFormatter().format(told)
+    assert "Relay access denied" in TextFormatter().format(told)
 
 
 def test_letters_of_a_process_that_died_come_back_after_the_lease(
