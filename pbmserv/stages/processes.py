@@ -8,10 +8,10 @@ import logging
 import os
 import signal
 import sys
-import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,14 +19,14 @@ from typing import Any, TypeVar
 from pbmserv.engine.registry import Equipped
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.monitoring.metrics import Vital
-from pbmserv.outbound.outbox import AskedRows, OutboxRows, WrittenRows
+from pbmserv.outbound.outbox import OutboxRows, Result, WrittenRows
 from pbmserv.service.bots.bot_worker import TICK_S, Moves, Thought
 from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages import listeners, operators
 from pbmserv.stages.base import Base
-from pbmserv.stages.current_work import NONE, THREADS, Claims, CurrentWork
-from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, Unanswered
+from pbmserv.stages.current_work import NONE, THREADS, CurrentWork
+from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, claimant
 from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, WebStage
 from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
 from pbmserv.stages.preflight import stage_of_process
@@ -34,6 +34,7 @@ from pbmserv.stages.reloading import Reload
 from pbmserv.stages.state import Stages, StageState, counted
 from pbmserv.store.bots import Asked
 from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.operators import health as rows
 
 SWITCH_S = 0.0005
@@ -64,7 +65,6 @@ class Given:
         current: shows the parent what it is at.
         stages: all that run on this machine.
         posts: how many send.
-        claims: what the process before this one had claimed when it died.
         suspects: arrivals with which play has died, and how often.
         ready: says that clients may come.
     """
@@ -75,9 +75,35 @@ class Given:
     stages: tuple[str, ...]
     posts: int
     current: CurrentWork
-    claims: Claims
     suspects: dict[int, int]
     ready: Callable[[], None]
+
+
+class AskedRows:
+    """Has play change the outbox, which it alone may write on SQLite; see `OutboxRows`."""
+
+    def __init__(self, play: Asking) -> None:
+        self._play = play
+
+    def claim(
+        self,
+        by: str,
+        most: int,
+        in_hand: Collection[int] = (),
+        avoiding: Collection[str] = (),
+        since: datetime | None = None,
+    ) -> list[QueuedLetter]:
+        rows: list[QueuedLetter] = self._play.ask("claim", by, most, in_hand, avoiding, since)
+        return rows
+
+    def keep(self, packed: Mapping[int, bytes]) -> None:
+        self._play.ask("keep", packed)
+
+    def renew(self, ids: Sequence[int], until: datetime) -> None:
+        self._play.ask("renew", ids, until)
+
+    def settle(self, results: Sequence[Result]) -> None:
+        self._play.ask("settle", results)
 
 
 class _AskedMoves:
@@ -178,7 +204,7 @@ async def _play(name: str, base: Base, given: Given) -> None:
         ring_bots,
         current=given.current,
         suspects=given.suspects,
-        claims=given.claims,
+        by=claimant(given.folder, name),
     )
 
     def state() -> StageState:
@@ -189,21 +215,10 @@ async def _play(name: str, base: Base, given: Given) -> None:
     def write() -> None:
         stage.writer.submit(partial(rows.write, now=base.clock.now())).result()
 
-    def held() -> list[int]:
-        """What posts have in hand; one that does not answer has just begun, or died."""
-        found: list[int] = []
-        for n in range(1, given.posts + 1):
-            with contextlib.suppress(Unanswered):
-                found += Asking(given.folder / f"post{n}.sock", 0.0).ask("held")
-        return found
-
-    stage.rows.held = held
     answers = {**stage.answers(), "state": state, "write": write}
     answering = Answering(given.folder / f"{name}.sock", answers)
     ring = Ring(given.folder / "play.ring", stage.play.ring)
     await asyncio.to_thread(stage.start)
-    if base.game.is_sqlite:  # an answer to a claim may have died with a play before this one
-        await asyncio.to_thread(stage.rows.reclaim)
     ring.start()
     answering.start()
 
@@ -223,21 +238,17 @@ async def _post(name: str, base: Base, given: Given) -> None:
     end: Callable[[], None] = _nothing
     if base.game.is_sqlite:
         play = Asking(given.folder / "play.sock")
-        written, end = AskedRows(play.ask, play.begin), play.end
+        written, end = AskedRows(play), play.end
     else:
         written, close = _own_rows(base)
-    stage = PostStage(base, written, claims=given.claims, watch=given.current)
+    stage = PostStage(base, written, watch=given.current, by=claimant(given.folder, name))
 
     def state() -> StageState:
         return StageState(stage.vitals(), relay=stage.relay_state(), counted=counted())
 
-    answers = {"state": state, "held": stage.claims.all}
-    answering = Answering(given.folder / f"{name}.sock", answers)
+    answering = Answering(given.folder / f"{name}.sock", {"state": state})
     ring = Ring(given.folder / f"{name}.ring", stage.sender.wake)
-    alone = base.game.is_sqlite  # nobody on another machine
-    threading.Thread(
-        target=stage.start, kwargs={"alone": alone}, name="post-start", daemon=True
-    ).start()
+    stage.start()
     ring.start()
     answering.start()
 

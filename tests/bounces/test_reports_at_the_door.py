@@ -120,7 +120,7 @@ def refused(house: Indoors, words: str, error: str) -> int:
     line = f"From: {BOB}\r\nSubject: blackbox chat 1 bob {PASSWORD}\r\n\r\n{words}\r\n"
     envelope = Envelope(BOB, house.server.mail_domain.address, line.encode())
     assert house.hand_in(envelope).startswith("250")
-    made = house.server.outbox.prepare(house.server.outbox.claim(100))()
+    made = house.server.outbox.make(house.server.outbox.claim(100))
     (lost,) = (one.id for one in made if one.recipient == ALICE)
     house.server.outbox.settle(
         [Failed(one.id, error) if one.id == lost else Sent(one.id) for one in made]
