@@ -34,7 +34,7 @@ from pbmserv.service.delivery.incoming import IncomingMail, MailReader, is_set_a
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.stages.arrivals import Arrivals
 from pbmserv.stages.current_work import NONE, CurrentWork
-from pbmserv.stages.lanes import MOST_DEATHS, REST_S, Backlog, Lane, Lanes, Task
+from pbmserv.stages.lanes import MOST_DEATHS, REST_S, Lane, Lanes, Task
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import Gone
 
@@ -102,7 +102,6 @@ class Play:
         self._ring_bots = ring_bots
         self._current = current or CurrentWork()
         self._suspects = suspects or {}
-        self.backlog = Backlog()
         self._is_alone = False
         self._keeps_order = keeps_order
         self._events: SimpleQueue[Future[Any] | None] = SimpleQueue()  # what others have ready
@@ -146,7 +145,6 @@ class Play:
             try:
                 if self._are_several:  # one in a larger group takes a quarter less than one alone
                     self._stopping.wait(self._handed_in + GATHER_S - perf_counter())
-                    self.backlog.wait(CATCH_UP_S)
                 self._begin_some()
                 self._hand_in()
                 self._pulse.rest()
@@ -350,7 +348,6 @@ class Play:
                 self._failed(lane, task, error)
                 return
             done = future.result()
-            self.backlog.queued(done.letters)
             if done.letters and not self._has_rung:  # what this round takes note of is committed
                 self._has_rung = True
                 self._ring_post()

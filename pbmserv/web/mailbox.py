@@ -31,7 +31,7 @@ from pbmserv.commands.grammar.words import USERID
 from pbmserv.config.values import Listen
 from pbmserv.errors import RelayError
 from pbmserv.mail.reply_address import KeyRing, MailDomain
-from pbmserv.outbound.relay import read_relay_url
+from pbmserv.outbound.relay_url import read_relay_url
 from pbmserv.web.mail_program import LONGEST_BODY, Draft, MailProgram, Person, drafted
 from pbmserv.web.pages import LASTING, PRIVATE, html, read_form, tagged
 from pbmserv.web.server import HEADERS, SafeResponses

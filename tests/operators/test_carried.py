@@ -117,7 +117,7 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
         to_move = {one.recipient: one for one in house.reply(asked, "a1")}
         # A letter that is made, and whose post has died with it; one that nobody has made yet.
         house.send_unread(ALICE, "blackbox show 69")
-        (claimed,) = house.server.outbox.prepare(house.server.outbox.claim(10))()
+        (claimed,) = house.server.outbox.make(house.server.outbox.claim(10))
         house.send_unread(ALICE, "blackbox show 70")
         # A mail that is carried out, which the door has not removed; one that is not.
         taken(house, "blackbox show 71")
@@ -141,7 +141,7 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
         house.server.settle()
         assert house.letters() == []
         house.move_clock(minutes=10)
-        (again,) = house.server.outbox.prepare(house.server.outbox.claim(10))()
+        (again,) = house.server.outbox.make(house.server.outbox.claim(10))
         assert (again.id, again.raw) == (claimed.id, claimed.raw)
         house.server.outbox.settle([Sent(again.id)])
         assert house.server.outbox.claim(10) == []

@@ -11,7 +11,7 @@ import pytest
 from indoors import Indoors, Posted, address_of, indoors
 from running import start
 
-from pbmserv.log import LineFormatter
+from pbmserv.log import TextFormatter
 from pbmserv.service.boards import moves
 from pbmserv.service.core import executor
 from pbmserv.service.core.context import CommandContext
@@ -95,7 +95,7 @@ def spoken_in(text: str) -> list[str]:
 
 def log_lines(caplog: pytest.LogCaptureFixture) -> str:
     """What the log shows of everything that was logged."""
-    return "\n".join(map(LineFormatter().format, caplog.records))
+    return "\n".join(map(TextFormatter().format, caplog.records))
 
 
 def check(letters: list[Posted], asked: str) -> None:

@@ -107,7 +107,7 @@ def test_no_statement_of_a_move_crosses_shards(server: Indoors) -> None:
         server.reply_unread(newest[address_of("alice")], "3")
     with _executed() as post:
         claimed = server.server.outbox.claim(50)
-        made = server.server.outbox.prepare(claimed)()
+        made = server.server.outbox.make(claimed)
         server.server.outbox.settle([Sent(one.id) for one in made])
     assert len(made) == 2
     listed = [*_listed("door, play", door_and_play), *_listed("post", post)]

@@ -329,5 +329,5 @@ def put_letter(
     connection.execute(
         update(outbox)
         .where(outbox.c.id == letter_id)
-        .values(state=state, due_at=due_at, error=error, claimed=False)
+        .values(state=state, due_at=due_at, error=error, claimed_by=None)
     )

@@ -1,4 +1,4 @@
-"""The threads that send: batches, failures, pauses, and how they stop."""
+"""The sender: batches, failures, pauses, and its end."""
 
 from __future__ import annotations
 
@@ -19,17 +19,11 @@ from pbmserv.errors import (
     ServerFault,
     StoreAway,
 )
-from pbmserv.log import LineFormatter
-from pbmserv.outbound import worker
+from pbmserv.log import TextFormatter
+from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
 from pbmserv.outbound.outbox import HEAVY, Failed, Later, Result, Sent, Untried
-from pbmserv.outbound.relay import (
-    FAILURES,
-    SHORTEST_PAUSE,
-    OutgoingLetter,
-    Relay,
-)
-from pbmserv.outbound.worker import BATCH, BATCH_TIME, TOGETHER, Sender
-from pbmserv.stages.current_work import Claims
+from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.outbound.sender import BATCH, Sender
 from pbmserv.store.delivery.outbox import SHARE, QueuedLetter
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -69,8 +63,8 @@ class MemoryOutbox:
     claims: list[int] = field(default_factory=list)
     renewed: list[list[int]] = field(default_factory=list)
     away: int = 0
-    away_when: str = "make"
-    steps: list[str] = field(default_factory=list)
+    made: list[list[int]] = field(default_factory=list)
+    in_hand: list[list[int]] = field(default_factory=list)
     asked: int = 0
     idle: bool = False
     changed: threading.Condition = field(default_factory=threading.Condition)
@@ -83,9 +77,14 @@ class MemoryOutbox:
                 self.rows.append(replace(row, id=len(self.rows)))
 
     def claim(
-        self, limit: int, avoiding: Collection[str] = (), _since: datetime | None = None
+        self,
+        limit: int,
+        in_hand: Collection[int] = (),
+        avoiding: Collection[str] = (),
+        since: datetime | None = None,
     ) -> list[QueuedLetter]:
         with self.changed:
+            self.in_hand.append(list(in_hand))
             self._maybe_break("claim")
             now = self.clock.now()
             due = [row for row in self._open(avoiding) if row.due and row.due <= now][:limit]
@@ -96,21 +95,15 @@ class MemoryOutbox:
                 self.claims.append(len(due))
             return [queued(row) for row in due]
 
-    def prepare(self, rows: Sequence[QueuedLetter]) -> Callable[[], list[OutgoingLetter]]:
-        self._maybe_away("make", rows)
-        unmade = [row.id for row in rows if row.raw is None]
-        for one in unmade:
-            if one in self.unmakeable:
-                raise self.unmakeable[one]
-
-        def kept() -> list[OutgoingLetter]:
-            self._maybe_away("keep", rows)
-            with self.changed:
-                for one in unmade:
-                    self.rows[one].letter = letter(one)
-            return [letter(row.id) for row in rows]
-
-        return kept
+    def make(self, rows: Sequence[QueuedLetter]) -> list[OutgoingLetter]:
+        self.made.append([row.id for row in rows])
+        if self.away:
+            self.away -= 1
+            raise StoreAway("play has gone away")
+        for row in rows:
+            if row.raw is None and row.id in self.unmakeable:
+                raise self.unmakeable[row.id]
+        return [letter(row.id) for row in rows]
 
     def game_of(self, row: QueuedLetter) -> str:
         return ""
@@ -142,12 +135,6 @@ class MemoryOutbox:
 
     def _open(self, avoiding: Collection[str]) -> list[Row]:
         return [row for row in self.rows if DOMAINS.get(row.id, "x.example") not in avoiding]
-
-    def _maybe_away(self, when: str, rows: Sequence[QueuedLetter]) -> None:
-        self.steps.append(f"{when} {rows[0].id}")
-        if self.away and when == self.away_when:
-            self.away -= 1
-            raise StoreAway("play has gone away")
 
     def _maybe_break(self, what: str) -> None:
         if what in self.broken:
@@ -186,42 +173,15 @@ class TestRelay(Relay):
         self.always: Exception | None = None
         self.before: Callable[[OutgoingLetter], object] = lambda _: None
 
-    def steps(self, letter: OutgoingLetter) -> Iterator[None]:
+    def deliver(self, letter: OutgoingLetter) -> None:
         self.before(letter)
         error = self.errors.get(letter.id, self.always)
         if error is not None:
             raise error
         self.taken.append(letter.id)
-        yield from ()
 
     def close(self) -> None:
         """Holds nothing."""
-
-
-class SteppedRelay(TestRelay):
-    """Takes each letter in three steps; notes who is under way."""
-
-    at_once = 3
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.under_way: set[int] = set()
-        self.together: list[set[int]] = []
-        self.done: list[str] = []
-
-    def steps(self, letter: OutgoingLetter) -> Iterator[None]:
-        self.under_way.add(letter.id)
-        self.together.append(set(self.under_way))
-        try:
-            yield
-            if letter.id in self.errors:
-                raise self.errors[letter.id]
-            self.done.append(f"text {letter.id}")
-            yield
-            self.done.append(f"end {letter.id}")
-            self.taken.append(letter.id)
-        finally:
-            self.under_way.discard(letter.id)
 
 
 DOMAINS: dict[int, str] = {}
@@ -288,7 +248,6 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock) -> Iterator
             poll_s=poll_s,
             domain_letters=domain_letters,
             renewal_s=renewal_s,
-            held=Claims(),
         )
         sender.start()
         started.append(sender)
@@ -300,88 +259,64 @@ def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock) -> Iterator
         assert sender.stop(PATIENCE_S)
 
 
-def test_what_is_due_goes_out_in_batches(
+def test_due_letters_are_claimed_in_batches_and_each_is_sent_once(
     outbox: MemoryOutbox, relay: TestRelay, begin: Begin
 ) -> None:
     outbox.add(2 * BATCH + 20)
     begin()
     assert outbox.wait_until_settled() == [Sent(n) for n in range(2 * BATCH + 20)]
     assert relay.taken == list(range(2 * BATCH + 20))
-    assert outbox.claims == [BATCH, BATCH, 20]
+    assert max(outbox.claims) == BATCH
 
 
-def test_a_thread_has_several_letters_under_way(outbox: MemoryOutbox, clock: MovedClock) -> None:
-    """A refusal in the middle of the others is about its letter alone."""
+def test_a_refusal_among_others_concerns_its_letter_alone(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
     outbox.add(6)
-    relay = SteppedRelay()
     relay.errors = {2: RelayPermanent("550 no such user")}
-    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=1, poll_s=30.0, held=Claims())
-    sender.start()
-    results = outbox.wait_until_settled()
-    assert sender.stop(PATIENCE_S)
-    assert results == [
+    begin(threads=3)
+    assert outbox.wait_until_settled() == [
         Sent(0), Sent(1), Failed(2, "550 no such user"), Sent(3), Sent(4), Sent(5),
     ]  # fmt: skip
-    assert relay.taken == [0, 1, 3, 4, 5]
-    assert relay.together == [{0}, {0, 1}, {0, 1, 2}, {1, 2, 3}, {3, 4}, {3, 4, 5}]
 
 
-def test_the_last_letters_of_a_batch_wait_for_the_next_hop_together(
-    outbox: MemoryOutbox, clock: MovedClock
+def test_of_few_letters_each_is_sent_before_the_next_is_made(
+    outbox: MemoryOutbox, begin: Begin
 ) -> None:
-    outbox.add(5)
-    relay = SteppedRelay()
-    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=1, poll_s=30.0, held=Claims())
-    sender.start()
-    outbox.wait_until_settled()
-    assert sender.stop(PATIENCE_S)
-    assert relay.done == [
-        "text 0", "text 1", "end 0", "text 2", "end 1", "text 3", "text 4",
-        "end 2", "end 3", "end 4",
-    ]  # fmt: skip
-
-
-def test_while_letters_are_kept_the_next_are_made(outbox: MemoryOutbox, begin: Begin) -> None:
-    outbox.add(TOGETHER + 7)
+    outbox.add(2)
     begin()
     outbox.wait_until_settled()
-    assert outbox.steps == ["make 0", f"make {TOGETHER}", "keep 0", f"keep {TOGETHER}"]
-
-
-def test_of_few_letters_each_goes_before_the_next_is_made(
-    outbox: MemoryOutbox, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And a relay on the same processor has time to take it."""
-    outbox.add(2)
-    relay = SteppedRelay()
-    relay.done = outbox.steps
-    monkeypatch.setattr(worker, "sched_yield", lambda: outbox.steps.append("give way"))
-    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=1, poll_s=30.0, held=Claims())
-    assert sender.run_once() == 2
-    assert outbox.steps == [
-        "make 0", "keep 0", "text 0", "give way", "make 1", "keep 1", "text 1", "give way",
-        "end 0", "end 1",
-    ]  # fmt: skip
+    assert outbox.made == [[0], [1]]
 
 
 @pytest.mark.parametrize("effort", [HEAVY + 1, SHARE])
-def test_letters_go_out_before_a_heavy_one_is_made(
-    outbox: MemoryOutbox, clock: MovedClock, effort: int
+def test_heavy_letters_are_made_alone_and_after_the_others(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin, effort: int
 ) -> None:
     outbox.add(6)
-    for heavy in (4, 5):
+    for heavy in (1, 2):
         outbox.rows[heavy].effort = effort
-    relay = SteppedRelay()
-    relay.done = outbox.steps
-    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=1, poll_s=30.0, held=Claims())
-    sender.start()
+    begin()
     outbox.wait_until_settled()
-    assert sender.stop(PATIENCE_S)
-    said = [step for step in outbox.steps if not step.startswith("end")]
-    assert said == [
-        "make 0", "keep 0", "text 0", "text 1", "text 2", "text 3",
-        "make 4", "keep 4", "text 4", "make 5", "keep 5", "text 5",
-    ]  # fmt: skip
+    assert relay.taken == [0, 3, 4, 5, 1, 2]
+    assert outbox.made[-2:] == [[1], [2]]
+
+
+def test_letters_that_come_while_heavy_ones_wait_go_first(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    outbox.add(20)
+    for row in outbox.rows:
+        row.effort = SHARE
+
+    def queue_another(one: OutgoingLetter) -> None:
+        if one.id == 2:
+            outbox.add(1)
+
+    relay.before = queue_another
+    begin()
+    outbox.wait_for(lambda: len(outbox.rows) == 21 and outbox.rows[20].result is not None)
+    assert relay.taken.index(20) <= 5
 
 
 def test_a_letter_that_was_rendered_before_is_sent_as_it_was(
@@ -418,11 +353,11 @@ def test_a_letter_that_falls_due_soon_is_not_left_until_the_next_poll(
     assert outbox.wait_until_settled() == [Sent(0)]
 
 
-def test_many_threads_send_each_letter_once(
+def test_the_relay_gets_as_many_letters_at_a_time_as_there_are_threads(
     outbox: MemoryOutbox, relay: TestRelay, begin: Begin
 ) -> None:
     together = threading.Barrier(3, timeout=PATIENCE_S)
-    relay.before = lambda one: together.wait() if one.id % BATCH == 0 else None
+    relay.before = lambda _: together.wait()
     outbox.add(3 * BATCH)
     begin(threads=3)
     outbox.wait_until_settled()
@@ -466,12 +401,11 @@ def test_a_letter_that_cannot_be_made_fails_alone(outbox: MemoryOutbox, begin: B
     ]
 
 
-@pytest.mark.parametrize("when", ["make", "keep"])
-def test_letters_that_nobody_can_keep_now_are_not_charged(
-    outbox: MemoryOutbox, begin: Begin, when: str
+def test_while_the_store_is_away_letters_wait_and_no_attempt_counts(
+    outbox: MemoryOutbox, begin: Begin
 ) -> None:
     outbox.add(2)
-    outbox.away, outbox.away_when = 2, when
+    outbox.away = 2
     begin()
     with outbox.changed:
         assert outbox.changed.wait_for(
@@ -567,19 +501,27 @@ def test_a_trial_that_finds_no_letter_is_kept_for_the_next(
     outbox.wait_for(lambda: isinstance(outbox.rows[-1].result, Sent))
 
 
-def test_a_slow_relay_does_not_outlast_the_lease(
-    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+def test_each_claim_names_the_letters_in_hand(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
 ) -> None:
-    def slow(one: OutgoingLetter) -> None:
-        if one.id == 1:
-            clock.time += BATCH_TIME
+    """So the outbox can give back letters that were claimed and never reached the sender."""
+    delivering, go_on = threading.Event(), threading.Event()
 
-    outbox.add(4)
-    relay.before = slow
-    begin()
-    outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
-    assert outbox.claims == [4, 2]
-    assert [row.attempts for row in outbox.rows] == [0, 0, 0, 0]
+    def wait(one: OutgoingLetter) -> None:
+        if one.id == 0:
+            delivering.set()
+            assert go_on.wait(PATIENCE_S)
+
+    relay.before = wait
+    outbox.add(1)
+    sender = begin(threads=2)
+    assert delivering.wait(PATIENCE_S)
+    outbox.add(1)
+    sender.wake()
+    outbox.wait_for(lambda: outbox.rows[1].result is not None)
+    go_on.set()
+    outbox.wait_until_settled()
+    assert outbox.in_hand[:2] == [[], [0]]
 
 
 @pytest.mark.parametrize("trouble", [frozenset[str](), frozenset({"renew"})])
@@ -619,7 +561,7 @@ def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once
     assert [type(one) for one in results] == [Later] * FAILURES + [Untried] * (9 - FAILURES)
     [told] = [record for record in caplog.records if record.levelname == "ERROR"]
     assert "PBMSERV_RELAY, PBMSERV_ADDRESS" in told.getMessage()
-    assert "Relay access denied" in LineFormatter().format(told)
+    assert "Relay access denied" in TextFormatter().format(told)
 
 
 def test_letters_of_a_process_that_died_come_back_after_the_lease(
@@ -637,7 +579,7 @@ def test_letters_of_a_process_that_died_come_back_after_the_lease(
 
 def test_stopping_an_idle_sender_is_prompt(outbox: MemoryOutbox, begin: Begin) -> None:
     sender = begin(threads=3, poll_s=3600)
-    outbox.wait_for(lambda: outbox.asked >= 3)
+    outbox.wait_for(lambda: outbox.asked > 0)
     begun = monotonic()
     assert sender.stop(PATIENCE_S)
     assert monotonic() - begun < 1
@@ -687,7 +629,7 @@ def test_stopping_does_not_wait_for_a_database_that_is_gone(
 def test_a_sender_that_never_started_stops(
     outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock
 ) -> None:
-    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=2, poll_s=1, held=Claims())
+    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=2, poll_s=1)
     assert sender.stop(0)
 
 
@@ -764,14 +706,3 @@ def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
 def raise_if(wanted: bool, error: Exception) -> None:
     if wanted:
         raise error
-
-
-def test_a_letter_that_took_long_gives_the_rest_of_its_batch_back(
-    outbox: MemoryOutbox, relay: TestRelay, begin: Begin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pbmserv.outbound.worker.SLOW_S", -1.0)
-    outbox.add(4)
-    begin()
-    outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
-    assert outbox.claims == [4, 3, 2, 1]
-    assert all(row.attempts == 0 for row in outbox.rows)
