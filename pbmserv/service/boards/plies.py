@@ -29,7 +29,7 @@ from pbmserv.store.operators import operating
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 MOST_WEIGHT = 2_000
-"""What the free moves of all players at a board may weigh together (`engine.position.weight`)."""
+"""The work of the free moves of all players at a board together (`engine.position.work_of`)."""
 
 
 def play_move(
@@ -103,7 +103,7 @@ def log_ply(
     """Log the ply that led to *after*, end the board if it did, and tell everybody."""
     ply = after.ply
     assert ply is not None
-    _must_have_room(board, sitter, after)
+    must_have_room(board, sitter, after)
     undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()
     times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
@@ -202,7 +202,7 @@ def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str,
     return undecided
 
 
-def _must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
+def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
     """Refuse a ply for which a board's record has no room: it is replayed for every look at it.
 
     Each seat has its share, so that nobody can use up another's; turns have as much again when
