@@ -21,8 +21,8 @@ ALL_OVER = ",".join(["!a1-z26"] * 120)
 """The whole board, sealed and opened in one move as often as there is room for."""
 ROWS = ",".join(f"!{ascii_lowercase[n % 26]}" for n in range(330))
 SMALL_STEPS = ("+A1", "/A1")
-FULL = 1_000
-"""Free moves that a seat of a board for two may make; see `service.play.MOST_WEIGHT`."""
+FULL = 850
+"""Free moves that a seat of a board for two may make: see `service.boards.plies.MOST_WEIGHT`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,7 +229,7 @@ class Blackbox:
             return 1 + squares // 128 + state.options.most // 8
         if "!" in text:
             return len(_WIDE.findall(text)) * (1 + squares // 256)
-        return squares // 300
+        return squares // 300 if text[0] not in "+/" else 0
 
     def save(
         self, options: Options, saved: Saved, board: int | None, spend: Spend

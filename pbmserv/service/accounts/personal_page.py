@@ -26,6 +26,7 @@ from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
 from pbmserv.service.accounts import preferences
 from pbmserv.service.boards.board_page import BoardPage, BoardPages
+from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import Services
 from pbmserv.service.core.results import NOTHING, Done, Notification, Part, told_letter
 from pbmserv.service.time.deadlines import clock_context
@@ -178,16 +179,20 @@ class PersonalPages:
     def _boards_of(
         self, connection: Connection, player: Player
     ) -> tuple[list[BoardPage], list[int]]:
-        """The running boards, each with the link that its letters have; and those that cannot be
-        shown."""
-        ring = self._services.mail_domain.ring
+        """Return the running boards, each with the link that its letters have; and the numbers of
+        those that cannot be shown, or not within the budget of one page."""
+        ring, budget = self._services.mail_domain.ring, Budget()
         found, unshown = list[BoardPage](), list[int]()
         for number in boards.of_player(connection, player.id, RUNNING, None, MOST_BOARDS):
             board = boards.load(connection, number)
             assert board is not None
             told = ReplyAddress(Purpose.BOARD, player.id, number, 0, player.reply_epoch)
-            show = partial(self._boards.seen, connection, ring.token(told))
-            page = unless_broken(number, board.game, show)
+            show = partial(self._boards.seen, connection, ring.token(told), budget.replay)
+            try:
+                budget.check()
+                page = unless_broken(number, board.game, show)
+            except TooMuch:
+                page = None
             if page is None:
                 unshown.append(number)
             else:

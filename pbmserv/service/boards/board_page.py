@@ -31,6 +31,7 @@ from pbmserv.service.core.context import Services
 from pbmserv.store import solo
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.boards.moves import Before
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.tables.accounts import PlayerState
@@ -264,15 +265,21 @@ class BoardPages:
             return None
         return _of_board(token, board, sitter, kept.scene, CoachPart())
 
-    def seen(self, connection: Connection, token: str) -> BoardPage | None:
-        """The page without a draft; ``None``: the link is not good."""
+    def seen(
+        self, connection: Connection, token: str, before: Before | None = None
+    ) -> BoardPage | None:
+        """Return the page without a draft; ``None`` if the link is not good.
+
+        Args:
+            before: see `Positions.newest`.
+        """
         told = _sitter_of(connection, self._services.mail_domain, token)
         if told is None:
             return None
         sitter, board = told
         seat, stamp = sitter.seat, _stamp(board)
         positions = self._services.positions
-        position = positions.newest(connection, board)
+        position = positions.newest(connection, board, before)
         positions.remember({board.id: position})
         kept = self._scenes.get((board.id, seat))
         if kept is None or kept.stamp != stamp:

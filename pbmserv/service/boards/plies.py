@@ -28,8 +28,11 @@ from pbmserv.store.delivery import kept_letters
 from pbmserv.store.operators import operating
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
-MOST_WEIGHT = 2_000
-"""The work of the free moves of all players at a board together (`engine.position.work_of`)."""
+MOST_WEIGHT = 1_700
+"""The work of the free moves of all players at a board together (`engine.position.work_of`).
+
+With their turns a board has room for twice as much, which one mail can still have replayed
+(`budget.ALLOWED`)."""
 
 
 def play_move(
