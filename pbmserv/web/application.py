@@ -170,17 +170,22 @@ class WebRequests(Protocol):
 
 
 def build(
-    pages: Pages, web_requests: WebRequests, templates: Environment, health: Health
+    pages: Pages,
+    web_requests: WebRequests,
+    templates: Environment,
+    health: Health,
+    allowance: Allowance | None = None,
 ) -> Starlette:
-    """The application.
+    """Return the application.
 
     Args:
         pages: facts for the front page.
         web_requests: the service's side.
         templates: an environment that escapes ``*.html.j2`` and finds ``web/…``.
         health: says whether the server is well.
+        allowance: of anonymous readers; ``None`` = a new one.
     """
-    printer, allowance = Printer(pages, templates), Allowance(pages.proxies)
+    printer, allowance = Printer(pages, templates), allowance or Allowance(pages.proxies)
     site, own = _Site(printer, web_requests), _Personal(printer, web_requests.personal)
     application = Starlette(
         routes=[  # looked through from the first one on

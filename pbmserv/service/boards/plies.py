@@ -334,7 +334,7 @@ def hint(context: CommandContext, command: Hint) -> Answer:
         raise error.offering("check") from error
     again = after.number <= position.number
     told = () if again else log_ply(context, board, sitter, after, UNSAID).told
-    reports.ask_hint(context, board, after.number, sitter.seat)
+    reports.ask_hint(context, board, after, sitter.seat)
     words = {"event": "show" if again else "moved", "asked": after.number}
     ply = position.number if again else after.number
     return Answer((Part("hint", words, board.id, ply, sitter.seat),), told)
