@@ -101,7 +101,7 @@ def _restarted(w: World, times: int = 900) -> int:
 def _guessed(w: World, times: int = 900) -> int:
     """A practice board with as many wrong guesses, each answered by a clue."""
     marked = (0, ",".join(MARKED.split(",")[:40]), True)
-    return _race(w, marked, *[GUESSED] * times, seats=1, options=("-practice", "-guesses=99"))
+    return _race(w, marked, *[GUESSED] * times, seats=1, options=("-practice",))
 
 
 def _boards(w: World, make: Callable[[World], int], count: int = 50) -> list[int]:

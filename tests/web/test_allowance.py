@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,7 @@ from indoors import PASSWORD, address_of, indoors
 from rows import rows
 from starlette.requests import Request
 
+from pbmserv.service.boards.board_page import Turns
 from pbmserv.web.allowance import (
     MOST_OF_NETWORK,
     MOST_WAITING,
@@ -179,6 +182,47 @@ def test_what_was_made_is_kept_up_to_so_many_octets() -> None:
         assert made[-2:] == [5, 5]
 
     asyncio.run(all_asked())
+
+
+def test_a_player_has_one_page_at_a_time_worked_out() -> None:
+    turns = Turns()
+    under_way, most = Counter[int](), Counter[int]()
+
+    async def look(player: int) -> None:
+        async with turns.of(player):
+            under_way[player] += 1
+            most[player] = max(most[player], under_way[player])
+            most[0] = max(most[0], under_way.total())
+            await asyncio.sleep(0)
+            under_way[player] -= 1
+
+    async def crowd() -> None:
+        await asyncio.gather(*(look(player) for player in (1, 1, 1, 2, 3)))
+
+    asyncio.run(crowd())
+    assert most == {1: 1, 2: 1, 3: 1, 0: 3}
+
+
+def test_looks_that_work_something_out_are_counted(tmp_path: Path) -> None:
+    """A plain look costs no more than to read a row; drafts, taps and checks are no more than
+    programs may have."""
+    with indoors(tmp_path, rate_player="1000/hour") as house:
+        house.sign_up("alice", "bob")
+        letters = house.send(
+            address_of("alice"), f"blackbox challenge alice {PASSWORD} bob -size=4x4 -atoms=1"
+        )
+        letters += house.send(address_of("bob"), f"blackbox move 1 bob {PASSWORD} c3")
+        found = (re.search(r"/b/\w+", one.text) for one in letters if "/b/" in one.text)
+        page = next(one[0] for one in found if one)
+        site = site_of(house.server)
+
+        async def ask() -> None:
+            for query in ("?tap=A1", "?move=a1", "?check=all"):
+                statuses = [(await asked(site, page + query)).status for _ in range(130)]
+                assert statuses[-1] == 429, query
+            assert (await asked(site, page)).status == 200
+
+        asyncio.run(ask())
 
 
 PAGES = (

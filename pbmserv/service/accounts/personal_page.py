@@ -116,8 +116,17 @@ class PersonalPages:
         self._leave = leave
 
     async def page(self, token: str) -> PersonalPage | None:
-        """The page as its player sees it; ``None``: the link is not, or no longer, good."""
-        return await asyncio.to_thread(self._page, token)
+        """Return the page as its player sees it; ``None`` if the link is not, or no longer, good.
+
+        Raises:
+            TooMany: the player looks too often.
+        """
+        told = self._services.mail_domain.ring.read(token)
+        if told is None or told.purpose is not Purpose.PAGE:
+            return None
+        self._services.traffic.looks(told.player)
+        async with self._boards.turns.of(told.player):
+            return await asyncio.to_thread(self._page, token)
 
     async def ask_link(self, who: str) -> None:
         """Have a link mailed to a player, by userid or address. Nobody learns whether there is one,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
-from pbmserv.engine.position import Position
+from pbmserv.engine.position import Position, work_of
 from pbmserv.engine.protocol import Forgiving, races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.types import Move, Outcome
@@ -15,6 +15,7 @@ from pbmserv.errors import Illegal, Refused, ServerFault
 from pbmserv.service.boards import reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
 from pbmserv.service.bots import bot_moves
+from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import UNSAID, Said
@@ -107,6 +108,7 @@ def log_ply(
     ply = after.ply
     assert ply is not None
     must_have_room(board, sitter, after)
+    context.budget.spend(Work.PLY, work_of(after.game, after.state, ply.text))
     undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()
     times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
