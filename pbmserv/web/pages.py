@@ -162,11 +162,16 @@ class Rendered:
         if making is None:
             making = asyncio.ensure_future(make())
             self._making[key, stamp] = making
-            making.add_done_callback(lambda _: self._making.pop((key, stamp), None))
+            making.add_done_callback(partial(self._made, (key, stamp)))
         made = await asyncio.shield(making)
         if made is not None:
             self._keep(key, stamp, made)
         return made
+
+    def _made(self, about: Hashable, making: asyncio.Future[bytes | None]) -> None:
+        self._making.pop(about, None)
+        if not making.cancelled():
+            making.exception()  # its readers may all have left, and nobody else asks for it
 
     def _keep(self, key: Hashable, stamp: Hashable, made: bytes) -> None:
         _, older = self._kept.pop(key, (None, b""))
