@@ -9,6 +9,7 @@ from one_process import Server
 from starlette.applications import Starlette
 
 from pbmserv.letters.environment import environment
+from pbmserv.web.allowance import Allowance
 from pbmserv.web.application import build
 from pbmserv.web.pages import Pages
 
@@ -33,12 +34,12 @@ class Answer(NamedTuple):
         return dict(self.headers).get(name.encode(), b"").decode()
 
 
-def site_of(server: Server) -> Starlette:
+def site_of(server: Server, allowance: Allowance | None = None) -> Starlette:
     """The pages of a server."""
     games = tuple(game.info for game in server.base.registry)
     pages = Pages("pbmserv@games.example", games, "open", "", "http://games.example")
     health: Any = None
-    return build(pages, server.web_stage.web_requests, environment(), health)
+    return build(pages, server.web_stage.web_requests, environment(), health, allowance)
 
 
 async def asked(

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from markupsafe import Markup
 
 from pbmserv.engine.clocks import Terms
-from pbmserv.engine.position import Position
+from pbmserv.engine.position import Position, notes_for
 from pbmserv.engine.protocol import Aided, coached, previews
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import SCORE, Note, Outcome, Seat, value
@@ -144,7 +144,7 @@ def board_scene(
         steps = [position]
     else:  # what the seat did itself meanwhile (markers) it knows
         steps = [p for p in position.since(seat) if p.ply is not None and p.ply.seat != seat]
-    notes = [note for one in steps for note in one.step.notes]
+    notes = [note for one in steps for note in notes_for(game, one.step, seat)]
     events = [note for note in notes if note.kind != SCORE]
     scores = [note for note in notes if note.kind == SCORE]
     to_act, outcome = game.to_act(state), position.outcome

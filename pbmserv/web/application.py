@@ -22,7 +22,9 @@ from pbmserv.errors import StillWorking
 from pbmserv.mail.envelope import Press
 from pbmserv.service.accounts.personal_page import MOST_DRAWN, Change, PersonalPage
 from pbmserv.service.boards.board_page import BoardPage, Look, Pressed
+from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.web.allowance import Allowance, Exhausted
 from pbmserv.web.help import HelpPages
 from pbmserv.web.pages import (
     LASTING,
@@ -168,17 +170,22 @@ class WebRequests(Protocol):
 
 
 def build(
-    pages: Pages, web_requests: WebRequests, templates: Environment, health: Health
+    pages: Pages,
+    web_requests: WebRequests,
+    templates: Environment,
+    health: Health,
+    allowance: Allowance | None = None,
 ) -> Starlette:
-    """The application.
+    """Return the application.
 
     Args:
         pages: facts for the front page.
         web_requests: the service's side.
         templates: an environment that escapes ``*.html.j2`` and finds ``web/…``.
         health: says whether the server is well.
+        allowance: of anonymous readers; ``None`` = a new one.
     """
-    printer = Printer(pages, templates)
+    printer, allowance = Printer(pages, templates), allowance or Allowance(pages.proxies)
     site, own = _Site(printer, web_requests), _Personal(printer, web_requests.personal)
     application = Starlette(
         routes=[  # looked through from the first one on
@@ -190,28 +197,30 @@ def build(
             Route("/style.css", site.style),
             Route("/icon.svg", site.icon),
             Route("/confirm/{token}", site.confirmation, methods=["GET", "POST"]),
-            *public_routes(printer, web_requests.public),
+            *public_routes(printer, web_requests.public, allowance),
             Route("/mine", own.link, methods=["GET", "POST"]),
             Route("/mine/{token}", own.page, methods=["GET", "POST"]),
             Route("/unsubscribe/{token}", site.subscription, methods=["GET", "POST"]),
             Route("/api", site.to_api),
-            mounted("/api", lambda: _api(printer, web_requests)),
+            mounted("/api", lambda: _api(printer, web_requests, allowance)),
         ],
         middleware=[Middleware(SafeResponses, fault=site.fault)],
         exception_handlers={
             HTTPException: site.refused,
             StillWorking: site.working,
             TooMany: site.too_many,
+            Exhausted: site.too_busy,
+            TooMuch: site.too_large,
         },
     )
     application.router.redirect_slashes = False  # it would echo the Host header
     return application
 
 
-def _api(printer: Printer, web_requests: WebRequests) -> ASGIApp:
+def _api(printer: Printer, web_requests: WebRequests, allowance: Allowance) -> ASGIApp:
     from pbmserv.web.api import build_api
 
-    return build_api(printer, web_requests)
+    return build_api(printer, web_requests, allowance)
 
 
 class _Site:
@@ -328,6 +337,17 @@ class _Site:
         """429: their player has sent as much as the server takes."""
         again = seconds_until(error.over.again) if isinstance(error, TooMany) else 0
         return self._failure(429, "too-many", {"Retry-After": str(again)})
+
+    async def too_busy(self, _request: Request, error: Exception) -> Response:
+        """Return 429 if the reader's network has used its share up, 503 if all readers have."""
+        assert isinstance(error, Exhausted)
+        text = self._text("too-busy", is_own=error.is_own, seconds=error.seconds)
+        headers = {**PRIVATE, "Retry-After": str(error.seconds)}
+        return html(text, 429 if error.is_own else 503, headers)
+
+    async def too_large(self, _request: Request, _error: Exception) -> Response:
+        """Return 503: the page would take more work than one page may."""
+        return self._failure(503, "too-large")
 
     def fault(self, error: BaseException) -> Response:
         """500, or 503: the log names the fault, the page does not."""

@@ -33,6 +33,7 @@ from pbmserv.service.solo import daily_pages
 from pbmserv.service.solo.daily_box import day_of
 from pbmserv.service.solo.daily_pages import GuestBoxes, GuestPage
 from pbmserv.store.tables.boards import boards, daily_boxes
+from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import Pages, Printer
 from pbmserv.web.public import public_routes
 
@@ -189,7 +190,7 @@ def test_another_box_changes_no_octet_of_an_answer() -> None:
         if len(same) > 5 and guests[0].atoms != guests[1].atoms:
             break
     sites = [
-        Starlette(routes=public_routes(PRINTER, cast("Any", _Only(guest.boxes))))
+        Starlette(routes=public_routes(PRINTER, cast("Any", _Only(guest.boxes)), Allowance(())))
         for guest in guests
     ]
     ports = [guests[0].board.ports[port] for port in same[:4]]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pbmserv.engine.protocol import Bot, Game
+from pbmserv.engine.protocol import Bot, Game, Spend
 from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.types import (
     Drawing,
@@ -36,6 +36,8 @@ from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.views import View
 
 _BOX = re.compile(r"^(\s*box:\s*)board ([0-9]{1,9})\s*$", re.MULTILINE)
+_WIDE = re.compile(r"!(?:[A-Z]+|[0-9]+)(?=,|$)|-")
+"""A row, a column or an area that a move seals."""
 _GIVEN_UP = dict.fromkeys((WITHDRAW, FORFEIT), practice.SOLVE)
 
 
@@ -85,6 +87,7 @@ class Blackbox:
     hint = staticmethod(hints.hint)
     hinted = staticmethod(racing.hinted)
     equipment = staticmethod(equipment)
+    explained = staticmethod(rules.explained)
 
     def setup(self, seats: int, options: Options, rng: Rng) -> State:
         """A board on which nobody has hidden atoms; for a race the server has."""
@@ -222,10 +225,22 @@ class Blackbox:
         """The cells of one box."""
         return len(state.options.board.cells)
 
+    def effort(self, state: State, text: str) -> int:
+        """Return the work of a ply in tens of microseconds: a guess fires every port, the end of a
+        board names every atom, and a wide seal takes a whole line or area at once."""
+        squares = len(state.options.board.cells)
+        if "?" in text:
+            return 1 + squares // 16
+        if text in _GIVEN_UP:
+            return 1 + squares // 128 + state.options.most // 8
+        if "!" in text:
+            return len(_WIDE.findall(text)) * (1 + squares // 256)
+        return squares // 300 if text[0] not in "+/" else 0
+
     def save(
-        self, options: Options, saved: Saved, board: int | None
+        self, options: Options, saved: Saved, board: int | None, spend: Spend
     ) -> tuple[tuple[str, str], ...]:
-        """A transcript; with the box in it also the file of Simon Tatham's program."""
+        """Return a transcript; with the box in it also the file of Simon Tatham's program."""
         limited = options.practice and options.guesses != choices.ENDLESS
         words = ["-practice", *([f"-guesses={options.guesses}"] if limited else []), "-fair"]
         words += ["-clue"] if options.clue else []
@@ -237,12 +252,12 @@ class Blackbox:
             return ((".txt", text.replace(f"box: {game.text}", f"box: board {board}", 1)),)
         flags = tuple(word for word in words if not word.startswith("-guesses="))
         try:
-            played = resumed(replace(transcript, options=flags))
+            played = resumed(replace(transcript, options=flags), spend)
         except MoveError:  # a record of thousands of moves
             return ((".txt", text),)
         return ((".txt", text), (".sav", sgt_files.write_saved_game(played)))
 
-    def load(self, text: str, options_of: Callable[[int], tuple[str, ...]]) -> Saved:
+    def load(self, text: str, options_of: Callable[[int], tuple[str, ...]], spend: Spend) -> Saved:
         """Read a transcript, or a file of Simon Tatham's program."""
 
         def named(found: re.Match[str]) -> str:
@@ -252,7 +267,7 @@ class Blackbox:
         if practice.FIRST_LINE in text:
             transcript = practice.read_transcript(_BOX.sub(named, text, count=1))
         else:
-            transcript = sgt_files.read_saved_game(text).transcript(0)
+            transcript = sgt_files.read_saved_game(text, spend).transcript(0)
         words = ["-race", "-practice", f"-id={described(transcript.game)}"]
         words += [w for w in transcript.options if w.startswith("-guesses=")]
         moves = tuple(WITHDRAW if one == practice.SOLVE else one for one in transcript.moves)

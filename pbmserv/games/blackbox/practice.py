@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from typing import NoReturn
 
+from pbmserv.engine.protocol import Spend
 from pbmserv.engine.record import HINT, RESTART
 from pbmserv.engine.types import Note, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
@@ -19,7 +21,7 @@ from pbmserv.games.blackbox.legality import elements_of
 from pbmserv.games.blackbox.moves import move_of
 from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, hinted, score
-from pbmserv.games.blackbox.rules import dropped_out, play
+from pbmserv.games.blackbox.rules import dropped_out, explained, play
 from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.views import View, view_of
 
@@ -214,8 +216,21 @@ class Practice:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What the newest step told."""
-        return self.chain[self.done - 1].notes if self.done else ()
+        """The notes on the newest step, worked out."""
+        if not self.done:
+            return ()
+        step = self.chain[self.done - 1]
+        return tuple(chain.from_iterable(explained(step.state, note) for note in step.notes))
+
+    def work(self, text: str) -> int:
+        """Return the work of one more step, as `engine.position.work_of` counts it.
+
+        A step reads its view and its move twice, as people and as records write it.
+        """
+        squares = len(self.options.board.cells)
+        if text == SOLVE:
+            return 3 + squares // 64 + self.options.most // 8
+        return 3 + len(text) // 8 + squares // 64 + (squares // 16 if "?" in text else 0)
 
     def play(self, text: str, seconds: int = 0) -> Practice:
         """Make a move, as people write it, after so many *seconds* of playing.
@@ -336,8 +351,15 @@ def begin(game: GameId, scoring: Scoring, guesses: int, *, fair: bool, clue: boo
     return Practice(game, options, scoring, new_state(options, 1, atoms_of(game)))
 
 
-def resumed(transcript: Transcript) -> Practice:
-    """The game of a transcript, as it stood when it was written down.
+def at_no_charge(_work: int) -> None:
+    """Count nothing, for a program that works for its own user."""
+
+
+def resumed(transcript: Transcript, spend: Spend = at_no_charge) -> Practice:
+    """Return the game of a transcript as it stood when it was written down.
+
+    Args:
+        spend: is told of each move before it is made; what it raises goes through.
 
     Raises:
         OptionError: one of its options is none.
@@ -345,6 +367,7 @@ def resumed(transcript: Transcript) -> Practice:
     """
     practice = _begun(transcript)
     for number, text in enumerate(transcript.moves, 1):
+        spend(practice.work(text))
         try:
             if text == SOLVE:
                 practice = practice.solve()

@@ -18,8 +18,8 @@ from pbmserv.games.blackbox.geometry import (
     dead_zone,
     exit_of,
     kind_of,
+    spectrum,
     trace,
-    trace_all,
 )
 from pbmserv.games.blackbox.moves import AIDS, Element, Kind, move_of
 from pbmserv.games.blackbox.options import SEATS, Options
@@ -162,13 +162,13 @@ def dropped_out(state: State, seat: Seat, reason: str = "resigned") -> Step[Stat
 
 
 def over(state: State) -> tuple[Note, ...]:
-    """What is told when a board is over: where the atoms were, what the markers missed, scores."""
+    """Return the notes on a board that is over: where the atoms were, the lessons, the scores."""
     if not state.options.race:
         return revealed(state)
     where = (replace(revealed(state)[0], kind="revealed-race"),)
-    found = [lessons(state, Seat(seat)) for seat in range(len(state.boxes))]
-    notes = (note for notes in found for note in notes)
-    return (*where, *notes, *racing.score_notes(state), _id_of(state, Seat(0), "box-id-race"))
+    seats = map(Seat, range(len(state.boxes)))
+    untold = (Note(LESSONS, seat, frozenset({seat})) for seat in seats)
+    return (*where, *untold, *racing.score_notes(state), _id_of(state, Seat(0), "box-id-race"))
 
 
 def _ended(seats: int, seat: Seat, reason: str) -> Outcome:
@@ -278,7 +278,7 @@ class _Solver:
         markers, atoms = box.markers, box.atoms or frozenset()
         if markers == atoms:
             self._win("guess-right")
-        elif self.options.fair and trace_all(board, markers) == trace_all(board, atoms):
+        elif self.options.fair and spectrum(board, markers) == spectrum(board, atoms):
             self._win("guess-fair")
         else:
             left, wrong = box.guesses_left - 1, len(markers - atoms)
@@ -299,8 +299,8 @@ class _Solver:
 
     def _clue(self, markers: frozenset[int]) -> None:
         board, marks, fired = self.options.board, self.box.marks, self.box.fired
-        real = trace_all(board, self.box.atoms or frozenset())
-        guessed = trace_all(board, markers)
+        real = spectrum(board, self.box.atoms or frozenset())
+        guessed = spectrum(board, markers)
         differing = [port for port in range(len(real)) if real[port] != guessed[port]]
         marked = [port for port in differing if marks[port]]
         if marked:
@@ -371,15 +371,31 @@ def lost(seats: int, loser: Seat, reason: str) -> Outcome:
     return Outcome(places, reason, loser)
 
 
+LESSONS = "lessons"
+"""Kind of the note that stands for the lessons of a seat: see `explained`."""
+
+
+def explained(state: State, note: Note) -> tuple[Note, ...]:
+    """Return the notes that a reader gets in place of one of the step that led to *state*.
+
+    To work the lessons of a large box out takes as long as dozens of moves, so replaying a board
+    leaves them alone: only a letter or page that shows them asks.
+    """
+    return lessons(state, note.seat) if note.kind == LESSONS else (note,)
+
+
 def lessons(state: State, seat: Seat) -> tuple[Note, ...]:
-    """What an opened box shows its solver: marks that the markers contradict, what would have
-    told, dead zones. The first two are what Simon Tatham's program points out."""
+    """Return the lessons that an opened box has for its solver.
+
+    They name the marks that the markers contradict, else the first port that would have shown the
+    difference (Simon Tatham's program points out both), and the dead zones.
+    """
     box, board = state.boxes[seat], state.options.board
     if box.atoms is None:
         return ()
     readers = frozenset({seat})
     found = []
-    real, guessed = trace_all(board, box.atoms), trace_all(board, box.markers)
+    real, guessed = spectrum(board, box.atoms), spectrum(board, box.markers)
     differing = [port for port in range(len(real)) if real[port] != guessed[port]]
     marked = [board.ports[port] for port in differing if box.marks[port]]
     if marked:

@@ -32,10 +32,11 @@ from dataclasses import dataclass, replace
 from string import ascii_letters
 from typing import NoReturn
 
+from pbmserv.engine.protocol import Spend
 from pbmserv.engine.record import HINT, RESTART
 from pbmserv.errors import MoveError, NotUnderstood
 from pbmserv.games.blackbox.game_ids import atoms_of, clipped, described, read_id
-from pbmserv.games.blackbox.geometry import HIT, Geometry, trace, trace_all
+from pbmserv.games.blackbox.geometry import HIT, Geometry, spectrum, trace
 from pbmserv.games.blackbox.moves import Element, Kind, read_elements
 from pbmserv.games.blackbox.options import ENDLESS
 from pbmserv.games.blackbox.practice import (
@@ -45,6 +46,7 @@ from pbmserv.games.blackbox.practice import (
     Done,
     Practice,
     Scoring,
+    at_no_charge,
     begin,
 )
 from pbmserv.games.blackbox.rules import beam_shown
@@ -103,7 +105,7 @@ class _Arena:
 
     def reveal(self) -> int | None:
         """Have the balls checked; the port of the beam that is then fired to prove them wrong."""
-        real, guessed = trace_all(self.board, self.atoms), trace_all(self.board, self.balls)
+        real, guessed = self._spectra
         wrong = [port for port in range(len(real)) if real[port] != guessed[port]]
         if not wrong or any(self.marks[port] for port in wrong):
             return None
@@ -112,16 +114,25 @@ class _Arena:
         return port
 
     @property
+    def _spectra(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The results of all ports, by the atoms and by the balls."""
+        return spectrum(self.board, self.atoms), spectrum(self.board, frozenset(self.balls))
+
+    @property
     def is_right(self) -> bool:
         """Whether the balls explain every port."""
-        return trace_all(self.board, self.atoms) == trace_all(self.board, self.balls)
+        real, guessed = self._spectra
+        return real == guessed
 
 
 # -- reading ---------------------------------------------------------------------------------
 
 
-def read_saved_game(text: str) -> Practice:
-    """The game in a file, as practice, with all that was taken back.
+def read_saved_game(text: str, spend: Spend = at_no_charge) -> Practice:
+    """Return the game in a file as practice, with all that was taken back.
+
+    Args:
+        spend: is told of the work of each state; what it raises goes through.
 
     Raises:
         NotUnderstood: it is none, or a move in it cannot be made; names the line.
@@ -130,7 +141,9 @@ def read_saved_game(text: str) -> Practice:
     found = _read(text)
     # Somebody who locks much has more moves than there is room for: then balls and locks wait for
     # the next beam, and are taken back together.
-    practice = _made(found, FEW_MOVES, whole=True) or _made(found, MOST_MOVES, whole=False)
+    practice = _made(found, FEW_MOVES, spend, whole=True) or _made(
+        found, MOST_MOVES, spend, whole=False
+    )
     if practice is None:
         raise NotUnderstood("blackbox.saved-moves", most=MOST_MOVES, checks=False)
     return practice
@@ -202,7 +215,7 @@ def _count(text: str) -> int:
     return int(text) if _NUMBER.fullmatch(text) else 0
 
 
-def _made(found: _File, most: int, *, whole: bool) -> Practice | None:
+def _made(found: _File, most: int, spend: Spend, *, whole: bool) -> Practice | None:
     """The game after all of its states; ``None`` if that takes more than *most* moves. With *whole*
     each ball and lock is a move of its own."""
     description = found.head.get("PRIVDESC", found.head["DESC"])
@@ -211,12 +224,14 @@ def _made(found: _File, most: int, *, whole: bool) -> Practice | None:
     arena = _Arena(practice)
     done = 0
     for place, (number, key, move) in enumerate(found.states, 1):
+        before = len(practice.chain)
         try:
             practice = _after(practice, arena, key, move)
             if whole or place in (found.at - 1, len(found.states)):
                 practice = _with_aids(practice, arena)
         except MoveError:
             _refuse("saved-move", move, number)
+        spend(1 + sum(practice.work(step.text) for step in practice.chain[before:]))
         if len(practice.chain) > most:
             return None
         if place == found.at - 1:
@@ -309,6 +324,8 @@ def _with_aids(practice: Practice, arena: _Arena) -> Practice:
 def _areas(board: Geometry, cells: AbstractSet[int]) -> Sequence[str]:
     """What seals or opens these cells: the label of the one row or column that they are, or their
     names."""
+    if not cells:
+        return ()
     for kind, labels in (("LR", board.left), ("LC", board.top)):
         for number, label in enumerate(labels, 1):
             if cells == set(_line_of(board, kind, number)):

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
+from weakref import WeakValueDictionary
 
 from sqlalchemy import Connection
 
@@ -33,6 +34,7 @@ from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store import solo
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.boards.moves import Before
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.tables.accounts import PlayerState
@@ -41,6 +43,8 @@ from pbmserv.store.tables.mail import MailState
 
 LONGEST_DRAFT = 1_000
 """Characters of a move that is being put together."""
+QUICK_DRAFT = 200
+"""Characters of a move that is worked out at once; a longer one has a thread."""
 LONGEST_WORDS = 4_000
 """Characters that stay in the page while it is."""
 SCENES = 500
@@ -157,6 +161,20 @@ class Pressed:
     thinks: bool = False
 
 
+class Turns:
+    """Lets each player have one page at a time worked out in a thread, of which there are few."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+
+    def of(self, player_id: int) -> asyncio.Lock:
+        """Return what to hold meanwhile."""
+        lock = self._locks.get(player_id)
+        if lock is None:
+            lock = self._locks[player_id] = asyncio.Lock()
+        return lock
+
+
 class _Kept(NamedTuple):
     """A board as it was shown to a seat.
 
@@ -176,6 +194,9 @@ class BoardPages:
     Args:
         hand_in: has a mail stored, given as values of a form, and waits until *taken* says that it
             was carried out. Raises `StillWorking` when that takes long.
+
+    Attributes:
+        turns: of the players whose pages are worked out.
     """
 
     def __init__(
@@ -190,14 +211,28 @@ class BoardPages:
         self._clock = clock
         self._hand_in = hand_in
         self._scenes: dict[tuple[int, Seat], _Kept] = {}
+        self.turns = Turns()
 
     async def page(self, token: str, look: Look) -> BoardPage | None:
-        """The page as its player sees it; ``None``: the link is not, or no longer, good."""
-        if self._database.reads_at_once and not look.check:
+        """Return the page as its player sees it; ``None`` if the link is not, or no longer, good.
+
+        Looks that work something out are counted as those of a program are.
+
+        Raises:
+            TooMany: the player looks too often.
+        """
+        told = self._services.mail_domain.ring.read(token)
+        if told is None or told.purpose is not Purpose.BOARD:
+            return None
+        if look.draft or look.tap or look.check:
+            self._services.traffic.looks(told.player)
+        is_quick = not look.check and len(look.draft) <= QUICK_DRAFT
+        if self._database.reads_at_once and is_quick:
             seen = self._kept_page(token)
             if seen is not None:
                 return _looked(seen, look)
-        return await asyncio.to_thread(self._page, token, look)
+        async with self.turns.of(told.player):
+            return await asyncio.to_thread(self._page, token, look)
 
     async def look(self, token: str) -> BoardPage | None:
         """The same for a program, whose looks are counted.
@@ -267,8 +302,14 @@ class BoardPages:
             return None
         return _of_board(token, board, sitter, kept.scene, CoachPart())
 
-    def seen(self, connection: Connection, token: str) -> BoardPage | None:
-        """The page without a draft; ``None``: the link is not good."""
+    def seen(
+        self, connection: Connection, token: str, before: Before | None = None
+    ) -> BoardPage | None:
+        """Return the page without a draft; ``None`` if the link is not good.
+
+        Args:
+            before: see `Positions.newest`.
+        """
         told = _sitter_of(connection, self._services.mail_domain, token)
         if told is None:
             return None
@@ -278,7 +319,7 @@ class BoardPages:
         shut = board.status == BoardStatus.FINISHED and is_shut(context, board)
         stamp = (*_stamp(board), shut)
         positions = self._services.positions
-        position = positions.newest(connection, board)
+        position = positions.newest(connection, board, before)
         positions.remember({board.id: position})
         kept = self._scenes.get((board.id, seat))
         if kept is None or kept.stamp != stamp:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
-from pbmserv.engine.position import Position
+from pbmserv.engine.position import Position, work_of
 from pbmserv.engine.protocol import Forgiving, races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.types import Move, Outcome
@@ -16,6 +16,7 @@ from pbmserv.service.boards import reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.core import contact
+from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import UNSAID, Said
@@ -30,8 +31,11 @@ from pbmserv.store.delivery import kept_letters
 from pbmserv.store.operators import operating
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
-MOST_WEIGHT = 2_000
-"""What the free moves of all players at a board may weigh together (`engine.position.weight`)."""
+MOST_WEIGHT = 1_700
+"""The work of the free moves of all players at a board together (`engine.position.work_of`).
+
+With their turns a board has room for twice as much, which one mail can still have replayed
+(`budget.ALLOWED`)."""
 
 
 def play_move(
@@ -105,9 +109,10 @@ def log_ply(
     """Log the ply that led to *after*, end the board if it did, and tell everybody."""
     ply = after.ply
     assert ply is not None
-    _must_have_room(board, sitter, after)
+    must_have_room(board, sitter, after)
     if ply.text not in {WITHDRAW, FORFEIT}:
         must_meet_all(context, board, sitter)
+    context.budget.spend(Work.PLY, work_of(after.game, after.state, ply.text))
     undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()
     times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
@@ -217,7 +222,7 @@ def must_meet_all(context: CommandContext, board: BoardRow, sitter: Sitter) -> N
     contact.must_meet(context, sitter.player_id, others, ())
 
 
-def _must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
+def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
     """Refuse a ply for which a board's record has no room: it is replayed for every look at it.
 
     Each seat has its share, so that nobody can use up another's; turns have as much again when
@@ -352,7 +357,7 @@ def hint(context: CommandContext, command: Hint) -> Answer:
         raise error.offering("check") from error
     again = after.number <= position.number
     told = () if again else log_ply(context, board, sitter, after, UNSAID).told
-    reports.ask_hint(context, board, after.number, sitter.seat)
+    reports.ask_hint(context, board, after, sitter.seat)
     words = {"event": "show" if again else "moved", "asked": after.number}
     ply = position.number if again else after.number
     return Answer((Part("hint", words, board.id, ply, sitter.seat),), told)

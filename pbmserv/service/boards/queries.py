@@ -13,7 +13,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.letters.looking import unless_broken
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.core.budget import Work
+from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.lookup import (
     board_of,
@@ -185,7 +185,11 @@ def _shown(board: BoardRow, show: Callable[[], Part]) -> Part:
 
 
 def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
-    found = unless_broken(board.id, board.game, partial(_now, context, board))
+    """Return the line of a board in a list; a board that cannot be replayed has a line, too."""
+    try:
+        found = unless_broken(board.id, board.game, partial(_now, context, board))
+    except TooMuch:
+        found = None
     places = (board.outcome or {}).get("places", [])
     return {
         "board": board.id,
@@ -193,7 +197,7 @@ def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
         "players": list(board.names),
         "status": board.status,
         "winners": winners(board.names, places) if places else [],
-        **(found or {"unshown": True}),
+        **(found or {"unshown": True, "waiting": [], "movers": [], "turns": []}),
     }
 
 

@@ -14,7 +14,7 @@ from pbmserv.engine.protocol import coached
 from pbmserv.engine.types import Seat, value
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.core.budget import Work
+from pbmserv.service.core.budget import Work, squares_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, is_shut, must_not_spoil
 from pbmserv.service.core.results import Answer, Notification, Part, told_letter
@@ -50,17 +50,27 @@ def report(context: CommandContext, command: Report) -> Answer:
     if seat is None or is_shut(context, board):
         must_not_spoil(context, board)
     part = _asked(context, board, position, seat)
-    context.budget.spend(Work.REPORT, len(part.words["seats"]) if part else 0)
+    _pay(context, position, len(part.words["seats"]) if part else 0)
     if part is None:
         raise Refused("nothing-to-report", part=str(board.id), example=example)
     return Answer((part,))
 
 
-def ask_hint(context: CommandContext, board: BoardRow, ply: int, seat: Seat) -> None:
-    """Have the hint worked out that a seat asked for with a ply, if that is still to be done."""
-    context.budget.spend(Work.REPORT)
-    if seat not in rows.found(context.connection, board.id, ply):
-        rows.ask_report(context.connection, Asked(board.id, ply, seat), context.now)
+def _pay(context: CommandContext, position: Position, reports: int) -> None:
+    """Count reports or hints; on the largest boards the coach thinks three times as long."""
+    size = 1 + squares_of(position.game, position.state) // 4
+    context.budget.spend(Work.REPORT, reports * size)
+
+
+def ask_hint(context: CommandContext, board: BoardRow, asked: Position, seat: Seat) -> None:
+    """Have a hint worked out, unless it is there already.
+
+    Args:
+        asked: the position after the ply by which the seat asked for it.
+    """
+    _pay(context, asked, 1)
+    if seat not in rows.found(context.connection, board.id, asked.number):
+        rows.ask_report(context.connection, Asked(board.id, asked.number, seat), context.now)
         context.reported.add(board.id)
 
 

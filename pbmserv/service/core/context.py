@@ -383,6 +383,7 @@ class CommandContext:
         """
         position = self.played.get(board.id)
         if position is None or position.number != board.plies:
+            self.budget.check()  # before the record is read
             positions = self.services.positions
             position = positions.newest(self.connection, board, self.budget.replay)
             self.played[board.id] = self.replayed[board.id] = position
