@@ -25,7 +25,15 @@ from pbmserv.errors import MailError, ServerFault
 from pbmserv.inbound.auth.verdict import Senders
 from pbmserv.inbound.message import read_head, source_of, wire_refusal
 from pbmserv.log import reason
-from pbmserv.mail.envelope import LOOPBACK, NOWHERE, UNCHECKED, Envelope, Network, Source
+from pbmserv.mail.envelope import (
+    BY_REPLY_ADDRESS,
+    LOOPBACK,
+    NOWHERE,
+    UNCHECKED,
+    Envelope,
+    Network,
+    Source,
+)
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
 from pbmserv.service.delivery.incoming import Outcome, note_arrival, note_mail
 from pbmserv.service.limits.rates import Over, TooMany, Traffic
@@ -176,10 +184,11 @@ class Door:
             except MailError as error:
                 reply = f"554 5.6.0 {UNREADABLE.get(str(error), 'the mail cannot be read')}"
                 return Outcome(reply, "refused", reply)
-            if self._senders is not None:
-                verdict = await self._senders.verdict(envelope)
-            is_forged = verdict.result == "forged" and reply_address is None
-            if is_forged and not for_postmaster:
+            if self._senders is not None and reply_address is not None:
+                verdict = BY_REPLY_ADDRESS
+            elif self._senders is not None:
+                verdict = await self._senders.verdict(envelope, source.network)
+            if verdict.result == "forged" and not for_postmaster:
                 # An answer would go to somebody who has never written to us.
                 return Outcome(FORGED, "refused", FORGED)
         lane = self.shares.lane_for(source, player, octets)
