@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import StillWorking
-from pbmserv.mail.envelope import Press
+from pbmserv.mail.envelope import LOOPBACK, Network, Press
 from pbmserv.service.accounts.personal_page import MOST_DRAWN, Change, PersonalPage
 from pbmserv.service.boards.board_page import BoardPage, Look, Pressed
 from pbmserv.service.limits.rates import TooMany
@@ -35,6 +35,7 @@ from pbmserv.web.pages import (
     seconds_until,
     tagged,
 )
+from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.public import PublicRequests, is_number, public_routes
 from pbmserv.web.server import Health, SafeResponses, fault_of, health_routes, mounted
 
@@ -46,6 +47,8 @@ LONGEST_WISH = 8_000
 """Octets of a form of a player's own page."""
 DONE = frozenset({"prefs", "away", "back", "address", "export", "signoff", "delete"})
 """What the forms of the page ask for."""
+WITH_TOKEN = ("/b/", "/confirm/", "/mine/", "/unsubscribe/")
+"""Beginnings of the paths of forms that need a token."""
 
 MOST_KEPT = 500
 """Pages of boards that are kept until somebody moves, of some 15 kB each."""
@@ -168,7 +171,11 @@ class WebRequests(Protocol):
 
 
 def build(
-    pages: Pages, web_requests: WebRequests, templates: Environment, health: Health
+    pages: Pages,
+    web_requests: WebRequests,
+    templates: Environment,
+    health: Health,
+    proxies: Collection[Network] = LOOPBACK,
 ) -> Starlette:
     """The application.
 
@@ -177,6 +184,7 @@ def build(
         web_requests: the service's side.
         templates: an environment that escapes ``*.html.j2`` and finds ``web/…``.
         health: says whether the server is well.
+        proxies: networks of our own proxies.
     """
     printer = Printer(pages, templates)
     site, own = _Site(printer, web_requests), _Personal(printer, web_requests.personal)
@@ -195,9 +203,17 @@ def build(
             Route("/mine/{token}", own.page, methods=["GET", "POST"]),
             Route("/unsubscribe/{token}", site.subscription, methods=["GET", "POST"]),
             Route("/api", site.to_api),
-            mounted("/api", lambda: _api(printer, web_requests)),
+            mounted("/api", lambda: _api(printer, web_requests, proxies)),
         ],
-        middleware=[Middleware(SafeResponses, fault=site.fault)],
+        middleware=[
+            Middleware(SafeResponses, fault=site.fault),
+            Middleware(
+                LimitedPosts,
+                limits=PostLimits(WITH_TOKEN, proxies),
+                refuse=site.too_many_forms,
+                but_below="/api/",
+            ),
+        ],
         exception_handlers={
             HTTPException: site.refused,
             StillWorking: site.working,
@@ -208,10 +224,10 @@ def build(
     return application
 
 
-def _api(printer: Printer, web_requests: WebRequests) -> ASGIApp:
+def _api(printer: Printer, web_requests: WebRequests, proxies: Collection[Network]) -> ASGIApp:
     from pbmserv.web.api import build_api
 
-    return build_api(printer, web_requests)
+    return build_api(printer, web_requests, proxies)
 
 
 class _Site:
@@ -328,6 +344,10 @@ class _Site:
         """429: their player has sent as much as the server takes."""
         again = seconds_until(error.over.again) if isinstance(error, TooMany) else 0
         return self._failure(429, "too-many", {"Retry-After": str(again)})
+
+    def too_many_forms(self, seconds: int) -> Response:
+        """429: their network has sent too many forms."""
+        return html(self._text("too-many-forms", seconds=seconds), 429, PRIVATE)
 
     def fault(self, error: BaseException) -> Response:
         """500, or 503: the log names the fault, the page does not."""
