@@ -33,6 +33,7 @@ from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.core.results import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.delivery.incoming import IncomingMail, MailReader
+from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.shared_counts import Book, Counting
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.service.operators.health import RelayState
@@ -97,6 +98,7 @@ class DoorStage:
             ring,
             self.senders,
             settings.mail_servers,
+            PostmasterShares(self.quota.most // 2),
         )
         self._beat_at: datetime | None = None
         self._removal = Removal(base.mail, base.game, self.writer) if base.game.is_sqlite else None

@@ -40,6 +40,7 @@ from pbmserv.stages.current_work import NONE, CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS, REST_S, Backlog, Lane, Lanes, Task
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import Gone
+from pbmserv.store.delivery.inbox import FOR_POSTMASTER
 
 POLL_S = 1.0
 """Seconds between two looks for what no ring has told of."""
@@ -229,7 +230,7 @@ class Play:
                 task.incoming = incoming
                 is_postmaster = self._reader.mail_domain.is_postmaster
                 if incoming.reply_address is None and is_postmaster(envelope.recipient):
-                    digest, why = incoming.mail.digest, "for the postmaster"
+                    digest, why = incoming.mail.digest, FOR_POSTMASTER
                     kept = ToKeep(envelope, digest, why, "", arrival.verdict)
                     job = partial(mails.keep, kept, now)
                 elif incoming.mail.automatic and is_set_aside(incoming):

@@ -223,7 +223,8 @@ class _Site:
 
     async def mails(self, asked: Asked) -> Response:
         """Kept mails."""
-        return self._page("mails", asked, mails=await self._pages.mails())
+        mails, count = await self._pages.mails()
+        return self._page("mails", asked, mails=mails, more=max(0, count - len(mails)))
 
     async def mail(self, asked: Asked) -> Response:
         """One mail."""

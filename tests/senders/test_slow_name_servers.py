@@ -38,6 +38,8 @@ def names() -> Iterator[NameServer]:
     slow = {f"slow{n}.example": SLOW_S for n in range(CROWD)}
     for domain in slow:
         zone.add_txt(domain, "v=spf1 " + " ".join(f"a:h{n}.{domain}" for n in range(9)))
+        for n in range(9):
+            zone.add("A", f"h{n}.{domain}", "192.0.2.1")
     with name_server(zone, slow) as server:
         yield server
 
