@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from indoors import PASSWORD, Indoors, address_of, indoors
+from indoors import Indoors, address_of, indoors
+from seating import seat_pairs
 from sqlalchemy import select
 
 from pbmserv.commands.table.catalogue import BY_NAME
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.store.accounts import players
 from pbmserv.store.tables.mail import MailState, inbox
 
 NUMBERS = (
@@ -34,40 +37,47 @@ LINES = (
     "#{}",
     "{}",
     "board {}",
-    "show alice {password} {}",
-    "show alice {password} #{}",
-    "show alice {password} 1#{}",
-    "blackbox solo alice {password} -size={}x{}",
-    "blackbox solo alice {password} -size={}",
-    "blackbox solo alice {password} -balls={}",
-    "blackbox solo alice {password} -balls={}-{}",
-    "blackbox solo alice {password} -atoms={}",
-    "blackbox solo alice {password} -guesses={}",
-    "blackbox solo alice {password} {}",
-    "blackbox solo alice {password} id={}x{}m{}M{}:{}",
-    "blackbox solo alice {password} id={}",
-    "blackbox challenge alice {password} bob --nagtime={}",
-    "blackbox challenge alice {password} bob --forfeittime={} --totaltime={}",
-    "blackbox seek alice {password} {}",
-    "blackbox join alice {password} {}",
-    "blackbox race alice {password} {}",
-    "prefs alice {password} tz={}",
-    "prefs alice {password} digest={}",
-    "prefs alice {password} away={}",
-    "away alice {password} {}",
-    "away alice {password} {} days",
-    "away alice {password} until {}-{}-{}",
+    "show p0a {password} {}",
+    "show p0a {password} #{}",
+    "show p0a {password} 1#{}",
+    "blackbox solo p0a -size={}x{}",
+    "blackbox solo p0a -size={}",
+    "blackbox solo p0a -balls={}",
+    "blackbox solo p0a -balls={}-{}",
+    "blackbox solo p0a -atoms={}",
+    "blackbox solo p0a -guesses={}",
+    "blackbox solo p0a {}",
+    "solo -size={}x{}",
+    "solo -balls={}-{} -guesses={}",
+    "solo id={}x{}m{}M{}:{}",
+    "blackbox solo p0a id={}x{}m{}M{}:{}",
+    "blackbox solo p0a id={}",
+    "blackbox challenge p0a {password} p0b --nagtime={}",
+    "blackbox challenge p0a {password} p0b --forfeittime={} --totaltime={}",
+    "blackbox seek p0a {password} {}",
+    "blackbox join p0a {password} {}",
+    "blackbox race p0a {password} {}",
+    "blackbox race p0a {}",
+    "blackbox daily p0a {}",
+    "blackbox practice p0a {}",
+    "blackbox challenge p0a {password} p0b -size={}x{} -balls={}",
+    "prefs p0a {password} tz={}",
+    "prefs p0a {password} digest={}",
+    "prefs p0a {password} away={}",
+    "away p0a {password} {}",
+    "away p0a {password} {} days",
+    "away p0a {password} until {}-{}-{}",
     "games {}",
     "standings {}",
-    "history alice {}",
+    "history p0a {}",
     "accept {}",
-    "move alice {password} 1 {}",
-    "move alice {password} {} b3",
-    "undo alice {password} 1 {}",
-    "preview alice {password} 1 {},{}",
-    "hint alice {password} 1 {}",
-    "coach alice {password} 1 {}",
-    "message alice {password} {} hello",
+    "move p0a {password} 1 {}",
+    "move p0a {password} {} b3",
+    "undo p0a {password} 1 {}",
+    "preview p0a {password} 1 {},{}",
+    "hint p0a {password} 1 {}",
+    "coach p0a {password} 1 {}",
+    "message p0a {password} {} hello",
     "decline {}",
     "resign {}",
 )
@@ -76,8 +86,7 @@ LINES = (
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
     with indoors(tmp_path_factory.mktemp("numbers")) as opened:
-        opened.sign_up("alice", "bob")
-        opened.send(address_of("alice"), f"blackbox solo alice {PASSWORD}")
+        seat_pairs(opened.server, 1)  # p0a and p0b, at board 1
         yield opened
 
 
@@ -89,23 +98,26 @@ def faults(house: Indoors) -> list[str]:
 
 
 def filled(line: str, number: str) -> str:
-    return line.replace("{password}", PASSWORD).replace("{}", number)
+    return line.replace("{password}", "secret").replace("{}", number)
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda number: f"{number[:6]}*{len(number)}")
 def test_any_number_in_a_command_gets_an_answer(house: Indoors, number: str) -> None:
     for line in LINES:
-        house.send_unread(address_of("alice"), "multiple", filled(line, number))
-        house.send_unread(address_of("alice"), filled(line, number)[:900])
+        house.send_unread(address_of("p0a"), "multiple", filled(line, number))
+        house.send_unread(address_of("p0a"), filled(line, number)[:900])
     assert faults(house) == []
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=lambda number: f"{number[:6]}*{len(number)}")
 def test_any_number_in_a_reply_gets_an_answer(house: Indoors, number: str) -> None:
-    letters = house.send(address_of("alice"), f"show alice {PASSWORD} 1")
-    letter = next(one for one in letters if one.reply_to.startswith("pbmserv+"))
+    with house.server.database.reading.connect() as connection:
+        player = players.of_name(connection, "p0a")
+    assert player is not None
+    seat = ReplyAddress(Purpose.BOARD, player.id, 1, epoch=player.reply_epoch)
+    to = house.server.mail_domain.address_of(seat)
     for line in (*LINES, "+b{}", "{},{}", "g,{}", "b{}", "undo {}", "{}: b3", "#{} b3"):
-        house.reply_unread(letter, filled(line, number))
+        house.send_unread(address_of("p0a"), "Re: your board", filled(line, number), to)
     assert faults(house) == []
 
 
@@ -116,5 +128,5 @@ def test_every_command_with_a_number_in_each_place(house: Indoors) -> None:
         words = row.example.split() if isinstance(row.example, str) else [row.name]
         for at in range(1, len(words) + 1):
             line = " ".join([*words[:at], "9" * 5_000, *words[at + 1 :]])
-            house.send_unread(address_of("alice"), "multiple", line)
+            house.send_unread(address_of("p0a"), "multiple", line)
     assert faults(house) == []

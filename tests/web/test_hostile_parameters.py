@@ -14,8 +14,9 @@ import pytest
 from asking_pages import asked, site_of
 from hypothesis import given
 from hypothesis import strategies as st
-from indoors import PASSWORD, Indoors, address_of, indoors
+from indoors import Indoors, indoors
 from running import Running, start
+from seating import seat_pairs
 from starlette.applications import Starlette
 from starlette.routing import Route
 from test_mailbox import Browser
@@ -82,8 +83,7 @@ QUERIES = (
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
     with indoors(tmp_path_factory.mktemp("hostile")) as opened:
-        opened.sign_up("alice", "bob")
-        opened.send(address_of("alice"), f"blackbox solo alice {PASSWORD}")
+        seat_pairs(opened.server, 1)
         yield opened
 
 
@@ -95,10 +95,10 @@ def site(house: Indoors) -> Starlette:
 def token(house: Indoors) -> str:
     """The token of a page of a board."""
     with house.server.database.reading.connect() as connection:
-        alice = players.of_name(connection, "alice")
-    assert alice is not None
-    of_page = ReplyAddress(Purpose.PAGE, alice.id, 1, alice.reply_epoch, 0)
-    return house.server.mail_domain.ring.token(of_page)
+        player = players.of_name(connection, "p0a")
+    assert player is not None
+    seat = ReplyAddress(Purpose.BOARD, player.id, 1, epoch=player.reply_epoch)
+    return house.server.mail_domain.ring.token(seat)
 
 
 def routes(site: Starlette) -> list[str]:
@@ -142,6 +142,10 @@ def test_any_value_in_any_place_of_a_path(site: Starlette) -> None:
 
 def test_any_value_of_any_parameter_of_a_query(site: Starlette, house: Indoors) -> None:
     wrong = []
+    seat = f"/b/{token(house)}"
+    assert asyncio.run(asked(site, seat)).status == 200
+    headers = {"authorization": f"Bearer {token(house)}"}
+    assert asyncio.run(asked(site, "/api/seat", **headers)).status == 200
     for path in routes(site):
         filled = path.replace("/b/{token}", f"/b/{token(house)}")
         filled = PARAMETER.sub("1", filled)
@@ -265,8 +269,7 @@ def test_what_a_database_cannot_hold_is_asked_of_neither(
     """PostgreSQL refuses texts with NUL and numbers above 63 bits, SQLite only the latter."""
     values = ("\0", "a\0b", str(2**63), "9" * 5_000, "9" * 9)
     with indoors(tmp_path, database_url) as house:
-        house.sign_up("alice", "bob")
-        house.send(address_of("alice"), f"blackbox solo alice {PASSWORD}")
+        seat_pairs(house.server, 1)
         site, requests = site_of(house.server), []
         for path in routes(site):
             for value in values:
