@@ -142,6 +142,9 @@ class Verdict:
 
 
 UNCHECKED = Verdict()
+BY_REPLY_ADDRESS = Verdict("unchecked", "not looked at: the reply address says who writes")
+"""The verdict of the door on a mail to a reply address, which need not wait for name servers. Play
+has the sender checked if a command of the mail may need more proof."""
 
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network

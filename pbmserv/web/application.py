@@ -37,6 +37,7 @@ from pbmserv.web.pages import (
     seconds_until,
     tagged,
 )
+from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.public import PublicRequests, is_number, public_routes
 from pbmserv.web.server import Health, SafeResponses, fault_of, health_routes, mounted
 
@@ -48,6 +49,8 @@ LONGEST_WISH = 8_000
 """Octets of a form of a player's own page."""
 DONE = frozenset({"prefs", "away", "back", "address", "export", "signoff", "delete"})
 """What the forms of the page ask for."""
+WITH_TOKEN = ("/b/", "/confirm/", "/mine/", "/unsubscribe/")
+"""Beginnings of the paths of forms that need a token."""
 
 MOST_KEPT = 500
 """Pages of boards that are kept until somebody moves, of some 15 kB each."""
@@ -204,7 +207,15 @@ def build(
             Route("/api", site.to_api),
             mounted("/api", lambda: _api(printer, web_requests, allowance)),
         ],
-        middleware=[Middleware(SafeResponses, fault=site.fault)],
+        middleware=[
+            Middleware(SafeResponses, fault=site.fault),
+            Middleware(
+                LimitedPosts,
+                limits=PostLimits(WITH_TOKEN, pages.proxies),
+                refuse=site.too_many_forms,
+                but_below="/api/",
+            ),
+        ],
         exception_handlers={
             HTTPException: site.refused,
             StillWorking: site.working,
@@ -220,7 +231,7 @@ def build(
 def _api(printer: Printer, web_requests: WebRequests, allowance: Allowance) -> ASGIApp:
     from pbmserv.web.api import build_api
 
-    return build_api(printer, web_requests, allowance)
+    return build_api(printer, web_requests, allowance, printer.pages.proxies)
 
 
 class _Site:
@@ -348,6 +359,10 @@ class _Site:
     async def too_large(self, _request: Request, _error: Exception) -> Response:
         """Return 503: the page would take more work than one page may."""
         return self._failure(503, "too-large")
+
+    def too_many_forms(self, seconds: int) -> Response:
+        """429: their network has sent too many forms."""
+        return html(self._text("too-many-forms", seconds=seconds), 429, PRIVATE)
 
     def fault(self, error: BaseException) -> Response:
         """500, or 503: the log names the fault, the page does not."""

@@ -34,6 +34,7 @@ from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.outbound.relay_url import read_relay_url
 from pbmserv.web.mail_program import LONGEST_BODY, Draft, MailProgram, Person, drafted
 from pbmserv.web.pages import LASTING, PRIVATE, html, read_form, tagged
+from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.server import HEADERS, SafeResponses
 
 ANSWER_S = 3.0
@@ -98,11 +99,18 @@ def build_mailbox(
         middleware=[
             Middleware(SafeResponses, fault=site.fault, headers=_SAFE),
             Middleware(OnlyHere, what="mailbox"),
+            Middleware(LimitedPosts, limits=PostLimits((f"{top}/",), ()), refuse=too_many_forms),
         ],
         exception_handlers={HTTPException: site.refused},
     )
     application.router.redirect_slashes = False
     return application
+
+
+def too_many_forms(seconds: int) -> Response:
+    """429: this machine has sent too many forms."""
+    text = f"You have sent a lot of forms within a minute: wait {seconds} s, and send it again.\n"
+    return Response(text, 429, PRIVATE, "text/plain")
 
 
 class OnlyHere:

@@ -24,8 +24,8 @@ from pbmserv.web.allowance import (
     OF_NETWORK,
     Allowance,
     Exhausted,
-    network_of,
 )
+from pbmserv.web.client_network import network_of
 from pbmserv.web.pages import MOST_OCTETS, Rendered
 
 PROXIES = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("10.0.0.0/8"))

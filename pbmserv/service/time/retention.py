@@ -8,7 +8,8 @@ everything else nothing is kept, or only as long as the operator wishes. When th
 
 - Texts of mails that led to nothing go first, the oldest first, whatever their days.
 - Mails are carried out all the same, only their text is not kept: it is there to look things up.
-- Mails for the postmaster, whom anybody may write to, are put off (451) from half of the quota on.
+- Mails for the postmaster, whom anybody may write to, are put off (451) from half of the quota on,
+  small ones from three quarters on.
 - A mail that our own code failed on is kept above the quota: it had its 250, and a person must see
   it.
 
@@ -31,6 +32,7 @@ from pbmserv.clock import Clock
 from pbmserv.service.boards.proposals import ANSWERED_DAYS
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.bounces import TOO_LATE
+from pbmserv.service.limits.postmaster_shares import SMALL
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.statements import older, remove
 from pbmserv.store.core.writer import Writer
@@ -106,12 +108,18 @@ class Quota:
             self._taken["kept"] = self._taken.get("kept", 0) + octets
 
     def has_room(self, octets: int, *, for_postmaster: bool) -> bool:
-        """Whether one more mail may wait, and count it. Those for the postmaster, whom anybody may
-        write to and that are kept, have half of the quota."""
+        """Return whether one more mail may wait, and count it then.
+
+        Mails for the postmaster are kept, and anybody may write them. They may take half of the
+        quota, and a quarter more if they are small.
+        """
         with self._guard:
             waiting = self._taken.get("waiting", 0)
             kept = self._taken.get("kept", 0) + octets
-            if waiting + octets > self.most or (for_postmaster and kept > self.most // 2):
+            quarters = 3 if octets <= SMALL else 2
+            if waiting + octets > self.most:
+                return False
+            if for_postmaster and kept > self.most * quarters // 4:
                 return False
             self._taken["waiting"] = waiting + octets
             if for_postmaster:
