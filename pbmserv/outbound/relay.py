@@ -221,7 +221,7 @@ LONGEST_PAUSE = timedelta(minutes=15)
 
 
 _CODE = re.compile(r"\b[245]\d\d\b(?:[ -]\d\.\d{1,3}\.\d{1,3})?")
-_ANGLED = re.compile(r"\S*@\S*")
+_ANGLED = re.compile(r"(?<!\S)\S*@\S*")
 """An address among the words of a relay, which no log has."""
 
 
