@@ -10,6 +10,7 @@ from difflib import get_close_matches
 
 from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.types import BOT_USERIDS, value
+from pbmserv.mail import reading_time
 
 
 def _table() -> dict[int, str]:
@@ -137,7 +138,11 @@ def split(line: str) -> list[Word]:
 
     A quote opens at the start of a word or behind ``=`` and closes before a
     blank or the end; one that is not closed is an ordinary character.
+
+    Raises:
+        ReadingTooLong: the mail has taken all its time.
     """
+    reading_time.check()
     line = fold(line)
     if '"' not in line and "'" not in line:
         return [Word(word, word) for word in line.split()]
