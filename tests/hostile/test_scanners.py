@@ -240,7 +240,10 @@ SCANNERS: Mapping[str, Scanner] = {
     "reports": Scanner(
         lambda text: read_report(_mail(text, "")),
         (
-            "Content-Type: multipart/report; boundary=b\n\n--b\nContent-Type: message/delivery-status\n\n",
+            (
+                "Content-Type: multipart/report; boundary=b\n\n--b\n"
+                "Content-Type: message/delivery-status\n\n"
+            ),
             "Subject: Undelivered\n\n",
         ),
         (
@@ -390,7 +393,10 @@ SCANNERS: Mapping[str, Scanner] = {
         lambda text: GAME.load(text, lambda _: ()),
         (
             "SAVEFILE:41:Simon Tatham's Portable Puzzle Collection\n",
-            "SAVEFILE:41:Simon Tatham's Portable Puzzle Collection\nVERSION :1:1\nGAME    :9:Black Box\n",
+            (
+                "SAVEFILE:41:Simon Tatham's Portable Puzzle Collection\n"
+                "VERSION :1:1\nGAME    :9:Black Box\n"
+            ),
         ),
         ("MOVE    :2:F1\n", "MOVE    :1:", "A       :1:a\n", "STATEPOS:1:1\n", "MOVE    :9"),
     ),
