@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pbmserv.commands.grammar.words import (
     ADDRESS,
     BOARD,
-    COMMAS,
     LONGEST_PASSWORD,
     MOST_SETTINGS,
     NUMBER,
@@ -254,7 +253,7 @@ def move(at: Cursor) -> None:
         at.taken.number = int(numbered[1])
         text = text[: numbered.start()]
     if "," in text and " " in text:
-        text = COMMAS.sub(",", text)
+        text = ",".join(map(str.strip, text.split(",")))
     at.taken.text = text.strip()
     if not at.taken.text:
         raise at.refusal("missing-move", form=", ".join(labels))

@@ -35,7 +35,7 @@ from pbmserv.games.blackbox.practice import resumed
 from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.views import View
 
-_BOX = re.compile(r"^(\s*box:\s*)board ([0-9]{1,9})\s*$", re.MULTILINE)
+_BOX = re.compile(r"^([^\S\n]*box:[^\S\n]*)board ([0-9]{1,9})[^\S\n]*$", re.MULTILINE)
 _WIDE = re.compile(r"!(?:[A-Z]+|[0-9]+)(?=,|$)|-")
 """A row, a column or an area that a move seals."""
 _GIVEN_UP = dict.fromkeys((WITHDRAW, FORFEIT), practice.SOLVE)

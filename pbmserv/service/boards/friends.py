@@ -50,7 +50,7 @@ _LURES = re.compile(r"://|www\.|@|[\w-]\.[a-z]{2,}\b|(?:\d[ ./()-]*){7}", re.IGN
 
 _DOMAIN = re.compile(r"(?:[a-z0-9_-]{1,63}\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})")
 
-_AS = re.compile(r"(.*?)[,;]?\s+as\s+[\"'<]?([\w-]{1,40})[\"'>]?\s*[.!]?", re.IGNORECASE)
+_AS = re.compile(r"(.*?)[,;]?(?<!\s)\s+as\s+[\"'<]?([\w-]{1,40})[\"'>]?\s*[.!]?", re.IGNORECASE)
 _NEVER = frozenset({"never", "unsubscribe", "stop", "remove"})
 _NO = frozenset({"no", "nope", "not", "reject", "decline", "nein", "non", "nej", "nei", "nee"})
 

@@ -43,8 +43,7 @@ WORDS = "(your words)"
 _REPLY_ADDRESS = re.compile(r"(?:\+|%2B)[a-z2-7]{24,64}@", re.IGNORECASE)
 _NAME = re.compile(r"[^\W\d_]+")
 _MOST_SIGNED = 8
-_SENTENCE = re.compile(r"[?!]\s*$|\S{2} \S+ \S+ \S+ \S+ \S+.*[.]\s*$")
-"""How a line ends that says something; few lines of signatures do."""
+_SIX_WORDS = re.compile(r"\S{2} \S+ \S+ \S+ \S+ \S")
 
 _AROUND = ".,:;!?()[]{}<>\"'`*_~|/\\=+-"
 _BETWEEN = re.compile(r"[\s=:/,;|()\[\]{}<>\"']+")
@@ -96,12 +95,19 @@ def pass_on(context: CommandContext, written: str) -> Said:
     return passed.said
 
 
+def _is_sentence(line: str) -> bool:
+    """Whether a line without blanks around it ends as few lines of signatures do."""
+    if line.endswith(("?", "!")):
+        return True
+    return line.endswith(".") and _SIX_WORDS.search(line[:-1]) is not None
+
+
 def _is_signature(context: CommandContext, written: str, userid: str) -> bool:
     """Whether what stands below a command is no more than its writer's signature, which may tell an
     opponent a name and a place of work: a goodbye and what is below it, or a name alone.
     """
     lines = list(filter(None, map(str.strip, written.split("\n"))))
-    if not 0 < len(lines) <= _MOST_SIGNED or any(map(_SENTENCE.search, lines)):
+    if not 0 < len(lines) <= _MOST_SIGNED or any(map(_is_sentence, lines)):
         return False
     if is_closing(lines[0]):
         return len(lines) > 1

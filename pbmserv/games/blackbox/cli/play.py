@@ -290,7 +290,7 @@ def _begun(text: str, moves: str) -> Practice:
 
     guesses = USUAL_GUESSES[Scoring.PRACTICE]
     game = begin(read_id(text), Scoring.PRACTICE, guesses, fair=True, clue=True)
-    for move in filter(None, re.split(r"\s*;\s*", moves.strip())):
+    for move in filter(None, map(str.strip, moves.split(";"))):
         if move in ("undo", "redo", "restart", "solve", "hint"):
             game = getattr(game, move)()
         else:
