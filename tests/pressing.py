@@ -44,8 +44,13 @@ class Tab:
     headers: dict[str, str] = field(default_factory=dict)
 
     def load(self, query: str = "") -> Tab:
-        """Open the page, or load it again."""
-        return self._ask("GET", f"{self.path}{query}")
+        """Open the page, or load it again; a letter's link leads to the address of a visit."""
+        self._ask("GET", f"{self.path}{query}")
+        if self.status == 303:
+            to = self.headers["location"]
+            self.path = to.partition("?")[0]
+            self._ask("GET", to)
+        return self
 
     def tap(self, *spots: str) -> Tab:
         """Tap ports and cells, one after the other."""
@@ -64,7 +69,8 @@ class Tab:
         self._ask("POST", self.path, body)
         if self.status == 303:
             to = self.headers["location"]
-            assert to.partition("?")[0] == self.path
+            assert to.rpartition("/")[0] == self.path.rpartition("/")[0]
+            self.path = to.partition("?")[0]
             return self._ask("GET", to)
         return self
 

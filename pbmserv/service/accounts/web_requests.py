@@ -17,6 +17,7 @@ from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import account, preferences
 from pbmserv.service.accounts.personal_page import PersonalPages, mail_link
 from pbmserv.service.accounts.preferences import Subscription
+from pbmserv.service.accounts.visits import has_ended, is_visit, visit_of, visit_token
 from pbmserv.service.boards import friends
 from pbmserv.service.boards.board_page import BoardPages, Taken
 from pbmserv.service.boards.public_pages import PublicPages
@@ -71,6 +72,24 @@ class WebRequests:
         self.boards = BoardPages(services, database, clock, hand_in)
         self.public = PublicPages(services, database, clock)
         self.personal = PersonalPages(services, database, clock, self.boards, leave)
+
+    def visit(self, token: str) -> str | None:
+        """Return a new visit's token for that of a link or a visit; ``None``: it opens nothing."""
+        return visit_token(self._services.mail_domain.ring, token, self._clock.now())
+
+    def is_link(self, token: str) -> bool:
+        """Whether a token is of a letter's link to a page, and its visit has yet to begin."""
+        told = self._services.mail_domain.ring.read(token)
+        return (
+            told is not None
+            and not is_visit(told)
+            and visit_of(told, self._clock.now()) is not None
+        )
+
+    def has_ended(self, token: str) -> bool:
+        """Whether a token is of a visit that is over."""
+        told = self._services.mail_domain.ring.read(token)
+        return told is not None and has_ended(told, self._clock.now())
 
     async def describe(self, token: str) -> SignupState | None:
         """What a confirmation link is about."""
