@@ -189,7 +189,10 @@ def _may_go(context: CommandContext, sender: Player, address: str, marks: list[s
     wanted = not here or any(takes_from(context, one, sender.id) for one in here)
     refused = invitations.wants_none(context.connection, marks)
     enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
-    asked = context.services.traffic.asks([_folded(address)], context.incoming.source)
+    traffic, source = context.services.traffic, context.incoming.source
+    asked = traffic.asks([_folded(address)], source) or (
+        not here and traffic.asks_strangers([_folded(address)], source)
+    )
     return wanted and not refused and not enough and not asked
 
 

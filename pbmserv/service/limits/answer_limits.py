@@ -80,16 +80,23 @@ def _whose(context: CommandContext) -> str:
 
 
 def must_not_flood(context: CommandContext, addresses: Iterable[str]) -> None:
-    """Refuse one more letter that asks for an answer at *addresses*, if there were some today.
+    """Refuse one more letter that asks for an answer at *addresses*, if there were some today, or
+    if this network or player brings too many such letters to others.
 
     Who is proven to write from an address may ask there as often as it takes.
     """
     own = context.incoming.mail.sender.lower() if context.incoming.verdict.passed else ""
     asked = list(dict.fromkeys(address.lower() for address in addresses))
     others = [address for address in asked if address != own]
-    full = context.services.traffic.asks(others, context.incoming.source)
+    player = context.player.id if context.player is not None else 0
+    traffic, source = context.services.traffic, context.incoming.source
+    full = traffic.asks(others, source)
     if full:
         raise Refused("asked-often", part=full)
+    if others:
+        reached = traffic.asks_strangers(others, source, player)
+        if reached:
+            raise Refused("asked-many", why=reached)
 
 
 TOLD_EVERY = timedelta(days=1)
