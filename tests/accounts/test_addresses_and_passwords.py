@@ -207,7 +207,7 @@ def test_several_addresses_at_signup(tmp_path: Path) -> None:
         assert letters[HOME].subject == "Welcome, alice"
         server.reply(letters[PHONE], "yes")
         server.letters()
-        server.send(HOME, "forgot alice")
+        server.send(PHONE, "forgot alice")
         assert {str(f.message["To"]) for f in server.letters()} == {HOME, PHONE}
         server.send(WORK, "signup gone-12 secret")
         assert "Nobody can have" in server.letter(WORK).text
