@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from pbmserv.mail.reply_address import (
     LONGEST_LOCAL,
     MAC_BYTES,
+    OF_PAGES,
     KeyRing,
     MailDomain,
     Purpose,
