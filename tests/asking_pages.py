@@ -74,10 +74,16 @@ async def asked(
     return Answer(found[0]["status"], tuple(found[0]["headers"]), body)
 
 
+async def followed(site: Starlette, path: str) -> Answer:
+    """The answer to a look, or that of the page to which it leads."""
+    answer = await asked(site, path)
+    return await asked(site, answer.header("location")) if answer.status == 303 else answer
+
+
 def all_asked(site: Starlette, *paths: str) -> dict[str, Answer]:
-    """The answers to all of these."""
+    """The answers to all of these, where they lead to."""
 
     async def ask() -> dict[str, Answer]:
-        return {path: await asked(site, path) for path in paths}
+        return {path: await followed(site, path) for path in paths}
 
     return asyncio.run(ask())

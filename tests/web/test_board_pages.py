@@ -402,7 +402,7 @@ def test_while_the_database_is_away_pages_say_when_to_come_again(
     server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice, _, _ = challenged(server)
-    token = alice.path.removeprefix("/b/")
+    token = alice.load().path.removeprefix("/b/")
     away = OperationalError("SELECT 1", {}, sqlite3.OperationalError("unable to open"))
 
     def broken(*_: object) -> None:

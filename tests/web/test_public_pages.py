@@ -142,7 +142,7 @@ def test_a_daily_box_is_in_the_archive_and_opens_when_all_are_done(server: Runni
     server.live(days=1)
     assert "The box stays shut until all who got it are done" in table.load().text
     assert "1 still plays it" in table.text
-    bob.load().press("resign")
+    bob.reopen().press("resign")
     assert "1 player guessed wrong or gave up" in table.load().text
     assert re.search(r"1 alice \d+", table.text)
     assert f"atoms at {', '.join(cells[:-1])} and {cells[-1]}" in table.html

@@ -125,7 +125,7 @@ class NotTried(Command):
             much work as one mail may ask for) or ``"apart"`` (it may be a move, or an initial below
             a move); of words for others also ``"password"`` (the writer's is in
             them), ``"some-password"`` (another one of the same mail), ``"letter"`` (it stands in
-            a letter that is answered), ``"link"`` (a reply address of ours), ``"quoted"`` or
+            a letter that is answered), ``"link"`` (a token of this server), ``"quoted"`` or
             ``"unproven"`` (nothing shows who wrote them).
         more: further commands that are not listed one by one.
         example: a command that would be right.

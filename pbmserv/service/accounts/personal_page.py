@@ -25,6 +25,7 @@ from pbmserv.letters.scene import why
 from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
 from pbmserv.service.accounts import preferences
+from pbmserv.service.accounts.visits import link_of, visit_of
 from pbmserv.service.boards.board_page import BoardPage, BoardPages
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import Services
@@ -153,13 +154,15 @@ class PersonalPages:
     # -- looks -----------------------------------------------------------------------------
 
     def _player(self, connection: Connection, token: str) -> tuple[Player, ReplyAddress] | None:
+        now = self._clock.now()
         told = self._services.mail_domain.ring.read(token)
-        if told is None or told.purpose is not Purpose.PAGE:
+        link = None if told is None else link_of(told, now)
+        if link is None or link.purpose is not Purpose.PAGE:
             return None
-        player = players.by_id(connection, told.player)
-        if player is None or not opens_page(told, player, self._clock.now()):
+        player = players.by_id(connection, link.player)
+        if player is None or not opens_page(link, player, now):
             return None
-        return player, told
+        return player, link
 
     def _page(self, token: str) -> PersonalPage | None:
         with self._database.reading.connect() as connection:
@@ -197,8 +200,10 @@ class PersonalPages:
         for number in boards.of_player(connection, player.id, RUNNING, None, MOST_BOARDS):
             board = boards.load(connection, number)
             assert board is not None
-            told = ReplyAddress(Purpose.BOARD, player.id, number, 0, player.reply_epoch)
-            show = partial(self._boards.seen, connection, ring.token(told), budget.replay)
+            link = ReplyAddress(Purpose.BOARD, player.id, number, 0, player.reply_epoch)
+            visit = visit_of(link, self._clock.now())
+            assert visit is not None
+            show = partial(self._boards.seen, connection, ring.token(visit), budget.replay)
             try:
                 budget.check()
                 page = unless_broken(number, board.game, show)

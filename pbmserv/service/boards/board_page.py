@@ -1,8 +1,9 @@
 """A board's page: what its player sees there, and presses, which go in as mails do.
 
 The page is opened by the token of the reply address that the board's letters have, so it can do
-what a reply to them can, and nothing else. Looking changes nothing: a move is put together by
-buttons that lead back to the page, and only what is sent is played.
+what a reply to them can, and nothing else; its own address has the token of a visit. Looking
+changes nothing: a move is put together by buttons that lead back to the page, and only what is
+sent is played.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
@@ -27,6 +29,7 @@ from pbmserv.letters.looking import Seen
 from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.service.accounts.visits import link_of
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.core.context import Services
 from pbmserv.service.core.lookup import is_shut
@@ -241,7 +244,7 @@ class BoardPages:
             TooMany: it looks too often.
         """
         told = self._services.mail_domain.ring.read(token)
-        if told is not None and told.purpose is Purpose.BOARD:
+        if told is not None and told.purpose in {Purpose.BOARD, Purpose.BOARD_VISIT}:
             self._services.traffic.looks(told.player)
         return await self.page(token, Look())
 
@@ -292,7 +295,7 @@ class BoardPages:
     def _kept_page(self, token: str) -> BoardPage | None:
         """The page without a draft, if that takes no more than to read the board's row."""
         with self._database.reading.connect() as connection:
-            told = _sitter_of(connection, self._services.mail_domain, token)
+            told = _sitter_of(connection, self._services.mail_domain, token, self._clock.now())
         if told is None:
             return None
         sitter, board = told
@@ -310,7 +313,7 @@ class BoardPages:
         Args:
             before: see `Positions.newest`.
         """
-        told = _sitter_of(connection, self._services.mail_domain, token)
+        told = _sitter_of(connection, self._services.mail_domain, token, self._clock.now())
         if told is None:
             return None
         sitter, board = told
@@ -338,7 +341,7 @@ class BoardPages:
         """The press as a reply to a letter of that turn."""
         domain = self._services.mail_domain
         with self._database.reading.connect() as connection:
-            found = _sitter_of(connection, domain, token)
+            found = _sitter_of(connection, domain, token, self._clock.now())
         if found is None:
             return None
         who, board = found
@@ -415,17 +418,18 @@ def scene_of(
 
 
 def _sitter_of(
-    connection: Connection, domain: MailDomain, token: str
+    connection: Connection, domain: MailDomain, token: str, now: datetime
 ) -> tuple[Sitter, BoardRow] | None:
-    """Who looks at which board, if the token is good, and is so still."""
+    """Return the player who looks, and the board; ``None`` if the token is not good now."""
     told = domain.ring.read(token)
-    if told is None or told.purpose is not Purpose.BOARD:
+    link = None if told is None else link_of(told, now)
+    if link is None or link.purpose is not Purpose.BOARD:
         return None
-    board = boards.load(connection, told.about)
-    sitter = board.sitter_of(told.player) if board else None
+    board = boards.load(connection, link.about)
+    sitter = board.sitter_of(link.player) if board else None
     if board is None or sitter is None or sitter.state != PlayerState.ACTIVE:
         return None
-    return (sitter, board) if sitter.reply_epoch == told.epoch else None
+    return (sitter, board) if sitter.reply_epoch == link.epoch else None
 
 
 def _looked(seen: BoardPage, look: Look) -> BoardPage:

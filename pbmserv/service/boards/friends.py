@@ -188,7 +188,14 @@ def _may_go(context: CommandContext, sender: Player, address: str, marks: list[s
     month = context.now - AGAIN
     refused = invitations.wants_none(context.connection, marks)
     enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
-    asked = context.services.traffic.asks([mailbox_of(address)], context.incoming.source)
+    traffic, source, mailbox = (
+        context.services.traffic,
+        context.incoming.source,
+        mailbox_of(address),
+    )
+    asked = traffic.asks([mailbox], source)
+    if not asked and not _players_at(context, address):
+        asked = traffic.asks_strangers([mailbox], source)
     return _is_wanted(context, sender, address) and not (refused or enough or asked)
 
 

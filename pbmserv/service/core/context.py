@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -54,6 +54,7 @@ class Services:
         away_days: days of a calendar year that a player can be away.
         invitations: how many mail addresses a player can invite in a day.
         letters: makes letters once more, to tell what of a mail quotes them.
+        secrets: secrets that no key of reply addresses has signed and nobody's words may hold.
     """
 
     mail_domain: MailDomain
@@ -68,6 +69,7 @@ class Services:
     away_days: int
     invitations: int
     letters: Letters
+    secrets: Callable[[], Sequence[str]] = tuple
 
 
 @dataclass(slots=True)

@@ -29,16 +29,18 @@ from typing import TypeVar
 from sqlalchemy import Connection, Table
 
 from pbmserv.clock import Clock
+from pbmserv.service.accounts import account
 from pbmserv.service.boards.proposals import ANSWERED_DAYS
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.bounces import TOO_LATE
 from pbmserv.service.limits.postmaster_shares import SMALL
+from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.statements import older, remove
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import inbox, kept_letters
 from pbmserv.store.delivery.kept_letters import OldLetter
-from pbmserv.store.tables.accounts import invitations
+from pbmserv.store.tables.accounts import address_changes, invitations, signups
 from pbmserv.store.tables.boards import unconfirmed_boards
 from pbmserv.store.tables.mail import MailState
 
@@ -169,6 +171,9 @@ BOARDS_KEPT = timedelta(days=ANSWERED_DAYS)
 INVITATIONS_KEPT = timedelta(days=365)
 """How long the link in an invitation works that ends all of them."""
 
+UNCONFIRMED_KEPT = timedelta(days=account.UNCONFIRMED_DAYS)
+"""How long a signup and a change of address wait for their confirmation."""
+
 NO_TIME = timedelta(0)
 
 WORDS_KEPT = TOO_LATE + timedelta(days=1)
@@ -217,6 +222,10 @@ class Expiry:
             or self._prune()
             or self._drop_rows(unconfirmed_boards, BOARDS_KEPT)
             or self._drop_rows(invitations, INVITATIONS_KEPT)
+            or self._drop(players.late_signups, partial(remove, table=signups), UNCONFIRMED_KEPT)
+            or self._drop(
+                players.late_changes, partial(remove, table=address_changes), UNCONFIRMED_KEPT
+            )
             or self._drop(kept_letters.mailed, kept_letters.forget_bytes, kept.letters)
             or self._drop(kept_letters.old, _shrink, max(kept.letters, WORDS_KEPT))
         )

@@ -171,6 +171,13 @@ address_changes = Table(
 """New addresses that wait for their confirmation, one row for each. With the first one of a
 batch to be confirmed the addresses from before that batch are dropped."""
 
+Index(
+    "ix_address_changes_waiting",
+    address_changes.c.created_at,
+    postgresql_where=address_changes.c.confirmed_at.is_(None),
+    sqlite_where=address_changes.c.confirmed_at.is_(None),
+)
+
 
 def _mailbox_of_row(row: Any) -> str:
     return mailbox_of(row.get_current_parameters()["address"])
@@ -199,7 +206,15 @@ signups = Table(
     Column("created_at", Instant, nullable=False),
 )
 """Requests that wait for their confirmation, a row for each address. The first one of a userid
-to be confirmed gets it; `player_id` is set when that has happened."""
+to be confirmed gets it; `player_id` is set when that has happened. The first address of a batch is
+asked at once, the others when it has answered. Those that nobody confirms are deleted."""
+
+Index(
+    "ix_signups_waiting",
+    signups.c.created_at,
+    postgresql_where=signups.c.player_id.is_(None),
+    sqlite_where=signups.c.player_id.is_(None),
+)
 
 invitations = Table(
     "invitations",
