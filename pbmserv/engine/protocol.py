@@ -258,8 +258,8 @@ class Racing(Protocol):
         """How hard a board's box is, as everybody may know, in a word; "" = nobody is told."""
         ...
 
-    def guessed(self, state: Any, seat: Seat) -> bool:
-        """Whether a seat's race came to its end, and was not given up."""
+    def solved(self, state: Any, seat: Seat) -> bool:
+        """Whether a seat reached the aim of its race, so that its score counts in the tables."""
         ...
 
     def read_kind(self, text: str) -> str:

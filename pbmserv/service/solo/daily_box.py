@@ -251,7 +251,7 @@ NAMED = 30
 def keep_scores(
     context: CommandContext, board: BoardRow, after: Position, ended_at: datetime
 ) -> None:
-    """Keep what can be compared: of people who have guessed, on a box that nobody could know."""
+    """Keep the scores that can be compared: of people who solved a box that nobody could know."""
     game, outcome = after.game, after.outcome
     if not races(game) or outcome is None or not outcome.scores:
         return
@@ -261,7 +261,7 @@ def keep_scores(
     found = {
         sitter.seat: (sitter.player_id, outcome.scores[sitter.seat])
         for sitter in board.sitters
-        if not is_bot(sitter) and game.guessed(after.state, sitter.seat)
+        if not is_bot(sitter) and game.solved(after.state, sitter.seat)
     }
     solo.keep_scores(context.connection, board.id, board.game, kind, found, ended_at)
 
