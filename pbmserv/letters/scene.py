@@ -72,6 +72,7 @@ class BoardScene:
         rated: whether the result changes ratings.
         terms: how long its players may take.
         daily: number of the box of the day that it is; 0 = it is none.
+        chooser: userid of the player who chose the box of a race, and may know it; "" = nobody.
     """
 
     number: int
@@ -95,6 +96,7 @@ class BoardScene:
     rated: bool
     terms: Terms
     daily: int
+    chooser: str
 
     @property
     def has_coach(self) -> bool:
@@ -129,6 +131,7 @@ def board_scene(
     own_move: bool,
     daily: int,
     after: int | None = None,
+    chooser: str = "",
 ) -> BoardScene:
     """What *seat* may see of a position.
 
@@ -170,6 +173,7 @@ def board_scene(
         rated=rated,
         terms=terms,
         daily=daily,
+        chooser=chooser,
     )
 
 

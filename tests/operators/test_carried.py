@@ -347,16 +347,17 @@ def test_a_copy_of_an_older_version_is_upgraded_first(
 ) -> None:
     folder = tmp_path / "migrations"
     shutil.copytree(schema.migrations_folder(), folder)
-    (folder / "versions" / "0002_later.py").write_text(
+    now, later = schema.head(), f"{int(schema.head()) + 1:04}"
+    (folder / "versions" / f"{later}_later.py").write_text(
         "from alembic import op\n"
-        "revision, down_revision, branch_labels, depends_on = '0002', '0001', None, None\n"
+        f"revision, down_revision, branch_labels, depends_on = '{later}', '{now}', None, None\n"
         "def upgrade() -> None:\n"
         "    if op.get_bind().dialect.has_table(op.get_bind(), 'players'):\n"
         "        op.execute(\"UPDATE players SET tz = 'Europe/Berlin'\")\n"
     )
     before = (tmp_path / "copy").read_bytes()
     monkeypatch.setattr(schema, "migrations_folder", lambda: folder)
-    assert restore(empty_postgres_url, tmp_path / "copy").revision == "0001"
+    assert restore(empty_postgres_url, tmp_path / "copy").revision == now
     with closing(Database(empty_postgres_url)) as database:
         schema.require(database)
         with database.reading.connect() as connection:

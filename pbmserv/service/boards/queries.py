@@ -155,8 +155,8 @@ def _oneself(context: CommandContext) -> list[Player]:
 
 
 def winners(names: Sequence[str], places: Sequence[int]) -> list[str]:
-    """Who came first; nobody when all are equal."""
-    if len(places) > 1 and len(set(places)) == 1:
+    """Return the players in first place; none if all places are equal or one player was alone."""
+    if len(set(places)) == 1:
         return []
     return [name for name, place in zip(names, places, strict=True) if place == 1]
 

@@ -63,6 +63,7 @@ class BoardRow:
         sitters: by seat.
         followed: somebody watches it.
         origin: the board whose box was drawn for it first, where this is a copy.
+        chosen_by: id of the player who named the box of a race; ``None`` = the server drew it.
         names: userids by seat.
         bots: the seats of bots.
         plans: the moves that wait, by seat.
@@ -86,6 +87,7 @@ class BoardRow:
     sitters: tuple[Sitter, ...]
     followed: bool
     origin: int | None
+    chosen_by: int | None
     names: tuple[str, ...]
     bots: frozenset[Seat]
     plans: Mapping[Seat, str] = field(repr=False)
@@ -94,6 +96,17 @@ class BoardRow:
         """The board with other names for its userids."""
         sitters = tuple([replace(one, userid=called[one.userid]) for one in self.sitters])
         return replace(self, sitters=sitters, names=tuple([one.userid for one in sitters]))
+
+    @property
+    def chooser(self) -> str:
+        """Userid of the player who chose the box of a race and may know it; ``""`` for nobody.
+
+        A chooser whose seat an operator has given to somebody else is not named.
+        """
+        if self.chosen_by is None:
+            return ""
+        sitter = self.sitter_of(self.chosen_by)
+        return "a former player" if sitter is None else sitter.userid
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -194,6 +207,7 @@ def create(
     rated: bool,
     comparable: bool = True,
     origin: int | None = None,
+    chosen_by: int | None = None,
     proven: bool = True,
     sitting: Sequence[int],
     accepted: Sequence[int],
@@ -221,6 +235,7 @@ def create(
             rated=rated,
             comparable=comparable,
             origin=origin,
+            chosen_by=chosen_by,
             proven=proven,
             plies=0,
             created_at=now,

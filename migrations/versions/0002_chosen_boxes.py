@@ -1,0 +1,16 @@
+"""Add the player who chose the box of a race."""
+
+import sqlalchemy as sa
+from alembic import context, op
+
+revision = "0002"
+down_revision = "0001"
+branch_labels = None
+depends_on = None
+
+KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+
+def upgrade() -> None:
+    if "game" in context.config.attributes["stores"]:
+        op.add_column("boards", sa.Column("chosen_by", KEY))
