@@ -205,8 +205,8 @@ class Shown:
 
     Attributes:
         players: userids by seat.
-        chooser: userid of the player who chose the box of a race (-id, -seed), and may know it; "" =
-            nobody did.
+        chooser: userid of the player who chose the box of a race (-id, -seed) and may know it;
+            "" = no player did.
         events: what has happened lately, a sentence each, oldest first.
         scores: what each has scored, a sentence each.
         outcome: how it ended; null = it runs.

@@ -110,7 +110,7 @@ def endings(position: Position, seats: int, data: st.DataObject) -> Position:
 
 @given(st.sampled_from(["classic", "timed", "first"]), st.integers(2, 5), st.data())
 def test_a_race_is_won_by_solving_the_box(scoring: str, seats: int, data: st.DataObject) -> None:
-    """Every seat that solved the box comes before every seat that did not; if none did, none won."""
+    """Each seat that solved the box comes before each that did not; if none did, none won."""
     words = ("-size=4x4", "-atoms=2", "-seed=monday", f"-scoring={scoring}")
     over = endings(begun(*words, seats=seats), seats, data)
     outcome = over.outcome

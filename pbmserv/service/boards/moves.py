@@ -359,9 +359,10 @@ def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat 
     if command.game is not None and command.game != board_row.game:
         raise wrong_game(board_row, command.game)
     by_reply = context.reply_address is not None and context.reply_address.player
-    here = [context.speaker(None)] if by_reply else context.known()
+    is_sure = bool(by_reply) or command.who is not None
+    here = [context.speaker(command.who)] if is_sure else context.known()
     own = next(filter(None, (board_row.sitter_of(player.id) for player in here)), None)
-    if own is None and by_reply:
+    if own is None and is_sure:
         raise not_seated(board_row)
     if own is None:
         return board_row, None
