@@ -178,6 +178,18 @@ class Forgiving(Protocol[V_contra]):
 
 
 @runtime_checkable
+class TwiceLabelled(Protocol[V_contra]):
+    """A game whose places have a second name that is easily written by mistake."""
+
+    def far_cells(self, view: V_contra, text: str) -> tuple[tuple[str, str], ...]:
+        """Return the parts of a legal move that use such a name, as typed and in canonical text.
+
+        They are confirmed before they count, unless their player is used to these names.
+        """
+        ...
+
+
+@runtime_checkable
 class Previewing(Protocol[V]):
     """A game that can say what a move would do without doing it."""
 

@@ -188,8 +188,8 @@ class Row:
         shares_page: the page under ``help/commands/``, if it is not its own.
         newcomers: words with which newcomers begin that suggest it.
         subjects: what else leads to its page.
-        proof: its places with a userid and a password in them, where a writer may add these although
-            the command needs none: they prove who writes.
+        proof: its places with a userid and a password in them, where a writer may add these
+            although the command needs none: they prove who writes.
     """
 
     names: tuple[str, ...]

@@ -49,7 +49,17 @@ MOST_OF_ADDRESS = 5
 
 _EMPTIED = {"digest": "off", "remind": "off", "tz": "UTC"}
 """What an emptied field means; any other leaves things as they are."""
-_SETTINGS = ("format", "digest", "tz", "remind", "accept", "report", "public", "broadcast")
+_SETTINGS = (
+    "format",
+    "digest",
+    "tz",
+    "remind",
+    "accept",
+    "report",
+    "labels",
+    "public",
+    "broadcast",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,12 @@ class _Wishes:
             raise self.refused("pref-report", "report", value, "always")
         self.columns["report"] = value
 
+    def labels(self, value: str) -> None:
+        """``labels=ask|both``"""
+        if value not in {"ask", "both"}:
+            raise self.refused("pref-labels", "labels", value, "both")
+        self.columns["labels"] = value
+
     def public(self, value: str) -> None:
         """``public=yes|no``"""
         if value not in _SWITCH:
@@ -199,10 +205,11 @@ _NAMES: Mapping[str, Callable[[_Wishes, str], None]] = {
     "broadcast": _Wishes.broadcast,
     "broadcasts": _Wishes.broadcast,
     "report": _Wishes.report,
+    "labels": _Wishes.labels,
     "public": _Wishes.public,
 }
 _WRITTEN = (
-    *("format", "digest", "tz", "remind", "accept", "report", "public"),
+    *("format", "digest", "tz", "remind", "accept", "report", "labels", "public"),
     *("block", "unblock", "broadcast"),
 )
 
@@ -238,6 +245,7 @@ def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mappi
         "accept": player.accept,
         "broadcast": "on" if player.broadcasts else "off",
         "report": player.report,
+        "labels": player.labels,
         "public": "yes" if player.public else "no",
         "blocked": preferences.blocked(context.connection, player.id),
         "seeks": [

@@ -1,8 +1,8 @@
 """Whether a mail proves to be a player's, and where that lets a password be left out of a line.
 
 A proven sender may leave it out, and in a command that needs none a writer may add it behind the
-own userid; which word is one is known only here, so such a line is read both ways. Where the mail shows who writes, by its
-sender or its reply address, a line need not even name its writer.
+own userid; which word is one is known only here, so such a line is read both ways. Where the mail
+shows who writes, by its sender or its reply address, a line need not even name its writer.
 Words that turn out to be neither are not repeated: one of them may be a password after all.
 """
 

@@ -103,10 +103,9 @@ def replay(context: CommandContext, command: Replay) -> Answer:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     guard(context, board)
     example = f"{board.game} replay {board.id}"
+    sender = player
     if command.who is None:
         sender = sender_of(context, (player,), f"{example} {{you}}")
-    else:
-        sender = player
     options, _ = read_options(game, board.options, 1, str(board.id), example)
     context.focus = None
     proposal = Proposal(game, options, False, board.terms, (player,), origin_of(board))

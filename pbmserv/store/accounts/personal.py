@@ -147,6 +147,7 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
         "remind": player.remind,
         "broadcast": player.broadcasts,
         "report": player.report,
+        "labels": player.labels,
         "public": player.public,
         "digest_minute": player.digest_minute,
         "unreachable_since": _when(player.unreachable_since),

@@ -49,6 +49,8 @@ class Player:
         accept: challenges are accepted by ``ask``, ``auto`` or ``none``.
         remind: extra reminders before a forfeit (``2d,6h``), and ``night``.
         broadcasts: wants the operators' words to everybody.
+        labels: cells named by the labels of the far sides of a board are asked about (``ask``) or
+            taken (``both``).
         report: the coach's report comes with each result (``always``) or when asked for (``ask``).
         public: pages that everybody may read name them.
         digest_minute: minute of the local day for the one mail a day; ``None`` = no digest.
@@ -67,6 +69,7 @@ class Player:
     remind: str
     broadcasts: bool
     report: str
+    labels: str
     public: bool
     digest_minute: int | None
     unreachable_since: datetime | None
