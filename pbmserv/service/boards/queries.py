@@ -219,7 +219,7 @@ def watched(context: CommandContext, board: BoardRow, number: int | None) -> Par
         number = 0
     over = board.status == BoardStatus.FINISHED
     words = {"declined": board.status == BoardStatus.DECLINED, "kept": kept if over else ""}
-    return Part("show", words, board.id, _ply(context, board, number), None)
+    return Part("show", words, board.id, _ply(context, board, number, None), None)
 
 
 def _own(context: CommandContext, board: BoardRow, seat: Seat, number: int | None = None) -> Part:
@@ -229,7 +229,7 @@ def _own(context: CommandContext, board: BoardRow, seat: Seat, number: int | Non
         "undecided": list(board.undecided),
         "ratings": rating.words_of(context, board) if over else [],
     }
-    ply = _ply(context, board, number)
+    ply = _ply(context, board, number, seat)
     return Part("result" if over else "board", words, board.id, ply, seat)
 
 
@@ -243,8 +243,9 @@ def _as_player(
     return _own(context, board, sitter.seat, number)
 
 
-def _ply(context: CommandContext, board: BoardRow, number: int | None) -> int:
-    """The ply that ``board#number`` shows: turns are counted.
+def _ply(context: CommandContext, board: BoardRow, number: int | None, seat: Seat | None) -> int:
+    """Return the ply that ``board#number`` shows: turns are counted, in a race that runs the
+    reader's own.
 
     Raises:
         Refused: so many turns have not been made yet.
@@ -262,7 +263,7 @@ def _ply(context: CommandContext, board: BoardRow, number: int | None) -> int:
             made=made,
             example=f"{board.game} show {board.id}#{made}",
         )
-    return position.at_turn(number).number
+    return position.at_turn(number, seat).number
 
 
 def _seated(context: CommandContext, player: Player, ref: BoardRef, game: str | None) -> Part:

@@ -61,7 +61,8 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     far_labels.must_be_near(context, sitter, position, read_plan(text), plan)
     moves.keep_plan(context.connection, board.id, sitter.seat, plan)
     if sitter.seat in position.game.to_act(position.state):
-        context.moved[board.id] = {**board.plans, sitter.seat: plan}
+        others = {} if position.apart else board.plans
+        context.moved[board.id] = {**others, sitter.seat: plan}
     words = {"queued": plan, "forgotten": ""}
     return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
 

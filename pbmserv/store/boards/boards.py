@@ -16,7 +16,7 @@ from pbmserv.store import clocks
 from pbmserv.store.core.statements import Prepared, columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import BoardStatus, followers, seats
+from pbmserv.store.tables.boards import BoardStatus, followers, plies, seats
 
 
 @value(frozen=True, slots=True)
@@ -148,8 +148,16 @@ _PLAYER_BOARDS = (
     .order_by(boards.c.id.desc())
 )
 
-_PLAYED = 6
-"""Plies of a board from which its players have learnt how to move: of two, their third turns."""
+_PLAYED = 3
+"""Plies of a player at a board from which that player has learnt how to move."""
+
+_own_plies = (
+    select(func.count())
+    .select_from(plies)
+    .where(plies.c.board_id == seats.c.board_id, plies.c.seat == seats.c.seat)
+    .correlate(seats)
+    .scalar_subquery()
+)
 
 _EARLIER = Prepared(
     select(boards.c.id)
@@ -158,7 +166,8 @@ _EARLIER = Prepared(
         seats.c.player_id == bindparam("player"),
         seats.c.board_id < bindparam("board"),
         boards.c.game == bindparam("game"),
-        boards.c.plies >= _PLAYED,
+        boards.c.plies >= _PLAYED,  # cheaper to ask; the others' plies must not count
+        _own_plies >= _PLAYED,
     )
     .limit(1)
 )
