@@ -12,7 +12,7 @@ from typing import Any
 
 from pbmserv.engine.plans import Plan, moves_of
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Previewing, TwiceLabelled
+from pbmserv.engine.protocol import TwiceLabelled, keeps, previews
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
@@ -30,9 +30,8 @@ FarCells = tuple[tuple[str, str], ...]
 def far_cells(position: Position, seat: Seat, text: str) -> FarCells:
     """Return the far cells of a text: see `TwiceLabelled.far_cells`."""
     game: Any = position.game
-    if not isinstance(game, TwiceLabelled):
-        return ()
-    return game.far_cells(game.view(position.state, seat), text)
+    view = game.view(position.state, seat)
+    return game.far_cells(view, text) if keeps(game, TwiceLabelled) else ()
 
 
 def doubtful_cells(
@@ -80,6 +79,8 @@ def question(
     Args:
         with_words: the mail has words for others, which wait for the yes, too.
     """
+    if text.upper() == move.text:  # canonical text has no far labels
+        return None
     cells = doubtful_cells(context, sitter, position, text)
     if not cells:
         return None
@@ -106,7 +107,7 @@ def submitted(
         "move": move.text,
         "mover": seat,
         "now": move.free or seat in game.to_act(position.state),
-        "shown": isinstance(game, Previewing),
+        "shown": previews(game),
         "far": [list(cell) for cell in cells],
         "with_words": with_words,
     }
