@@ -148,8 +148,9 @@ _PLAYER_BOARDS = (
     .order_by(boards.c.id.desc())
 )
 
-_PLAYED = 3
-"""Plies of a player at a board from which that player has learnt how to move."""
+_PLAYED = 6
+"""Plies of a player, times the seats, from which the player has learnt how to move: of two players
+the third turn. The plies of others do not count, since they may be secret."""
 
 _own_plies = (
     select(func.count())
@@ -166,8 +167,7 @@ _EARLIER = Prepared(
         seats.c.player_id == bindparam("player"),
         seats.c.board_id < bindparam("board"),
         boards.c.game == bindparam("game"),
-        boards.c.plies >= _PLAYED,  # cheaper to ask; the others' plies must not count
-        _own_plies >= _PLAYED,
+        _own_plies * boards.c.seats >= _PLAYED,
     )
     .limit(1)
 )
