@@ -149,8 +149,8 @@ _PLAYER_BOARDS = (
 )
 
 _PLAYED = 6
-"""Plies of a player, times the seats, from which the player has learnt how to move: of two players
-the third turn. The plies of others do not count, since they may be secret."""
+"""Plies of a player at a board from which that player has learnt how to move. The plies of other
+players do not count, since they may be secret."""
 
 _own_plies = (
     select(func.count())
@@ -167,7 +167,7 @@ _EARLIER = Prepared(
         seats.c.player_id == bindparam("player"),
         seats.c.board_id < bindparam("board"),
         boards.c.game == bindparam("game"),
-        _own_plies * boards.c.seats >= _PLAYED,
+        _own_plies >= _PLAYED,
     )
     .limit(1)
 )
