@@ -73,6 +73,7 @@ class Blackbox:
     view = staticmethod(views.view_of)
     parse = staticmethod(legality.read_move)
     meant = staticmethod(legality.meant)
+    far_cells = staticmethod(legality.far_cells)
     meanwhile = staticmethod(legality.meanwhile)
     condition = staticmethod(analysis.read_condition)
     holds = staticmethod(analysis.holds)
@@ -213,9 +214,9 @@ class Blackbox:
         """As the option says."""
         return options.race
 
-    def guessed(self, state: State, seat: Seat) -> bool:
-        """Whether this seat's race ended with a guess, right or wrong."""
-        return state.boxes[seat].result.reason in {"solved", "out-of-guesses"}
+    def solved(self, state: State, seat: Seat) -> bool:
+        """Whether this seat's race ended with a right guess."""
+        return state.boxes[seat].result.reason == "solved"
 
     def shots(self, notes: Sequence[Note]) -> tuple[str, ...]:
         """The marks of the probes, in their order."""

@@ -230,6 +230,33 @@ def meant(view: View, text: str) -> Move | None:
     return next(iter(found.values())) if len(found) == 1 else None
 
 
+_ON_CELLS = frozenset({Kind.CELL, Kind.MARK, Kind.UNMARK, Kind.SEAL})
+_LABEL = re.compile("[A-Z]+|[0-9]+")
+
+
+def far_cells(view: View, text: str) -> tuple[tuple[str, str], ...]:
+    """Return the elements that name cells by a label below or right of the board.
+
+    Each comes as it was typed and in canonical text: ``+H3`` and ``+A3`` on a board of 7 by 7,
+    where H is the label below column A. Whether the move may be made is not asked.
+    """
+    board = view.options.board
+    near = {*board.top, *board.left}
+    limit = max(TEXT_LIMIT, view.options.most * _CHARACTERS_A_CELL)
+    for signs in (text, *(() if len(text) > TEXT_LIMIT else readings(view, text))):
+        try:
+            elements = read_elements(board, signs, limit)
+        except MoveError:
+            continue
+        return tuple(
+            ("".join(element.part.split()).upper(), element.text)
+            for element in elements
+            if element.kind in _ON_CELLS
+            and any(label.lstrip("0") not in near for label in _LABEL.findall(element.part.upper()))
+        )
+    return ()
+
+
 def meanwhile(view: View, move: Move) -> tuple[Move | None, str]:
     """What of a move needs no turn, and the text of what has to wait for one."""
     elements = check(view, move.text)

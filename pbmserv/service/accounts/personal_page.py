@@ -52,7 +52,8 @@ MOST_OF_ADDRESS = 5
 _EMPTIED = {"digest": "off", "remind": "off", "tz": "UTC"}
 """What an emptied field means; any other leaves things as they are."""
 _SETTINGS = (
-    *("format", "digest", "tz", "remind", "accept", "messages", "report", "public", "broadcast"),
+    *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels"),
+    *("public", "broadcast"),
 )
 
 

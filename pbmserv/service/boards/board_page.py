@@ -30,6 +30,7 @@ from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
 from pbmserv.service.accounts.visits import link_of
+from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.core.context import Services
 from pbmserv.service.core.lookup import is_shut
@@ -367,6 +368,9 @@ class BoardPages:
         for letter, words in letters:
             if letter == "refusal":
                 return _refused(seen, press, Refusal(**words["refusal"]))
+            if letter == "submitted" and words.get("far"):  # a page has no reply to ask for
+                refusal = far_labels.far_cells_refused(words["far"], words["move"]).refusal
+                return _refused(seen, press, refusal)
         if mail is not None and mail.state != MailState.DONE:  # no letter tells of it: too many did
             return _refused(seen, press, Refusal("unsaid"))
         by_letter = any(one[0] not in {"board", "result", "report", "hint"} for one in letters)

@@ -117,7 +117,9 @@ def log_ply(
     times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
     context.played[board.id] = after
-    context.moved[board.id] = dict(board.plans)
+    # What one player of a race does sets off no plan of another.
+    mine = {sitter.seat: sitter.plan} if sitter.plan else {}
+    context.moved[board.id] = mine if after.apart else dict(board.plans)
     context.tally.plies.append((board.id, ply.number))
     outcome = after.outcome
     if outcome is None and not undecided and board.bots:
@@ -333,7 +335,7 @@ def undo(context: CommandContext, command: Undo) -> Answer:
         before = position.undoable(sitter.seat)
     except Illegal as error:
         raise Refused(error.refusal.code, part="undo", example="show") from error
-    if not position.is_practice:  # of which nobody else is told
+    if not (position.is_practice or position.apart):  # of which no other player is told
         _drop_news(context, board, sitter, position, before.number)
     answer = log_ply(context, board, sitter, position.undo(sitter.seat), context.words)
     context.moved.clear()  # a plan is for turns that come, not for those that are given back
