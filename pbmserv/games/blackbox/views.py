@@ -343,9 +343,14 @@ def view_of(state: State, seat: Seat | None) -> View:
 
 
 def _circled(state: State, box: Box) -> frozenset[int]:
-    """The ports of a box that prove its markers wrong, as far as its readers may know."""
+    """The ports of a box that prove its markers wrong, as far as its readers may know.
+
+    On a box that nobody has tried, such as those of the archive, nothing is circled.
+    """
     if state.outcome is None or not state.options.race or box.atoms is None:
         return box.circled
+    if not box.markers and not any(box.marks):
+        return frozenset()
     return frozenset(differing_ports(state.options.board, box.atoms, box.markers))
 
 
