@@ -179,7 +179,7 @@ class World:
         """The letters that wait, made as the sender makes them."""
         made: list[OutgoingLetter] = []
         while claimed := self.server.outbox.claim(1000):
-            made += self.server.outbox.prepare(claimed)()
+            made += self.server.outbox.make(claimed)
             self.server.outbox.settle([Sent(one.id) for one in claimed])
         return made
 

@@ -148,7 +148,7 @@ class Indoors:
         claimed = self.server.outbox.claim(1000)
         if not claimed:
             return []
-        made = self.server.outbox.prepare(claimed)()
+        made = self.server.outbox.make(claimed)
         self.server.outbox.settle([Sent(letter.id) for letter in made])
         made.sort(key=lambda letter: letter.id)
         of_these = {"ids": [letter.id for letter in made]}

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from running import Letter
 
 _HIDDEN = re.compile(r'<input type="hidden" name="(turn|key)" value="([^"]*)">')
+_TOOL = re.compile(r'<input type="hidden" name="tool" value="([^"]*)">')
 _DRAFT = re.compile(r'<input id="move" name="move" value="([^"]*)"')
 
 
@@ -35,17 +36,32 @@ def page_of(letter: Letter) -> str:
 
 @dataclass
 class Tab:
-    """One tab of somebody's browser."""
+    """One tab of somebody's browser.
+
+    Attributes:
+        link: the path in the letter, if that led to the address of a visit.
+    """
 
     port: int
     path: str
     html: str = ""
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
+    link: str = ""
 
     def load(self, query: str = "") -> Tab:
-        """Open the page, or load it again."""
-        return self._ask("GET", f"{self.path}{query}")
+        """Open the page, or load it again; a letter's link leads to the address of a visit."""
+        self._ask("GET", f"{self.path}{query}")
+        if self.status == 303:
+            to = self.headers["location"]
+            self.link, self.path = self.path, to.partition("?")[0]
+            self._ask("GET", to)
+        return self
+
+    def reopen(self) -> Tab:
+        """Open the link of the letter again, as a player does some hours later."""
+        self.path = self.link
+        return self.load()
 
     def tap(self, *spots: str) -> Tab:
         """Tap ports and cells, one after the other."""
@@ -64,7 +80,8 @@ class Tab:
         self._ask("POST", self.path, body)
         if self.status == 303:
             to = self.headers["location"]
-            assert to.partition("?")[0] == self.path
+            assert to.rpartition("/")[0] == self.path.rpartition("/")[0]
+            self.path = to.partition("?")[0]
             return self._ask("GET", to)
         return self
 
@@ -74,8 +91,9 @@ class Tab:
 
     @property
     def fields(self) -> dict[str, str]:
-        """The hidden fields of the first form."""
-        return dict(_HIDDEN.findall(self.html)[:2])
+        """The hidden fields of the first form, and the tool by which taps go."""
+        tool = _TOOL.search(self.html)
+        return dict(_HIDDEN.findall(self.html)[:2]) | ({"tool": tool[1]} if tool else {})
 
     @property
     def draft(self) -> str:

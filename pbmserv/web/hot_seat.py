@@ -9,6 +9,7 @@ keep pages in memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from starlette.requests import Request
@@ -17,7 +18,9 @@ from starlette.routing import Route
 
 from pbmserv.errors import Refusal
 from pbmserv.letters.scene import why
+from pbmserv.service.boards.board_page import TOOLS
 from pbmserv.service.solo.hot_seat import HideLook, HotSeatPage
+from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Printer, html, read_form, tagged
 from pbmserv.web.public import is_number, step_of
 from pbmserv.web.server import HEADERS
@@ -45,14 +48,20 @@ class HotSeatRequests(Protocol):
         """Return the page of a box; ``None``: there is none."""
         ...
 
-    async def press(self, key: str, turn: int, tap: str, *, shuts: bool) -> HotSeatPage | None:
+    async def refusal(self, key: str, tap: str, *, shuts: bool) -> str | None:
+        """Return why a tap does not do: see `HotSeats.refusal`."""
+        ...
+
+    async def press(self, key: str, turn: int, tap: str, *, shuts: bool) -> None:
         """Carry out a tap, or shut the box: see `HotSeats.press`."""
         ...
 
 
-def hot_seat_routes(printer: Printer, service: HotSeatRequests) -> list[Route]:
-    """Return the addresses of these pages."""
-    site = _HotSeat(printer, service)
+def hot_seat_routes(
+    printer: Printer, service: HotSeatRequests, allowance: Allowance
+) -> list[Route]:
+    """Return the routes of these pages; boxes are worked out within the allowance."""
+    site = _HotSeat(printer, service, allowance)
     return [
         Route("/hide", site.begin, methods=["GET", "POST"]),
         Route("/hide/{key}", site.box, methods=["GET", "POST"]),
@@ -63,9 +72,10 @@ def hot_seat_routes(printer: Printer, service: HotSeatRequests) -> list[Route]:
 class _HotSeat:
     """The handlers, and what they share."""
 
-    def __init__(self, printer: Printer, service: HotSeatRequests) -> None:
+    def __init__(self, printer: Printer, service: HotSeatRequests, allowance: Allowance) -> None:
         self._printer = printer
         self._service = service
+        self._allowance = allowance
 
     async def begin(self, request: Request) -> Response:
         """Show the form for a new box; a POST makes one."""
@@ -93,22 +103,33 @@ class _HotSeat:
                 check="check" in asked,
                 step=step_of(asked),
             )
-            found = await self._service.page(key, look)
-            return self._gone() if found is None else self._shown(found)
+            return await self._page(request, key, look)
         form = await read_form(request, LONGEST_FORM)
         turn, tool = form.get("turn", ""), form.get("tool", "")
         if not is_number(turn):
             return self._printer.failure(400, "no-form")
-        if form.get("take") in {"seal", "mark"}:
+        if form.get("take") in {"mark", *TOOLS}:
             return self._to(f"{key}?take={form['take']}")
         if "check" in form:
-            return self._to(f"{key}?check=all" + ("&tool=seal" if tool == "seal" else ""))
-        done = await self._service.press(key, int(turn), form.get("tap", ""), shuts="hide" in form)
-        if done is None:
+            return self._to(f"{key}?check=all" + (f"&tool={tool}" if tool in TOOLS else ""))
+        tap, shuts = form.get("tap", ""), "hide" in form
+        trouble = await self._allowance.spend(
+            request, lambda: self._service.refusal(key, tap, shuts=shuts)
+        )
+        if trouble is None:
             return self._gone()
-        if done.trouble:
-            return self._shown(done, 422)
-        return self._to(key + ("?tool=seal" if tool == "seal" and done.is_shut else ""))
+        if trouble:
+            return await self._page(request, key, HideLook(), trouble)
+        await self._service.press(key, int(turn), tap, shuts=shuts)
+        return self._to(key + (f"?tool={tool}" if tool in TOOLS else ""))
+
+    async def _page(
+        self, request: Request, key: str, look: HideLook, trouble: str = ""
+    ) -> Response:
+        page = await self._allowance.spend(request, lambda: self._service.page(key, look))
+        if page is None:
+            return self._gone()
+        return self._shown(replace(page, trouble=trouble), 422) if trouble else self._shown(page)
 
     async def leave(self, request: Request) -> Response:
         """The script of the page with the atoms, which does without it, too."""

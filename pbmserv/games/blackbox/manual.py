@@ -31,7 +31,7 @@ def laid_view(options: Options, spots: Sequence[str]) -> View:
     return replace(view, boxes=(replace(view.boxes[0], atoms=atoms),))
 
 
-def shut(options: Options, spots: Sequence[str]) -> Options:
+def laid_options(options: Options, spots: Sequence[str]) -> Options:
     """Return the options of a game on the box with these atoms.
 
     Raises:

@@ -2,37 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pbmserv.errors import MoveError
 from pbmserv.games.blackbox.geometry import Geometry
-from pbmserv.games.blackbox.moves import read_elements
+from pbmserv.games.blackbox.moves import Element, as_written, read_elements
 from pbmserv.games.blackbox.state import Markers
 from pbmserv.games.blackbox.views import View
 
-_MARKER, _SEALED, _EMPTY = "marker", "sealed", "empty"
+_MARKER, _LOCKED, _SEALED, _EMPTY = "marker", "locked", "sealed", "empty"
+_LOCK, _UNLOCK = "lock ", "unlock "
+
+_CHANGES = {
+    (_EMPTY, _MARKER): ("+",),
+    (_EMPTY, _SEALED): ("!",),
+    (_EMPTY, _LOCKED): ("+", _LOCK),
+    (_SEALED, _MARKER): ("+",),
+    (_SEALED, _EMPTY): ("!",),
+    (_SEALED, _LOCKED): ("+", _LOCK),
+    (_MARKER, _EMPTY): ("/",),
+    (_MARKER, _SEALED): ("!",),
+    (_MARKER, _LOCKED): (_LOCK,),
+    (_LOCKED, _MARKER): (_UNLOCK,),
+    (_LOCKED, _EMPTY): (_UNLOCK, "/"),
+    (_LOCKED, _SEALED): (_UNLOCK, "!"),
+}
+"""Signs that lead from one state of a cell to another."""
+_BY_LOCK = {(_EMPTY, _SEALED): (_LOCK,), (_SEALED, _EMPTY): (_UNLOCK,)}
+"""The same for taps that lock: the lock of an empty cell is a seal."""
 
 
 def tapped(view: View, draft: str, tap: str) -> str:
     """Return the text of a move after a tap.
 
     A port replaces another port, a guess comes last, and the same tap again takes itself back. Taps
-    on a cell (``+C3``, ``/C3``, ``!C3``) follow what the page shows there, and the text keeps the
-    one element that leads from the cell as it is to the cell as it is wanted. Nothing is checked:
-    `legality` does that.
+    on a cell (``+C3``, ``/C3``, ``!C3``, ``lock C3``) follow what the page shows there, and the
+    text keeps the elements that lead from the cell as it is to the cell as it is wanted. A tap that
+    locks a cell, a row or a column unlocks it if the page shows all of it locked. Nothing is
+    checked: `legality` does that.
 
     Args:
         view: the board without the draft.
         draft: the text so far; anything may stand in it, as in *tap*.
     """
-    parts = [part for one in draft.split(",") if (part := one.strip().upper())]
-    new = tap.strip().upper()
+    parts = [part for one in draft.split(",") if (part := as_written(one))]
+    new = as_written(tap)
+    if not new:
+        return ",".join(parts)
     board = view.options.board
-    cell = _cell_of(board, new)
+    if new.startswith(_LOCK) and _is_held(view, parts, new):
+        new = _UNLOCK + new.removeprefix(_LOCK)
     if not parts:
         return new
+    cell = _cell_of(board, new)
     if cell is not None:
         parts = _with_cell(view, parts, new, cell)
+    elif new.startswith((_LOCK, _UNLOCK)):
+        parts = _with_line(parts, new)
     elif new in parts:
         parts = [part for part in parts if part != new]
     else:
@@ -42,54 +68,87 @@ def tapped(view: View, draft: str, tap: str) -> str:
     return ",".join(sorted(parts, key=lambda part: part == "?"))
 
 
+def _with_line(parts: Sequence[str], new: str) -> list[str]:
+    """Return the parts after a tap that locks or unlocks a row or column."""
+    line = new.partition(" ")[2]
+    moves = [part for part in parts if part != "?"]
+    guess = [part for part in parts if part == "?"]
+    if moves and moves[-1] in {_LOCK + line, _UNLOCK + line}:
+        return [*moves[:-1], *guess]
+    return [*moves, new, *guess]
+
+
 def _with_cell(view: View, parts: Sequence[str], new: str, cell: int) -> list[str]:
-    """Return the parts after a tap on a cell, with at most one part about that cell alone."""
+    """Return the parts after a tap on a cell, with few parts about that cell alone.
+
+    Parts before a row, a column or an area stay: what these change depends on them.
+    """
     board = view.options.board
-    rest = [part for part in parts if _cell_of(board, part) != cell]
-    about = [part for part in parts if _cell_of(board, part) == cell]
-    about = about[:-1] if about[-1:] == [new] else [*about, new]
-    before = _shown(view, rest, cell)
-    wanted = before
-    for part in about:
-        wanted = _after(wanted, part[0])
-    sign = _sign(before, wanted)
-    return [*rest, sign + board.names[cell]] if sign else rest
+    first = max((n + 1 for n, part in enumerate(parts) if _is_wide(board, part)), default=0)
+    rest = [*parts[:first], *[part for part in parts[first:] if _cell_of(board, part) != cell]]
+    about = [part for part in parts[first:] if _cell_of(board, part) == cell]
+    if about[-1:] == [new] and not new.startswith("!"):
+        about.pop()
+    else:
+        about.append(new)
+    aids = _aids_after(view, rest)
+    before = _shown(aids, cell)
+    for element in _elements(board, about):
+        if aids.is_kept_from(element):
+            return [*parts, new]  # `legality` says why not
+        aids.use(element)
+    change = before, _shown(aids, cell)
+    is_lock = bool(about) and about[-1].startswith((_LOCK, _UNLOCK))
+    signs = (is_lock and _BY_LOCK.get(change)) or _CHANGES.get(change, ())
+    return [*rest, *[sign + board.names[cell] for sign in signs]]
 
 
 def _cell_of(board: Geometry, part: str) -> int | None:
-    """The cell that a part marks, unmarks or seals, if it is a single one."""
+    """The cell that a part marks, unmarks, seals, locks or unlocks, if it is a single one."""
+    if part.startswith((_LOCK, _UNLOCK)):
+        return board.named(part.partition(" ")[2])
     return board.named(part[1:]) if part[:1] in {"+", "/", "!"} else None
 
 
-def _shown(view: View, parts: Sequence[str], cell: int) -> str:
-    """Return what a cell shows after these parts; parts that are no elements change nothing."""
+def _is_wide(board: Geometry, part: str) -> bool:
+    """Whether a part seals, locks or unlocks anything but a single cell."""
+    return part.startswith(("!", _LOCK, _UNLOCK)) and _cell_of(board, part) is None
+
+
+def _is_held(view: View, parts: Sequence[str], new: str) -> bool:
+    """Whether all cells of a part are locked or sealed after the parts so far."""
+    elements = _elements(view.options.board, [new])
+    if not elements:
+        return False
+    aids = _aids_after(view, parts)
+    return (aids.locked | aids.sealed).issuperset(elements[0].cells)
+
+
+def _aids_after(view: View, parts: Iterable[str]) -> Markers:
+    """Return the reader's markers, seals and locks after some parts, as far as they may be used."""
     own = view.own
-    aids = Markers(own.markers, own.sealed) if own else Markers((), ())
+    aids = Markers(own.markers, own.sealed, own.locked) if own else Markers((), (), ())
+    for element in _elements(view.options.board, parts):
+        if not aids.is_kept_from(element):
+            aids.use(element)
+    return aids
+
+
+def _elements(board: Geometry, parts: Iterable[str]) -> list[Element]:
+    """Return the elements of some parts, without parts that are none."""
+    elements: list[Element] = []
     for part in parts:
         try:
-            elements = read_elements(view.options.board, part)
+            elements += read_elements(board, part)
         except MoveError:
             continue
-        for element in elements:
-            aids.use(element)
+    return elements
+
+
+def _shown(aids: Markers, cell: int) -> str:
+    """Return what a cell shows."""
+    if cell in aids.locked:
+        return _LOCKED
     if cell in aids.markers:
         return _MARKER
     return _SEALED if cell in aids.sealed else _EMPTY
-
-
-def _after(shown: str, sign: str) -> str:
-    """Return what a cell shows after one more sign."""
-    if sign == "+":
-        return _MARKER
-    if sign == "/":
-        return _EMPTY if shown == _MARKER else shown
-    return _EMPTY if shown == _SEALED else _SEALED
-
-
-def _sign(before: str, wanted: str) -> str:
-    """Return the sign that leads from one state of a cell to another; ``""`` for none."""
-    if before == wanted:
-        return ""
-    if wanted == _EMPTY:
-        return "/" if before == _MARKER else "!"
-    return "+" if wanted == _MARKER else "!"

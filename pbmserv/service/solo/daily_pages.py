@@ -31,7 +31,7 @@ from pbmserv.letters.scene import BoardScene, board_scene, foreseen, why
 from pbmserv.service.boards.board_page import tool_of
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import races_of
-from pbmserv.service.solo.daily_box import day_of, grade_of, table
+from pbmserv.service.solo.daily_box import best_of_day, day_of, grade_of, table
 from pbmserv.store import solo
 from pbmserv.store.solo import EPOCH, number_of
 
@@ -62,7 +62,7 @@ class GuestLook:
         state: the form's field; "" at first, and anything may stand in it.
         tap: the spot that was tapped; "" for none.
         check: the guest wants to know which results the markers explain.
-        tool: what taps on cells do: see `tool_of`.
+        tool: what taps do: see `tool_of`.
         take: the tool that was chosen now; "" for none.
         restart: the guest has asked to begin the box anew, and not confirmed it yet.
         step: after how many moves to show the box; ``None`` = as it is now.
@@ -99,7 +99,7 @@ class GuestPage:
         anew: the form carried no game that can be continued: the box stands at its beginning.
         full: the form has no room for more moves, but for one that ends the game.
         tap: where the guest has tapped just now; ``tool`` for a new tool, "" for nowhere.
-        tool: "seal" while taps on cells seal them, else "".
+        tool: see `tool_of`.
         asks: the page asks whether to begin anew.
         step: after how many moves the box is shown; ``None`` = after all.
         steps: how many moves there are.
@@ -359,7 +359,7 @@ def daily(context: CommandContext, number: int) -> DailyTable | None:
         if words is None:
             continue
         boards = solo.boards_of_day(connection, key, day)
-        best = solo.best_of_day(connection, key, day, TABLE)
+        best = best_of_day(context, key, day, TABLE)
         is_shut = day == today or solo.still_run(connection, key, day)
         days = solo.neighbours(connection, key, day)
         scene = None if is_shut else _opened(game, words)

@@ -79,7 +79,7 @@ class HideLook:
     """A request for the page of a box.
 
     Attributes:
-        tool: what taps on cells do: see `tool_of`.
+        tool: what taps do: see `tool_of`.
         take: the tool that was chosen now; "" for none.
         check: the player wants to know which results the markers explain.
         step: after how many moves to show the box; ``None`` = as it is now.
@@ -104,7 +104,7 @@ class HotSeatPage:
         count: how many spots are hidden; 0 once it is shut.
         trouble: why a tap does not do; "" where it does.
         tap: where somebody has just tapped; ``tool`` for a new tool, ``all`` for a check.
-        tool: "seal" while taps on cells seal them, else "".
+        tool: see `tool_of`.
         step: after how many moves the box is shown; ``None`` = after all.
         steps: how many moves there are.
     """
@@ -181,25 +181,33 @@ class HotSeats:
         """Return the page of a box; ``None``: there is none (any more)."""
         return await asyncio.to_thread(self._page, key, look)
 
-    async def press(self, key: str, turn: int, tap: str, *, shuts: bool) -> HotSeatPage | None:
-        """Carry out a tap, or shut the box (*shuts*); the page, with the reason if it was refused.
+    async def refusal(self, key: str, tap: str, *, shuts: bool) -> str | None:
+        """Return why a tap does not do, or why the box cannot be shut (*shuts*); "" if it can.
+
+        ``None`` if there is no such box.
 
         Raises:
-            TooMany: somebody taps too often; nothing was done.
+            TooMany: somebody taps too often.
         """
         box = await asyncio.to_thread(self._load, key)
         if box is None:
             return None
         self._services.traffic.taps(key)
-        trouble = ""
+        return await asyncio.to_thread(self._refusal, box, tap, shuts)
+
+    def _refusal(self, box: HotSeat, tap: str, shuts: bool) -> str:
         try:
             changed(self._services.registry, box, tap, shuts=shuts)
         except PlayerError as error:
-            trouble = why(error.refusal, on_page=True)
-        else:
-            await self._ask(FORM, {"key": key, "turn": turn, "tap": tap, "shuts": shuts})
-        seen = await asyncio.to_thread(self._page, key, HideLook())
-        return seen and replace(seen, trouble=trouble)
+            return why(error.refusal, on_page=True)
+        return ""
+
+    async def press(self, key: str, turn: int, tap: str, *, shuts: bool) -> None:
+        """Have a tap carried out, or the box shut (*shuts*).
+
+        A form of an older page changes nothing.
+        """
+        await self._ask(FORM, {"key": key, "turn": turn, "tap": tap, "shuts": shuts})
 
     def _load(self, key: str) -> HotSeat | None:
         with self._database.reading.connect() as connection:
@@ -285,7 +293,7 @@ def changed(registry: Registry, box: HotSeat, tap: str, *, shuts: bool) -> HotSe
         if not shuts:
             spots = _manual(game).laid(options, box.spots, tap)
             return replace(box, spots=spots, turn=next_turn, tap=tap)
-        words = game.describe(_manual(game).shut(options, box.spots))
+        words = game.describe(_manual(game).laid_options(options, box.spots))
         return replace(box, words=words, spots=(), is_shut=True, turn=next_turn, tap="")
     position = position_of(game, box)
     if shuts or position.outcome is not None:
