@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -549,31 +550,62 @@ def test_what_is_tapped_twice_is_as_before(taps: list[str]) -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["+B2", "!B2", "+C3", "!C3", "!2", "!B2-C3"]), max_size=4),
-    st.lists(st.tuples(st.sampled_from(["B2", "C3", "D4"]), st.booleans()), max_size=8),
-    st.sampled_from(["", "!2", "!B2-C3", "A,!C"]),
+    st.lists(
+        st.sampled_from(["+B2", "!B2", "+C3", "!C3", "!2", "!B2-C3", "lock B2", "lock 2"]),
+        max_size=4,
+    ),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["B2", "C3", "D4", "2", "C"]),
+            st.sampled_from(["mark", "seal", "lock"]),
+        ),
+        max_size=8,
+    ),
+    st.sampled_from(["", "!2", "!B2-C3", "A,!C", "lock 2", "A,unlock C"]),
 )
-def test_taps_on_cells_do_what_the_page_offers(
-    aids: list[str], taps: list[tuple[str, bool]], typed: str
+def test_taps_do_what_the_page_offers(
+    aids: list[str], taps: list[tuple[str, str]], typed: str
 ) -> None:
-    """Each button acts on the cell as the page shows it, whatever was there before the draft."""
+    """Each button acts on cells as the page shows them, whatever was there before the draft."""
     state = ALONE
-    if aids:
-        move = GAME.parse(view(state), ",".join(aids))
-        state = GAME.apply(state, ALICE, move, Rng(b"taps", 1)).state
+    for aid in aids:
+        with suppress(Illegal):  # a locked marker stays
+            move = GAME.parse(view(state), aid)
+            state = GAME.apply(state, ALICE, move, Rng(b"taps", 1)).state
     now, draft = view(state), typed
-    for name, seals in taps:
-        seen = previewed(now, draft)
-        cell = geometry(7, 7).named(name)
-        assert seen.own is not None
-        marked, sealed = cell in seen.own.markers, cell in seen.own.sealed
-        sign = "!" if seals else "/" if marked else "+"
+    board = geometry(7, 7)
+    for name, tool in taps:
+        seen = previewed(now, draft).own
+        assert seen is not None
+        cell = board.named(name)
+        if cell is None:  # a port: its row or column is locked
+            cells = {"2": set(range(7, 14)), "C": set(range(2, 49, 7))}[name]
+            held = cells <= seen.sealed | seen.locked
+            draft = tapped(now, draft, f"lock {name}")
+            after = previewed(now, draft).own
+            assert after is not None
+            if draft.split(",")[-1].endswith(f"lock {name}"):  # it was not just taken back
+                assert after.markers == seen.markers
+                assert (after.sealed | after.locked) & cells == (set() if held else cells)
+            continue
+        if cell in seen.locked and tool != "lock":
+            continue  # no button
+        marked, sealed, locked = (cell in one for one in (seen.markers, seen.sealed, seen.locked))
+        sign = {"mark": "/" if marked else "+", "seal": "!"}.get(tool)
+        sign = sign or ("unlock " if sealed or locked else "lock ")
         draft = tapped(now, draft, sign + name)
         after = previewed(now, draft).own
         assert after is not None
-        wanted = (False, not sealed) if seals else (not marked, False)
-        assert (cell in after.markers, cell in after.sealed) == wanted
-        assert draft.count(name) <= 1 + typed.count(name)
+        wanted = {
+            "mark": (not marked, False, False),
+            "seal": (False, not sealed, False),
+            "lock": (marked, not marked and not sealed, marked and not locked),
+        }[tool]
+        assert (cell in after.markers, cell in after.sealed, cell in after.locked) == wanted
+        others = set(board.cells) - {cell}
+        assert after.markers & others == seen.markers & others
+        assert after.sealed & others == seen.sealed & others
+        assert after.locked & others == seen.locked & others
 
 
 def previewed(now: View, draft: str) -> View:

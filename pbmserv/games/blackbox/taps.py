@@ -58,7 +58,7 @@ def tapped(view: View, draft: str, tap: str) -> str:
     if cell is not None:
         parts = _with_cell(view, parts, new, cell)
     elif new.startswith((_LOCK, _UNLOCK)):
-        parts = _with_line(parts, new)
+        parts = _with_line(board, parts, new)
     elif new in parts:
         parts = [part for part in parts if part != new]
     else:
@@ -68,14 +68,13 @@ def tapped(view: View, draft: str, tap: str) -> str:
     return ",".join(sorted(parts, key=lambda part: part == "?"))
 
 
-def _with_line(parts: Sequence[str], new: str) -> list[str]:
-    """Return the parts after a tap that locks or unlocks a row or column."""
+def _with_line(board: Geometry, parts: Sequence[str], new: str) -> list[str]:
+    """Return the parts after a tap that locks or unlocks a row or column, or takes that back."""
     line = new.partition(" ")[2]
-    moves = [part for part in parts if part != "?"]
-    guess = [part for part in parts if part == "?"]
-    if moves and moves[-1] in {_LOCK + line, _UNLOCK + line}:
-        return [*moves[:-1], *guess]
-    return [*moves, new, *guess]
+    aids = [n for n, part in enumerate(parts) if part != "?" and board.port(part) is None]
+    if aids and parts[aids[-1]] in {_LOCK + line, _UNLOCK + line}:
+        return [part for n, part in enumerate(parts) if n != aids[-1]]
+    return [*parts, new]
 
 
 def _with_cell(view: View, parts: Sequence[str], new: str, cell: int) -> list[str]:
