@@ -8,6 +8,7 @@ keep pages in memory.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -25,7 +26,8 @@ from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Printer, html, read_form
 from pbmserv.web.public import is_number, step_of
 from pbmserv.web.server import HEADERS
 
-LONGEST_KEY = 32
+KEY = re.compile(r"[A-Za-z0-9_-]{1,32}")
+"""Keys of boxes; nothing else is looked up."""
 LONGEST_FORM = 2_000
 """Octets of a form."""
 SCRIPTED = f"{HEADERS['Content-Security-Policy']}; script-src 'self'"
@@ -93,7 +95,7 @@ class _HotSeat:
     async def box(self, request: Request) -> Response:
         """Show a box; a POST is a tap on it, or shuts it, and leads back to it."""
         key: str = request.path_params["key"]
-        if len(key) > LONGEST_KEY:
+        if not KEY.fullmatch(key):
             return self._gone()
         if request.method != "POST":
             asked = request.query_params
