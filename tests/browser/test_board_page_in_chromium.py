@@ -187,3 +187,27 @@ def test_a_board_is_sealed_stepped_through_and_begun_anew(
     follow(screen.get_by_role("button", name="Undo"))
     assert screen.get_by_label("D4: sealed by you, mark").count() == 1
     screen.context.close()
+
+
+def test_cells_and_lines_are_locked_by_keys(chromium: Browser, server: Running) -> None:
+    server.send(ALICE, "blackbox solo alice -practice -size=7x7 -seed=locks")
+    server.reply(server.letters(ALICE)[-1], "yes")
+    screen = opened(chromium, server, page_of(server.letters(ALICE)[-1]), 390, "light")
+    tap(screen, "A", "+C3")
+    send(screen)
+    reach(screen, "Lock cells")
+    enter(screen)
+    assert screen.evaluate(FOCUSED)["name"] == "Lock cells"
+    assert screen.get_by_role("button", name="Lock cells", pressed=True).count() == 1
+    reach(screen, "C3: your marker, lock", "Shift+Tab")
+    enter(screen)
+    assert screen.evaluate(FOCUSED)["name"] == "C3: your marker, locked; unlock"
+    looked_at(chromium, screen, 390, "light")
+    reach(screen, "Port 4: not used; lock or unlock its row or column")
+    enter(screen)
+    assert screen.get_by_label("sealed by you, unlock").count() == 7
+    looked_at(chromium, screen, 390, "dark")
+    send(screen)
+    assert screen.get_by_label("C3: your marker, locked").count() == 1
+    assert screen.get_by_label("A4: sealed by you, mark").count() == 1
+    screen.context.close()

@@ -107,6 +107,12 @@ def test_one_hides_and_the_other_one_finds(server: Running) -> None:
     assert 'aria-label="A1: empty, seal"' in page.html
     device.send(tool="seal", tap="!A1")
     assert 'value="!A1" autofocus aria-label="A1: sealed by you, open"' in page.html
+    device.send(take="lock").send(tool="lock", tap="lock 1")
+    assert 'value="lock 1" autofocus' in page.html
+    assert page.html.count("sealed by you, unlock") == 8
+    device.send(tool="lock", tap="lock 1")  # all of it is locked
+    assert "sealed by you" not in page.html
+    device.send(tool="seal", tap="!A1")
     device.send(tap="A")
     assert page.status == 422
     assert "already shows" in page.text
@@ -114,7 +120,7 @@ def test_one_hides_and_the_other_one_finds(server: Running) -> None:
     assert 'id="found"' in page.html
     elsewhere = Tab(server.web_port, page.path).load()
     assert elsewhere.text.endswith(page.load().text)
-    assert "0 of 2" in page.load("?step=0").text
+    assert "0 of 5" in page.load("?step=0").text
     assert 'name="tap"' not in page.html
     page.load()
     for told in device.answers:
