@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from both_ways import BothWays, both_ways
 from headers import by_the_library
 from indoors import PASSWORD, Posted, indoors
 from letter_reading import check_form, facts, page_of
@@ -26,21 +25,12 @@ from pbmserv.service.boards import queries
 
 pytestmark = pytest.mark.slow
 
-PLAIN = {"prefs"}
-"""Letters that no skeleton is made of: their templates look a value up among words of their own."""
 NO_LETTERS = {"pieces"}
 MARKS = ("Auto-Submitted", "X-Auto-Response-Suppress", "X-Loop", "List-Id")
 
 
 @pytest.fixture(scope="module")
-def ways() -> Iterator[BothWays]:
-    """All letters are drawn plainly and as skeletons."""
-    with both_ways() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def letters(tmp_path_factory: pytest.TempPathFactory, ways: BothWays) -> list[Posted]:
+def letters(tmp_path_factory: pytest.TempPathFactory) -> list[Posted]:
     """Letters of every kind, in the order of their stories."""
     told = [letter for story in STORIES for letter in story(tmp_path_factory.mktemp("story"))]
     return [*told, *_a_fault_of_our_own(tmp_path_factory.mktemp("fault"))]
@@ -59,15 +49,6 @@ def _a_fault_of_our_own(folder: Path) -> Iterator[Posted]:
 
 def test_the_stories_have_a_letter_of_every_kind(letters: list[Posted]) -> None:
     assert {kind for letter in letters for kind in (letter.kind, *letter.inside)} == set(KINDS)
-
-
-def test_a_skeleton_is_filled_with_what_templates_say(
-    letters: list[Posted], ways: BothWays
-) -> None:
-    assert not ways.differ
-    assert ways.drawn > len(letters)
-    assert ways.filled > ways.drawn / 4
-    assert ways.refused <= PLAIN
 
 
 def test_every_kind_in_the_table_has_a_template_and_every_template_its_kind() -> None:
