@@ -122,7 +122,9 @@ def environment() -> Environment:
     return templates
 
 
-_SHEETS = ("letters/letter.css", "letters/adaptive.css", "palette.j2")
+_HEAD_SHEETS = ("letters/boards.css", "letters/adaptive.css")
+"""Styles in the head of a letter."""
+_SHEETS = ("letters/letter.css", "palette.j2", *_HEAD_SHEETS)
 
 
 def keep_compiled(folder: Path) -> None:
@@ -179,21 +181,21 @@ class InlineStyles(Extension):
             return source  # a page has a stylesheet
         if self._sheets is None:
             sheet = self.environment.get_template("letters/letter.css").render()
-            adaptive = self.environment.get_template("letters/adaptive.css").render()
-            self._sheets = (sheet, adaptive)
+            head = [self.environment.get_template(name).render() for name in _HEAD_SHEETS]
+            self._sheets = (sheet, "".join(head))
         return with_styles(source, *self._sheets)
 
 
-def with_styles(source: str, sheet: str, adaptive: str) -> str:
+def with_styles(source: str, sheet: str, head: str) -> str:
     """HTML (with Jinja in it) whose start tags have the style that *sheet* gives them.
 
-    Classes that *adaptive* does not name are dropped.
+    Classes that *head*, the style block of a letter, does not name are dropped.
     """
 
     def restyled(found: re.Match[str]) -> str:
         said = found["said"]
         classes = _CLASS.search(said)
-        kept = [word for word in classes[1].split() if f".{word}" in adaptive] if classes else []
+        kept = [word for word in classes[1].split() if f".{word}" in head] if classes else []
         name, own = found["name"], _STYLE.search(said)
         style = _style(name, classes[1] if classes else "", own[1] if own else "", sheet)
         rest = _STYLE.sub("", _CLASS.sub("", said))

@@ -19,7 +19,7 @@ from pbmserv.commands.table.model import Reading
 from pbmserv.errors import PlayerError
 from pbmserv.inbound.headers import read_headers, split_block
 from pbmserv.inbound.message import automatic
-from pbmserv.letters.environment import templates_root
+from pbmserv.letters.environment import template_of, templates_root
 from pbmserv.mail.letter_kinds import KINDS
 from pbmserv.service.boards import queries
 
@@ -77,13 +77,14 @@ def test_letters_of_all_kinds_are_short_and_their_links_harmless(letters: list[P
 def test_pages_are_such_as_all_mail_programs_show(letters: list[Posted]) -> None:
     """Outlook's engine is Word's: tables with widths as attributes, no boxes of newer kinds.
 
-    Nothing but dark colours needs the style block, and nothing is fetched.
+    The style block has the rules of boards and dark colours alone, and nothing is fetched.
     """
+    boards = template_of("letters/boards.css").render().strip()
     for page in (letter.html for letter in letters if letter.has_html):
         block = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
         assert block is not None
         outside, _, inside = block[1].strip().partition("@media (prefers-color-scheme:dark){")
-        assert outside.strip() == ":root{color-scheme:light dark}"
+        assert outside.split() == [*boards.split(), ":root{color-scheme:light", "dark}"]
         assert set(re.findall(r"([a-z-]+):", re.sub(r"[^{}]*\{", "{", inside))) == {
             "background", "color", "border-color",
         }  # fmt: skip
