@@ -44,6 +44,22 @@ OPENERS = (
 )
 """How the first line of an attribution may begin where no name begins it."""
 
+WEEKDAYS = _words(
+    """
+    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri
+    sat sun montag dienstag mittwoch donnerstag freitag samstag sonntag
+    mandag tirsdag onsdag torsdag fredag lørdag søndag man tir ons tor tors fre lør søn
+    måndag tisdag lördag söndag mån tis lör sön ma ti ke to pe la su maanantai tiistai keskiviikko
+    torstai perjantai lauantai sunnuntai pon wt śr czw pt sob niedz ndz poniedziałek wtorek środa
+    czwartek piątek sobota niedziela po út st čt pá so ne ut št pi pondělí úterý středa čtvrtek
+    pátek sobota neděle pondelok utorok streda štvrtok piatok nedeľa
+    pon uto sri čet pet sub ned tor sre čet pirmd otrd trešd ceturtd piektd sestd svētd
+    пн вт ср чт пт сб вс нд понедельник вторник среда четверг пятница суббота воскресенье
+    понеділок вівторок середа четвер пʼятниця субота неділя सोम मंगल बुध गुरु शुक्र शनि रवि
+    """
+)
+"""Days with which an attribution may begin."""
+
 QUOTING = _phrases(
     """
     quoting; zitat von; zitiere; citando a; citando; citat från; citat från:; citerar; citerer

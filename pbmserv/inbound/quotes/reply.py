@@ -20,6 +20,7 @@ from pbmserv.inbound.quotes.line_signs import (
     PRAISE,
     SPAN,
     announces,
+    continues_attribution,
     has_marker,
     header_role,
     is_address,
@@ -28,6 +29,8 @@ from pbmserv.inbound.quotes.line_signs import (
     is_quoted,
     lines_above_quote,
     lines_of_attribution,
+    lines_of_stamp,
+    mend_attributions,
     program_sign,
     quotes_behind,
     unadorned,
@@ -94,7 +97,7 @@ def read_new_text(text: str, own: str = "") -> NewText:
             block in whatever form, and reading ends there; ``""``: it may stand anywhere.
     """
     scan = _Scan(own.casefold())
-    for line in text.split("\n"):
+    for line in mend_attributions(text.split("\n")):
         if not scan.take(line):
             break
     said = "\n".join(scan.kept).strip("\n") if scan.written else scan.greeting
@@ -137,6 +140,8 @@ class _Scan:
         # A table's lines look like quote marks, too, and below them our letter goes on without.
         if is_quoted(shown) and (not marked or shown.startswith(PLAIN_MARKS)):
             return self._quote(shown, len(line))
+        if self._announced and continues_attribution(shown):
+            return True
         # What an attribution announced needs no mark.
         if marked or self._announced or self._looked_at == _LINES_LIMIT:
             return self._end()
@@ -189,7 +194,7 @@ class _Scan:
             if (role and self._ends_in_headers(role)) or (": " in shown and quotes_behind(shown)):
                 return self._end()
             near = self.kept[len(self.kept) - min(self._run, SPAN) :]
-            above = lines_of_attribution(near, folded)
+            above = lines_of_attribution(near, shown)
             if above >= 0:
                 announcing = "\n".join((*near[len(near) - above :], shown))
                 self.left_out = self.left_out or DATED.search(announcing) is None
@@ -230,10 +235,14 @@ class _Scan:
         first = at - SPAN
         while at > first and at >= 0 and not self.kept[at]:
             at -= 1
-        if at >= 0 and announces(self.kept[at]):
+        if at < 0:
+            return
+        stamp = lines_of_stamp(self.kept[max(0, at + 1 - SPAN) : at + 1])
+        count = stamp or int(announces(self.kept[at]))
+        if count:
             self.left_out = self.left_out or DATED.search(self.kept[at]) is None
-            del self.kept[at:]
-            self.written -= 1
+            del self.kept[at + 1 - count :]
+            self.written -= count
 
     def _is_in_block(self, role: str, shown: str, folded: str) -> bool:
         """Whether a header block of an unknown form has been read; if so its lines are dropped.
