@@ -235,6 +235,8 @@ def _is_completed(above: Sequence[str], rest: str, below: Sequence[str]) -> bool
     read = [*above]
     for line in (rest, *below):
         shown = line.strip(BLANKS)
+        if shown.startswith(">") and _closing_marks(read, shown):
+            shown = shown.lstrip(">").strip(BLANKS)
         if shown and not is_quoted(shown):
             if lines_of_attribution(read, shown) >= len(read) - len(above) + 1:
                 return True
