@@ -10,15 +10,12 @@ import re
 from collections.abc import Sequence
 
 from pbmserv.inbound.quotes.phrases import (
-    ADVERTISED,
     CLOSINGS,
     ENDINGS,
     GREETINGS,
     LABELS,
     OPENERS,
     QUOTING,
-    SENT_FROM,
-    SENT_FROM_TAILS,
     WEEKDAYS,
     WROTE,
     WROTE_UNSPACED,
@@ -378,11 +375,6 @@ _DASHES = str.maketrans(
     dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2500\ufe63\uff0d", "-")
 )
 _SIGNATURE = frozenset(("--", "\u2013", "\u2014"))
-_SENT_FROM_LIMIT = 120
-
-END, PRAISE = "end", "praise"
-"""What `program_sign` finds."""
-
 _FRAMES = ("--", "===", "***", "___")
 
 _CLOSING_LIMIT = 60
@@ -416,29 +408,15 @@ def is_quoted(shown: str) -> bool:
     return mark > 0 and shown[:mark].translate(_IN_NAMES).isalpha()
 
 
-def program_sign(folded: str) -> str:
-    """What a program, or a signature, puts into somebody's mail.
-
-    Returns:
-        `END` where a signature, a divider or a footer begins, `PRAISE` for a line in which a
-        telephone or a program praises itself, ``""`` for a person's words.
-    """
+def ends_text(folded: str) -> bool:
+    """Whether a marked signature, a divider or a footer begins with a line."""
     if folded in _SIGNATURE:
-        return END
+        return True
     dashed = folded if folded.isascii() else folded.translate(_DASHES)
     is_rule = len(dashed) >= _RULE_LENGTH and not dashed.strip(_RULE)
     # "-----Original Message-----" in any language, and with rules of any kind around it
     is_framed = len(dashed) > 6 and dashed.startswith(_FRAMES) and dashed.endswith(_FRAMES)
-    if is_rule or is_framed or dashed.startswith(ENDINGS):
-        return END
-    if len(folded) > _SENT_FROM_LIMIT:
-        return ""
-    if folded.startswith(SENT_FROM) or folded.endswith(SENT_FROM_TAILS):
-        return PRAISE
-    for name, places in ADVERTISED:
-        if name in folded and any(map(folded.count, places)):
-            return PRAISE
-    return ""
+    return is_rule or is_framed or dashed.startswith(ENDINGS)
 
 
 def is_closing(shown: str) -> bool:

@@ -15,12 +15,11 @@ from pbmserv.engine.types import value
 from pbmserv.inbound.quotes.line_signs import (
     BLANKS,
     DATED,
-    END,
     PLAIN_MARKS,
-    PRAISE,
     SPAN,
     announces,
     continues_attribution,
+    ends_text,
     has_marker,
     header_role,
     is_address,
@@ -31,11 +30,16 @@ from pbmserv.inbound.quotes.line_signs import (
     lines_of_attribution,
     lines_of_stamp,
     mend_attributions,
-    program_sign,
     quotes_behind,
     unadorned,
 )
 from pbmserv.inbound.quotes.phrases import GREETINGS
+from pbmserv.inbound.quotes.signatures import (
+    SURE,
+    is_link,
+    lines_of_signature,
+    program_line,
+)
 
 # A client that wraps a quote leaves the rest of the line unmarked below it; none wraps
 # at fewer columns than this.
@@ -100,6 +104,7 @@ def read_new_text(text: str, own: str = "") -> NewText:
     for line in mend_attributions(text.split("\n")):
         if not scan.take(line):
             break
+    scan.finish()
     said = "\n".join(scan.kept).strip("\n") if scan.written else scan.greeting
     return NewText(said, scan.left_out)
 
@@ -118,6 +123,8 @@ class _Scan:
     _quoted: int = 0  # width of the quoted line directly above
     _roles: list[tuple[int, str]] = field(default_factory=list)  # like a quoted header block's
     _looked_at: int = 0  # unquoted lines
+    # Lines that programs may have added, by their places in `kept`, and how sure that is.
+    _programs: dict[int, tuple[str, str]] = field(default_factory=dict)
     _armour: str = ""  # "head" or "text" inside a clear-signed message
     left_out: bool = False  # see `NewText`
 
@@ -180,17 +187,20 @@ class _Scan:
 
     def _plain(self, line: str, shown: str, folded: str) -> bool:
         speaks = WORDLESS.fullmatch(folded) is None
-        sign = program_sign(folded) if speaks else ""
-        if sign == END:
+        if speaks and ends_text(folded):
             return False if shown == "--" else self._end()
         if self._quoted and self._quoted + 1 + _first_word(shown) > _NARROWEST_WRAP:
             self._quoted = _NARROWEST_WRAP  # so is all that follows without a blank line
             return self._pass_over()
         self._quoted = 0
-        if sign == PRAISE:
-            return self._pass_over()
         if speaks:
             role = header_role(shown)
+            sign = "" if role else program_line(folded)
+            if sign or (self._programs and self._follows_program(shown)):
+                self._programs[len(self.kept)] = (sign, line[:_LONGEST_LINE].rstrip())
+                self.kept.append("")
+                self._run = 0
+                return True
             if (role and self._ends_in_headers(role)) or (": " in shown and quotes_behind(shown)):
                 return self._end()
             near = self.kept[len(self.kept) - min(self._run, SPAN) :]
@@ -210,6 +220,30 @@ class _Scan:
         self._run += 1
         return True
 
+    def _follows_program(self, shown: str) -> bool:
+        """Whether a line is the link below a line that a program may have added."""
+        return is_link(shown) and max(self._programs) == len(self.kept) - 1
+
+    def finish(self) -> None:
+        """Decide on the lines that may be a program's, and drop a signature at the end.
+
+        Lines with words below them are a person's, so they return to their places. A line that a
+        program surely wrote does so only if words stand right below it.
+        """
+        last = max((at for at, line in enumerate(self.kept) if line), default=-1)
+        for at, (sign, line) in self._programs.items():
+            if at < last and (sign != SURE or self.kept[at + 1]):
+                self.kept[at] = line
+                self.written += 1
+            else:
+                self.left_out = True
+        del self.kept[last + 1 :]
+        signed = lines_of_signature(self.kept) if self.kept else 0
+        if signed:
+            self.left_out = True
+            self.written -= sum(1 for line in self.kept[-signed:] if line)
+            del self.kept[-signed:]
+
     def _nothing_above(self) -> bool:
         """Whether only a greeting stands above the first quote; it is set aside then."""
         if self._below or not self.written:
@@ -225,6 +259,7 @@ class _Scan:
                 return False
         self.greeting = "\n".join(written)
         self.kept.clear()
+        self._programs.clear()
         self._roles.clear()
         self.written = self._run = 0
         return True
