@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import tempfile
 from collections.abc import Collection, Iterator
@@ -15,7 +14,6 @@ from pathlib import Path
 from benchmarks.heavy_mails import HEAVY
 from benchmarks.heavy_world import Cost, World, address, mail, world
 from benchmarks.table import Line, at_most
-from pbmserv.serve import collect_rarely
 
 MOST_S = 0.5
 """Seconds of processor time for any mail with all that it leads to, but for argon2, which has
@@ -35,7 +33,7 @@ def costs(names: Collection[str]) -> Iterator[tuple[str, Cost]]:
     with _fresh_world() as w:
         for name in known:  # templates are compiled once in a server's life
             cost_of(w, name)
-    with _fresh_world() as w, _collecting_rarely():
+    with _fresh_world() as w:
         for name in known:
             found = cost_of(w, name)
             if name in names:
@@ -46,18 +44,6 @@ def costs(names: Collection[str]) -> Iterator[tuple[str, Cost]]:
 def _fresh_world() -> Iterator[World]:
     with tempfile.TemporaryDirectory(prefix="pbmserv-heavy-") as folder, world(Path(folder)) as w:
         yield w
-
-
-@contextmanager
-def _collecting_rarely() -> Iterator[None]:
-    """Garbage is looked for as in a server's processes."""
-    before = gc.get_threshold()
-    collect_rarely()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-        gc.set_threshold(*before)
 
 
 def measure() -> list[Line]:

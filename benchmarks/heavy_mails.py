@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase
 
 from benchmarks.heavy_world import PASSWORD, PLAYERS, World
+from pbmserv.games.blackbox.game_ids import described, read_id
 
 LARGEST = ("-size=26x26", "-atoms=40-400")
 ME = f"alice {PASSWORD}"
@@ -21,8 +22,8 @@ ALL_OVER = ",".join(["!a1-z26"] * 120)
 """The whole board, sealed and opened in one move as often as there is room for."""
 ROWS = ",".join(f"!{ascii_lowercase[n % 26]}" for n in range(330))
 SMALL_STEPS = ("+A1", "/A1")
-FULL = 1_000
-"""Free moves that a seat of a board for two may make; see `service.play.MOST_WEIGHT`."""
+FULL = 850
+"""Free moves that a seat of a board for two may make: see `service.boards.plies.MOST_WEIGHT`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,21 @@ def _over(w: World) -> int:
     return _large(w, *_free(54, (MARKED, UNMARKED), 2), (0, "resign", False))
 
 
+GIVEN_UP = ((0, "resign", False), (0, "restart", True))
+GUESSED = (0, "?", False)
+
+
+def _restarted(w: World, times: int = 900) -> int:
+    """A practice board that was given up and begun again as often."""
+    return _race(w, *GIVEN_UP * times, seats=1, options=("-practice",))
+
+
+def _guessed(w: World, times: int = 900) -> int:
+    """A practice board with as many wrong guesses, each answered by a clue."""
+    marked = (0, ",".join(MARKED.split(",")[:40]), True)
+    return _race(w, marked, *[GUESSED] * times, seats=1, options=("-practice",))
+
+
 def _boards(w: World, make: Callable[[World], int], count: int = 50) -> list[int]:
     with w.at_once():
         return [make(w) for _ in range(count)]
@@ -128,6 +144,26 @@ def _transcript(moves: Sequence[str]) -> str:
 
 def _load(moves: Sequence[str]) -> Heavy:
     return Heavy(f"blackbox load {ME}", _transcript(moves))
+
+
+def _saved_game(moves: Sequence[str]) -> Heavy:
+    """A file of Simon Tatham's program on the largest board, with three atoms."""
+    game = read_id("w26h26m3M3#heavy")
+    parameters, description = game.parameters, described(game).partition(":")[2]
+    states = [(move, description) if move == "RESTART" else ("MOVE", move) for move in moves]
+    count = str(len(states) + 1)
+    head = (
+        ("SAVEFILE", "Simon Tatham's Portable Puzzle Collection"),
+        ("VERSION", "1"),
+        ("GAME", "Black Box"),
+        ("PARAMS", parameters),
+        ("CPARAMS", parameters),
+        ("DESC", description),
+        ("NSTATES", count),
+        ("STATEPOS", count),
+    )
+    lines = (f"{key:<8}:{len(value)}:{value}" for key, value in (*head, *states))
+    return Heavy(f"blackbox load {ME}", "\n".join(lines) + "\n")
 
 
 def _loads(file: str, *, depth: int = 1, more: str = "") -> Heavy:
@@ -197,6 +233,7 @@ HEAVY: Mapping[str, Build] = {
     "plans of many conditions": lambda w: _plans(
         w, "g if " + " or ".join(["a=# and b=%"] * 40) + ": c"),
     "plans of many moves": lambda w: _plans(w, "; ".join(["+a1"] * 49)),
+    "plans of guesses": lambda w: _on("queue", [_guessed(w, 1)] * 50, "; ".join(["?"] * 45)),
     "plans of wide moves": lambda w: _plans(w, "; ".join([",".join(["!a1-z26"] * 2)] * 45)),
     "plans that are carried out": lambda w: _on(
         "queue", _boards(w, lambda v: _race(v, seats=1)), "; ".join(ascii_lowercase[:20])),
@@ -224,6 +261,15 @@ HEAVY: Mapping[str, Build] = {
     "ratings of everybody": lambda w: _many("blackbox ratings " + " ".join(PLAYERS * 30)),
     "standings": lambda w: _many("all standings"),
     "scores": lambda w: _many("blackbox scores 26x26/40"),
+    "looks at boards of restarts": lambda w: Heavy("blackbox show " + " ".join(
+        map(str, _boards(w, _restarted, 10))), ""),
+    "looks at boards of guesses": lambda w: Heavy("blackbox show " + " ".join(
+        map(str, _boards(w, _guessed, 10))), ""),
+    "looks at boards with room for guesses": lambda w: Heavy("blackbox show " + " ".join(
+        map(str, _boards(w, lambda v: _guessed(v, 70), 10))), ""),
+    "games on boards of guesses": lambda w: (
+        _boards(w, _guessed, 10) and Heavy("blackbox games alice active", "")),
+    "hints on large boards": lambda w: _on("hint", _boards(w, _practice, 20)),
     "records": lambda w: _look("record", _boards(w, _over, 8)),
     "help about everything": lambda w: _many("help move challenge signup show prefs rules " * 15),
     "unknown userids": lambda w: _many("blackbox challenge alice zzzyzzzyzzzyzzzyzzzy"),
@@ -236,6 +282,15 @@ HEAVY: Mapping[str, Build] = {
     "a file in deep parts, fifty times": lambda w: _loads("x", depth=18, more=_fillers(18)),
     "a file that a digest asks for": lambda w: Heavy(
         "Re: x", "\n".join(["1: load"] * 499), w.player_address("alice")),
+    "a saved game of restarts": lambda w: _saved_game(("S", "RESTART") * 650),
+    "a saved game of locked columns": lambda w: _saved_game(
+        [f"LC{1 + n % 26}" for n in range(1_900)]),
+    "a saved game of checks": lambda w: _saved_game(
+        ["T1,1", "T2,1", "T3,1", *(["R", "T3,1", "T4,1", "T4,1", "T3,1"] * 30)]),
+    "a file of restarts on a large board": lambda w: _load(("solve", "restart") * 140),
+    "a file of guesses": lambda w: _load([MARKED[:159], *["?"] * 280]),
+    "files of boards of guesses": lambda w: _on("save", _boards(
+        w, lambda v: _guessed(v, 70), 3)),
     "files of full boards": lambda w: _on("save", _boards(
         w, lambda v: _practice(v, *_free(50, (MARKED, UNMARKED))))),
     # New boards, letters to others, and the rest.

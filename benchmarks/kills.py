@@ -245,7 +245,7 @@ class _Looking:
             connection.execute(update(waiting).values(claimed_until=None))
             queued = outbox.c.state == "queued"
             connection.execute(
-                update(outbox).where(queued).values(due_at=outbox.c.created_at, claimed=False)
+                update(outbox).where(queued).values(due_at=outbox.c.created_at, claimed_by=None)
             )
 
 

@@ -27,7 +27,7 @@ from benchmarks.table import Line, at_most, printed, told
 from pbmserv.config.settings import load
 from pbmserv.mail.envelope import Envelope
 from pbmserv.outbound.outbox import Sent
-from pbmserv.outbound.worker import BATCH
+from pbmserv.outbound.sender import BATCH
 from tests.one_process import Server
 
 MADE = 2.0
@@ -89,7 +89,7 @@ class Mill:
         """All letters that wait, from claim to settled; how many they were."""
         outbox, relay, count = self.server.outbox, self.server.post_stage.relay, 0
         claim = self._timed("claimed", outbox.claim)
-        make = self._timed("made and kept", lambda rows: outbox.prepare(rows)())
+        make = self._timed("made and kept", outbox.make)
         settle = self._timed("settled", outbox.settle)
         deliver = self._timed("delivered", relay.deliver)
         while claimed := claim(BATCH):

@@ -22,7 +22,7 @@ from benchmarks.smtp import connected
 from benchmarks.table import Line, printed, told
 from pbmserv.mail.envelope import Envelope
 from pbmserv.outbound.outbox import Sent
-from pbmserv.outbound.worker import BATCH
+from pbmserv.outbound.sender import BATCH
 
 WARM_UP = 300
 """Moves that teach it the ways through its templates."""
@@ -68,14 +68,14 @@ async def _moves(mill: Mill, bare: int, moves: int) -> tuple[list[float], dict[s
         marks.append(perf_counter())
         rows = server.outbox.claim(BATCH)
         marks.append(perf_counter())
-        (letter,) = server.outbox.prepare(rows[:1])()
+        (letter,) = server.outbox.make(rows[:1])
         marks.append(perf_counter())
         server.post_stage.relay.deliver(letter)
         marks.append(perf_counter())
         parts = ("stored", "carried out", "claimed", "made and kept", "delivered")
         for part, begun, ended in zip(parts, marks, marks[1:], strict=False):
             took[part].append(ended - begun)
-        for letter in server.outbox.prepare(rows[1:])():
+        for letter in server.outbox.make(rows[1:]):
             server.post_stage.relay.deliver(letter)
         server.outbox.settle([Sent(row.id) for row in rows])
         server.door_stage.run_once()

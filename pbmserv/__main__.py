@@ -13,7 +13,7 @@ def main() -> None:
 
         sys.stdout.write(f"pbmserv {__version__}\n")
         return
-    from pbmserv.cli import run
+    from pbmserv.cli.main import run
 
     sys.exit(run(sys.argv[1:]))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import gc
 import logging
 import os
@@ -12,7 +10,6 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import repeat
 from pathlib import Path
 
 from pbmserv import __version__, log
@@ -20,6 +17,7 @@ from pbmserv.clock import SystemClock
 from pbmserv.config.settings import Loaded, Settings, public_url, shown, slip
 from pbmserv.files import open_to_others
 from pbmserv.letters.environment import keep_compiled
+from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.monitoring import metrics
 from pbmserv.net import listening
 from pbmserv.outbound.dkim import load as load_key
@@ -30,12 +28,6 @@ from pbmserv.stages.listeners import Bound, bind, shares
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
-from pbmserv.web.mailbox import secret_of
-
-M_ARENA_MAX = -8
-"""Of glibc's malloc.h."""
-_LARGEST_GAP, _MOST_GAPS = 8_184, 20_000
-"""Octets of a gap in the heap, and gaps of each size, that are looked for."""
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
@@ -61,8 +53,7 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
                 load_key(named)  # what is wrong is told once, and not by a stage again and again
             settings = _with_ports(loaded.settings, bound)
             base, secret = _usable(settings)
-            _prepare_heap()
-            collect_rarely()
+            gc.freeze()  # keeps the pages that the stages share from being copied
             here = _only(settings, stages)
             mailbox = f"{public_url(here.mailbox)}/{secret}/" if here.mailbox else ""
 
@@ -88,7 +79,7 @@ def _usable(settings: Settings) -> tuple[Base, str]:
     try:
         with base.game.writing.begin() as connection:
             health.write(connection, base.clock.now())
-        return base, secret_of(base.mail_domain.ring)
+        return base, mailbox_secret(base.mail_domain.ring)
     finally:
         base.let_go()
 
@@ -101,39 +92,6 @@ def _only(settings: Settings, stages: Sequence[str]) -> Settings:
     if "web" not in stages:
         settings = replace(settings, web=None, metrics=None, mailbox=None, operator_pages=None)
     return settings
-
-
-def collect_rarely() -> None:
-    """Look for cyclic garbage less often: mails leave hardly any, and the remembered positions
-    are many objects to look through in vain (8 % of the time that a move takes)."""
-    gc.enable()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
-
-
-def _prepare_heap() -> None:
-    """Have glibc's allocator share memory between processes, and between threads."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):  # another C library
-            library = ctypes.CDLL(None)
-            # With a heap for each thread, what it has freed stays with it: of eight, 14 MB after
-            # 2,500 mails; with two heaps for all of them 5 MB.
-            library.mallopt(M_ARENA_MAX, 1)
-            _fill_gaps(library)
-
-
-def _fill_gaps(library: ctypes.CDLL) -> None:
-    """Take the gaps that imports leave in the heap: some two thousand, less than 1 MB in all. Each
-    that a child fills would cost it a page: what SQLite reads of a schema is all over 2.5 MB."""
-    for work in (library.sbrk, library.malloc):
-        work.restype = ctypes.c_void_p
-    library.free.argtypes = (ctypes.c_void_p,)
-    end = library.sbrk(0)
-    for octets in range(_LARGEST_GAP, 8, -16):
-        gaps = map(library.malloc, repeat(octets, _MOST_GAPS))
-        # NULL where memory is limited: those gaps do for now.
-        library.free(next((one for one in gaps if one is None or one >= end), None))
 
 
 def _with_ports(settings: Settings, bound: Bound) -> Settings:

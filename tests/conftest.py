@@ -38,7 +38,7 @@ from processes import Process
 from running import Correspondence, Running, start
 
 from pbmserv.games.blackbox.bots import difficulty, trees
-from pbmserv.monitoring.log_writing import Writing
+from pbmserv.log.writing import BackgroundHandler
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 
@@ -212,7 +212,7 @@ def _logging_as_it_was() -> Iterator[None]:
     levels = [(logger, logger.level) for logger in loggers]
     yield
     root = logging.getLogger()
-    for handler in [one for one in root.handlers if isinstance(one, Writing)]:
+    for handler in [one for one in root.handlers if isinstance(one, BackgroundHandler)]:
         root.removeHandler(handler)
         handler.close()
     for logger, level in levels:

@@ -75,8 +75,8 @@ class WatchedRelay(Relay):
         self.delivered: set[int] = set()
         self.changed = threading.Condition()
 
-    def steps(self, letter: OutgoingLetter) -> Iterator[None]:
-        yield from self._relay.steps(letter)
+    def deliver(self, letter: OutgoingLetter) -> None:
+        self._relay.deliver(letter)
         with self.changed:
             self.delivered.add(letter.id)
             self.changed.notify_all()
@@ -278,8 +278,8 @@ class Running(Correspondence):
             )
         assert arrived, f"letters {self._queued() - self.relay.delivered} were not delivered"
         end = monotonic() + PATIENCE_S
-        while held := self.server.post_stage.claims.all():
-            assert monotonic() < end, f"letters {held} are still in hand"
+        while in_hand := self._claimed():
+            assert monotonic() < end, f"letters {in_hand} are still in hand"
             sleep(0.001)
 
     def _queued(self) -> set[int]:
@@ -287,6 +287,11 @@ class Running(Correspondence):
             waiting = outbox.c.state.not_in(NOT_SENT)
             found = connection.execute(select(outbox.c.id).where(waiting, self._is_due()))
             return set(found.scalars())
+
+    def _claimed(self) -> list[int]:
+        with self.server.database.reading.connect() as connection:
+            claimed = select(outbox.c.id).where(outbox.c.claimed_by.is_not(None))
+            return list(connection.execute(claimed).scalars())
 
     def _is_due(self) -> ColumnElement[bool]:
         """Due in minutes: a sender has it. Later than that: it is not to be sent yet."""
@@ -348,7 +353,7 @@ class Open:
         self._server.door_stage.start()
         await self.mail.open()
         await self.web.open()
-        self._server.post_stage.start(alone=self._server.database.is_sqlite)
+        self._server.post_stage.start()
         self._server.bots_stage.start()
 
     async def close(self) -> None:

@@ -47,9 +47,11 @@ def make_mail() -> None:
         sa.Column("player_id", KEY),
         sa.Column("received_at", INSTANT, nullable=False),
         sa.Column("claimed_until", INSTANT),
+        sa.Column("claimed_by", sa.String(120)),
         sa.Index(
             "ix_arrivals_lane", "lane", "id", sqlite_where=sa.text("claimed_until IS NOT NULL")
         ),
+        partial("ix_arrivals_claimed", "claimed_by", where="claimed_by IS NOT NULL"),
         sqlite_autoincrement=True,
     )
     op.create_table(
@@ -198,8 +200,9 @@ def make_game() -> None:
         sa.Column("error", sa.Text, nullable=False),
         sa.Column("created_at", INSTANT, nullable=False),
         sa.Column("sent_at", INSTANT),
-        sa.Column("claimed", sa.Boolean, nullable=False, server_default=sa.false()),
+        sa.Column("claimed_by", sa.String(120)),
         sa.Column("mail_id", KEY),
+        partial("ix_outbox_claimed", "claimed_by", where="claimed_by IS NOT NULL"),
         partial(
             "ix_outbox_over",
             "created_at",

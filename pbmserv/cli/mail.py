@@ -349,7 +349,7 @@ def _way_back(letter: EmailMessage, *, newest: bool) -> str:
 
 
 def _root(settings: Settings) -> Path:
-    from pbmserv.outbound.relay import read_relay_url
+    from pbmserv.outbound.relay_url import read_relay_url
 
     relay = read_relay_url(settings.relay)
     if relay.scheme != "maildir":

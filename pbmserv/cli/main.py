@@ -1,18 +1,19 @@
-"""The command line's table of contents."""
+"""Every command of ``pbmserv``, and ``serve`` itself."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import boards, database, ended, queues, users
-from pbmserv.cli import serve as run_server
+from pbmserv.cli import boards, database, queues, users
 from pbmserv.cli.audit import audit
 from pbmserv.cli.boards import replay
 from pbmserv.cli.database import status
+from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.mail import read, send
 from pbmserv.cli.output import say
 from pbmserv.cli.settings import ConfigFile, config, dkim, operator_token
@@ -37,7 +38,17 @@ def serve(
     Example: pbmserv serve --config /etc/pbmserv.toml
     Example: pbmserv serve --only play,post
     """
-    raise typer.Exit(run_server(config, without_mail, only))
+    # A wrong setting is reported before the parts of the server are imported.
+    from pbmserv.config.settings import load
+    from pbmserv.stages import preflight
+
+    loaded = load(os.environ, config)
+    stages = preflight.stages_of(only)
+    if "door" in stages and not without_mail:
+        preflight.must_take_mail(loaded.settings)
+    from pbmserv.serve import serve as run_stages
+
+    raise typer.Exit(run_stages(loaded, stages))
 
 
 # Pretty tracebacks print local variables' neighbourhood; plain ones are fit for a bug report.
@@ -86,10 +97,10 @@ def _options(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Carry out one command line, whatever it is; its exit code, see `cli.ended`."""
+    """Run one command line and return its exit code, see `exit_code_of`."""
 
-    def typed() -> int:
+    def command() -> int:
         app(args=list(arguments), prog_name="pbmserv")
         return 0
 
-    return ended(typed)
+    return exit_code_of(command)

@@ -333,7 +333,8 @@ class Pages(Incoming):
             "PBMSERV_WEB_PROXIES",
             "networks with commas",
             "127.0.0.1, ::1",
-            "Your own proxies in front of the pages: no limit for networks applies to them.",
+            "Your own proxies in front of the pages: no limit for networks applies to them, and "
+            "X-Forwarded-For says for whom they ask.",
             values.networks,
         ),
     ]

@@ -302,8 +302,8 @@ def address(text: str) -> str:
 
 
 def relay(text: str) -> str:
-    """A relay URL, as `pbmserv.outbound.relay` understands it."""
-    from pbmserv.outbound.relay import read_relay_url
+    """A relay URL, as `pbmserv.outbound.relay_url` understands it."""
+    from pbmserv.outbound.relay_url import read_relay_url
 
     try:
         read_relay_url(text)

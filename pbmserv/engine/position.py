@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from pbmserv.engine import record
-from pbmserv.engine.protocol import coached, races
+from pbmserv.engine.protocol import Explaining, Sized, coached, keeps, races
 from pbmserv.engine.record import (
     FORFEIT,
     HINT,
@@ -29,12 +29,25 @@ from pbmserv.engine.types import Move, Note, Outcome, Rng, Seat, Step, value
 from pbmserv.errors import Illegal, MoveError
 
 _LEADING_BACK = frozenset({UNDO, REDO})
+_PAST = frozenset({UNDO, REDO, RESTART})
 _CHARACTERS = 24
 
 
 def weight(characters: int) -> int:
-    """How much there is to do for a move of so many characters: one for each 24 begun."""
+    """Return the work of reading a move of so many characters: one for each 24 begun."""
     return 1 + characters // _CHARACTERS
+
+
+def work_of(game: AnyGame, state: Any, text: str) -> int:
+    """Return the work of applying a ply on a board, in tens of microseconds.
+
+    Args:
+        state: any state of that board.
+        text: the canonical text of the ply.
+    """
+    rules: Any = game
+    sized = keeps(game, Sized) and text not in _PAST
+    return weight(len(text)) + (rules.effort(state, text) if sized else 0)
 
 
 def start(game: AnyGame, record: GameRecord) -> Any:
@@ -84,7 +97,7 @@ class Position:
         apart: each seat plays by itself, unseen by the others until the end.
         turns: how many turns have been used. It is what everybody may know of the number of
             plies: free moves may be private (seals), and so is how many there were.
-        weight: what all plies together weigh, also those that were taken back.
+        weight: the work of all plies (`work_of`), also of those that were taken back.
         redo: positions that redo would bring back, the next one first.
         stands: after an undo or redo: see `newest`.
     """
@@ -129,12 +142,16 @@ class Position:
                 used[ply.seat] += 1
         return min(used) < self.game.info.opening
 
-    def at_turn(self, turns: int) -> Position:
-        """The newest position with at most that many turns."""
+    def at_turn(self, turns: int, seat: Seat | None) -> Position:
+        """Return the newest position with at most that many turns, as this reader counts them."""
         position = self
-        while position.turns > turns and position.before is not None:
+        while position.before is not None and self._counted(position, seat) > turns:
             position = position.before
         return position
+
+    def _counted(self, position: Position, seat: Seat | None) -> int:
+        """Return the turns of an earlier position, counted as the reader of this one counts."""
+        return position.turns if self.outcome is not None else position.turns_of(seat)
 
     def at(self, number: int) -> Position:
         """The position after ply *number*, which is this one or an earlier one."""
@@ -200,7 +217,8 @@ class Position:
         if outcome is not None and ply.text == FORFEIT and outcome.seat == ply.seat:
             outcome = replace(outcome, reason=FORFEIT)
         turns = self.turns + (not ply.free)
-        return self._after(ply, step, outcome, turns, weight(len(ply.text)))
+        work = work_of(self.game, self.state, ply.text)
+        return self._after(ply, step, outcome, turns, work)
 
     def _back(self, ply: Ply, target: Position, kind: str, redo: tuple[Position, ...]) -> Position:
         """The position after a ply that leads to one that was there before, its turns too."""
@@ -238,15 +256,23 @@ class Position:
             stands,
         )
 
+    @property
+    def shut(self) -> Position:
+        """The same end of a board, as a player sees it who may not know yet what was hidden."""
+        if self.outcome is None or not races(self.game):
+            return self
+        step = self.game.shut(self.step)
+        return replace(self, step=step, state=step.state)
+
     def weight_of(self, seat: Seat) -> int:
-        """What the plies of one seat weigh."""
-        found = 0
+        """Return the work of the plies of one seat."""
+        work = 0
         position: Position | None = self
         while position is not None and position.ply is not None:
             if position.ply.seat == seat:
-                found += weight(len(position.ply.text))
+                work += work_of(self.game, self.state, position.ply.text)
             position = position.before
-        return found
+        return work
 
     @property
     def _first(self) -> Position:
@@ -258,17 +284,32 @@ class Position:
     def undoable(self, seat: Seat) -> Position:
         """The position that an undo by *seat* leads back to; a restart can be undone, too.
 
+        In a race it is the position without the seat's own last ply: the plies of the other seats
+        stay, and it makes no difference whether there are any.
+
         Raises:
             Illegal: the last ply is another seat's, or somebody learnt something from it.
         """
         last = self.newest
+        if self.apart and last is not None and last.ply is not None and last.ply.seat != seat:
+            last = self._last_of(seat)
         if last is None or last.ply is None or last.before is None:
             raise Illegal("undo-nothing")
         if last.ply.seat != seat:
             raise Illegal("undo-not-yours")
         if last.step.reveals:
             raise Illegal("undo-revealed")
-        return last.before
+        target = last.before
+        if last is not self.newest:
+            for later in self.after(last.ply.number):
+                assert later.ply is not None
+                target = target.play(later.ply)
+        return target
+
+    def _last_of(self, seat: Seat) -> Position | None:
+        """Return the newest position that stands and was made by a ply of *seat*."""
+        made = (one for one in self.backwards() if one.ply is not None and one.ply.seat == seat)
+        return next(made, None)
 
     def move(self, seat: Seat, move: Move) -> Position:
         """The position after a move that the game's `parse` has just read."""
@@ -301,7 +342,7 @@ class Position:
 
     def hint_of(self, seat: Seat) -> Position | None:
         """Where a seat asked for a hint, if that was the last thing it has done."""
-        last = next((one for one in self.backwards() if one.ply and one.ply.seat == seat), None)
+        last = self._last_of(seat)
         return last if last is not None and last.is_hint_of(seat) else None
 
     def is_hint_of(self, seat: Seat) -> bool:
@@ -320,6 +361,19 @@ class Position:
     def forfeit(self, seat: Seat) -> Position:
         """The position after *seat* has taken too long."""
         return self.play(Ply(self.number + 1, seat, FORFEIT, free=False))
+
+
+def notes_for(game: AnyGame, step: Step[Any], seat: Seat | None) -> Iterator[Note]:
+    """Return the notes of a step that *seat* (``None`` = a spectator) may read, worked out."""
+    rules: Any = game
+    explains = keeps(game, Explaining)
+    for note in step.notes:
+        if note.audience is not None and seat not in note.audience:
+            continue
+        if explains:
+            yield from rules.explained(step.state, note)
+        else:
+            yield note
 
 
 def opening(game: AnyGame, record: GameRecord) -> Position:
@@ -351,11 +405,19 @@ def played_out(position: Position) -> list[Step[Any]]:
     return [first.step, *(one.step for one in reversed(standing))]
 
 
-def without_seed(game: AnyGame, record: GameRecord) -> GameRecord:
-    """The record as it may be shown: without its seed, unless that changes the game."""
+def without_seed(played: Position, record: GameRecord) -> GameRecord:
+    """Return the record as it may be shown: without its seed, unless that changes the game.
+
+    Args:
+        played: the position after all plies of the record.
+    """
     bare = replace(record, seed=NO_SEED)
+    states = [played.state]
+    while played.before is not None:
+        played = played.before
+        states.append(played.state)
     try:
-        same = [s.state for s in replay(game, bare)] == [s.state for s in replay(game, record)]
+        same = [step.state for step in replay(played.game, bare)] == states[::-1]
     except MoveError:  # what was legal is not any more: chance had a part in it
         same = False
     return bare if same else record

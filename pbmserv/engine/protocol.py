@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Protocol, TypeGuard, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, runtime_checkable
 
 from pbmserv.engine.types import (
     Drawing,
@@ -23,6 +23,9 @@ O = TypeVar("O")  # noqa: E741 - O, S and V are the protocol's published names
 S = TypeVar("S")
 V = TypeVar("V")
 V_contra = TypeVar("V_contra", contravariant=True)
+
+Spend: TypeAlias = Callable[[int], None]
+"""Counts work that is about to be done, in the unit of `engine.position.weight`; may raise."""
 
 
 class Bot(Protocol[V_contra]):
@@ -178,6 +181,18 @@ class Forgiving(Protocol[V_contra]):
 
 
 @runtime_checkable
+class TwiceLabelled(Protocol[V_contra]):
+    """A game whose places have a second name that is easily written by mistake."""
+
+    def far_cells(self, view: V_contra, text: str) -> tuple[tuple[str, str], ...]:
+        """Return the parts of a legal move that use such a name, as typed and in canonical text.
+
+        They are confirmed before they count, unless their player is used to these names.
+        """
+        ...
+
+
+@runtime_checkable
 class Previewing(Protocol[V]):
     """A game that can say what a move would do without doing it."""
 
@@ -258,8 +273,8 @@ class Racing(Protocol):
         """How hard a board's box is, as everybody may know, in a word; "" = nobody is told."""
         ...
 
-    def guessed(self, state: Any, seat: Seat) -> bool:
-        """Whether a seat's race came to its end, and was not given up."""
+    def solved(self, state: Any, seat: Seat) -> bool:
+        """Whether a seat reached the aim of its race, so that its score counts in the tables."""
         ...
 
     def read_kind(self, text: str) -> str:
@@ -284,6 +299,13 @@ class Racing(Protocol):
 
     def overdue(self, state: Any, seat: Seat) -> Step[Any]:
         """As `Game.withdraw`, of a seat that took too long: in a race its place says so."""
+        ...
+
+    def shut(self, step: Step[Any]) -> Step[Any]:
+        """The step that ended a board of one, without anything that its end has opened.
+
+        Its state has no outcome, and its view shows its player no more than before.
+        """
         ...
 
     def kind(self, state: Any) -> str:
@@ -323,7 +345,28 @@ class Sized(Protocol):
     """A game whose boards are of very different sizes."""
 
     def squares(self, state: Any) -> int:
-        """How many squares a drawing of the board has; what it costs is counted by them."""
+        """Return how many squares a drawing of the board has; its price depends on them."""
+        ...
+
+    def effort(self, state: Any, text: str) -> int:
+        """Return how much work it is to apply a ply with this canonical text, beside reading it.
+
+        The unit is that of `engine.position.weight`, ten microseconds or so. The answer is the same
+        for all states of a board.
+        """
+        ...
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """A game that leaves some of its notes to be worked out when a reader gets them."""
+
+    def explained(self, state: Any, note: Note) -> tuple[Note, ...]:
+        """Return the notes that a reader gets in place of one of the step that led to *state*.
+
+        Most notes stand for themselves. The others cost too much to be made whenever a board is
+        replayed.
+        """
         ...
 
 
@@ -336,16 +379,27 @@ class Saving(Protocol):
 
     marks: tuple[str, ...]
 
-    def save(self, options: Any, saved: Saved, board: int | None) -> tuple[tuple[str, str], ...]:
-        """A board as texts, each with the ending of its file's name; with *board* they name that
-        in place of what is hidden there."""
+    def save(
+        self, options: Any, saved: Saved, board: int | None, spend: Spend
+    ) -> tuple[tuple[str, str], ...]:
+        """Return a board as texts, each with the ending of its file's name.
+
+        Args:
+            board: the number that the texts name in place of the hidden box; ``None`` = they tell
+                the box.
+            spend: is told of each move before it is made again; what it raises goes through.
+        """
         ...
 
-    def load(self, text: str, options_of: Callable[[int], tuple[str, ...]]) -> Saved:
-        """Read such a text; *options_of* gives the option words of a board that it names.
+    def load(self, text: str, options_of: Callable[[int], tuple[str, ...]], spend: Spend) -> Saved:
+        """Read such a text.
+
+        Args:
+            options_of: gives the option words of a board that the text names.
+            spend: as in `save`.
 
         Raises:
-            NotUnderstood | OptionError: it is none.
+            NotUnderstood | OptionError: the text is no saved game.
         """
         ...
 

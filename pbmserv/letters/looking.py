@@ -103,7 +103,8 @@ class Looking:
             reply = ReplyAddress(Purpose.BOARD, player.id, board_id, turn, player.reply_epoch)
             early = turn <= _FIRST_TURNS * (1 if position.apart else board.seats)
             new = early and boards.is_first(self.connection, board, player.id)
-        return Seen(board, position, mine, daily.number if daily else 0, reply, new)
+        shut = seat is not None and daily is not None and not daily.solved
+        return Seen(board, position, mine, daily.number if daily else 0, reply, new, shut)
 
 
 def unless_broken(board: int, game: str, show: Callable[[], T]) -> T | None:
@@ -137,6 +138,8 @@ class Seen:
         daily: the number of its day's box, 0 if it is none.
         reply: what a reply of that seat says; ``None`` without one.
         is_beginner: the reader is new to the game.
+        is_shut: it is a day's box that was not solved: what is hidden there stays so, unless the
+            letter says that it is ``opened``.
     """
 
     board: BoardRow
@@ -145,11 +148,13 @@ class Seen:
     daily: int
     reply: ReplyAddress | None = None
     is_beginner: bool = False
+    is_shut: bool = False
 
     def scene(self, words: Mapping[str, Any]) -> BoardScene:
         """What the reader may see, and how their move was read, if that is not plain."""
+        shut = self.is_shut and not words.get("opened")
         scene = board_scene(
-            self.position,
+            self.position.shut if shut else self.position,
             number=self.board.id,
             names=self.board.names,
             options=shown_options(self.position.game, self.board.options, self.board.seats),
@@ -159,6 +164,7 @@ class Seen:
             own_move=words.get("event") == "moved",
             daily=self.daily,
             after=words.get("after"),
+            chooser=self.board.chooser,
         )
         if not (words.get("read_as") or words.get("held")):
             return scene

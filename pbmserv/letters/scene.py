@@ -14,7 +14,7 @@ from typing import Any, Literal
 from markupsafe import Markup
 
 from pbmserv.engine.clocks import Terms
-from pbmserv.engine.position import Position
+from pbmserv.engine.position import Position, notes_for
 from pbmserv.engine.protocol import Aided, coached, previews
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import SCORE, Note, Outcome, Seat, value
@@ -72,6 +72,8 @@ class BoardScene:
         rated: whether the result changes ratings.
         terms: how long its players may take.
         daily: number of the box of the day that it is; 0 = it is none.
+        shut: it is over, and what is hidden in it stays so for a while.
+        chooser: userid of the player who chose the box of a race, and may know it; "" = nobody.
     """
 
     number: int
@@ -95,11 +97,13 @@ class BoardScene:
     rated: bool
     terms: Terms
     daily: int
+    shut: bool
+    chooser: str
 
     @property
     def has_coach(self) -> bool:
         """Whether there is a report on a game that is over."""
-        return coached(self.game)
+        return coached(self.game) and not self.shut
 
     @property
     def players(self) -> str:
@@ -129,6 +133,7 @@ def board_scene(
     own_move: bool,
     daily: int,
     after: int | None = None,
+    chooser: str = "",
 ) -> BoardScene:
     """What *seat* may see of a position.
 
@@ -142,7 +147,7 @@ def board_scene(
         steps = [position]
     else:  # what the seat did itself meanwhile (markers) it knows
         steps = [p for p in position.since(seat) if p.ply is not None and p.ply.seat != seat]
-    notes = [note for one in steps for note in one.step.notes]
+    notes = [note for one in steps for note in notes_for(game, one.step, seat)]
     events = [note for note in notes if note.kind != SCORE]
     scores = [note for note in notes if note.kind == SCORE]
     to_act, outcome = game.to_act(state), position.outcome
@@ -170,6 +175,8 @@ def board_scene(
         rated=rated,
         terms=terms,
         daily=daily,
+        shut=outcome is not None and game.outcome(state) is None,
+        chooser=chooser,
     )
 
 

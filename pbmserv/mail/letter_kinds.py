@@ -48,6 +48,7 @@ class LetterKind:
         always_tried: it goes to a given up address as well: it was just asked for, to see whether
             the address works again, or to let somebody back in who has nothing else left.
         soon_stale: it is not sent late, once an address works again.
+        only_words: it brings nothing but the words of another player.
         own_words: nothing is in it but what its reader has said to others.
         lists_people: it names players who have nothing to do with its reader's boards.
         tells_turn: it shows a board after a turn; a later one about the board may take its place.
@@ -70,6 +71,7 @@ class LetterKind:
     never_hushed: bool = False
     always_tried: bool = False
     soon_stale: bool = False
+    only_words: bool = False
     own_words: bool = False
     lists_people: bool = False
     tells_turn: bool = False
@@ -142,13 +144,14 @@ KINDS: Mapping[str, LetterKind] = {
         question=Question(Purpose.BROADCAST), asks_of_itself=True, own_words=True
     ),
     "broadcast-sent": LetterKind(own_words=True),
-    "chat": LetterKind(can_wait=True, subscription="single", reaches_others=True),
+    "chat": LetterKind(can_wait=True, subscription="single", reaches_others=True, only_words=True),
     "chat-sent": LetterKind(own_words=True),
     "message": LetterKind(
         can_wait=True,
         subscription="single",
         question=Question(Purpose.MESSAGE, "peer"),
         reaches_others=True,
+        only_words=True,
     ),
     "message-sent": LetterKind(own_words=True),
     # Boards.

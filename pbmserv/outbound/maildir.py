@@ -13,7 +13,7 @@ import os
 import threading
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -41,11 +41,11 @@ class MaildirRelay(Relay):
         self._root = root
         self._made: dict[str, Path] = {}
 
-    def steps(self, letter: OutgoingLetter) -> Iterable[None]:
-        """Put one letter into its recipient's Maildir, durably, in a single step.
+    def deliver(self, letter: OutgoingLetter) -> None:
+        """Store one letter in its recipient's Maildir, durably and in a single step.
 
-        Delivering it again changes nothing, also when it has been read since:
-        a crash between sending and marking makes no second copy.
+        A second delivery changes nothing, even if the letter has been read since: a crash between
+        sending and settling makes no second copy.
 
         Raises:
             RelayPermanent: the address cannot name a folder.
@@ -71,7 +71,6 @@ class MaildirRelay(Relay):
         except OSError as error:
             self._made.pop(letter.recipient, None)
             raise RelayTemporary(f"maildir: {error.strerror or type(error).__name__}") from error
-        return ()
 
     def close(self) -> None:
         """Nothing is held open."""

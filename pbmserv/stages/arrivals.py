@@ -15,8 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from pbmserv.clock import Clock
 from pbmserv.files import alone_with, file_of
-from pbmserv.stages.current_work import Claims
-from pbmserv.store.core.database import Claiming, Database
+from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import Arrival, Gone
@@ -142,7 +141,7 @@ class TwoStores(Arrivals):
             gone = arrivals.settled_before(game, self.store, before) - there
         if gone:
             forget = partial(arrivals.forget_settled, store=self.store, gone=gone)
-            self._writer.submit_between(forget, is_synced=False).result()
+            self._writer.submit(forget).result()
         self._settled &= there
 
 
@@ -151,25 +150,23 @@ class OneStore(Arrivals):
 
     store = ""
 
-    def __init__(
-        self, database: Database, writer: Writer, clock: Clock, claims: Claims | None = None
-    ) -> None:
+    def __init__(self, by: str, database: Database, writer: Writer, clock: Clock) -> None:
+        """Prepare to claim arrivals.
+
+        Args:
+            by: name of this process; no two live ones have the same.
+            database: for reading.
+            writer: of the same database.
+            clock: decides when leases end.
+        """
+        self._by = by
         self._writer = writer
         self._clock = clock
-        left = claims.left() if claims else []
-        if left:  # a play before this one has died with them
-            self._writer.submit(partial(arrivals.release, ids=left)).result()
         super().__init__(database)
-        self._claims = claims or Claims()
-        self._claims.begin()
-        commit = partial(writer.submit_between, is_synced=False)
-        self._claiming = Claiming(commit, arrivals.claim, arrivals.let_go)
 
     def let_go(self) -> None:
-        """What is in hand and not done is for others: this play ends."""
-        held = self._held()
-        if held:
-            self._writer.submit(partial(arrivals.release, ids=held)).result()
+        """Give back what is in hand: this play ends."""
+        self._writer.submit(partial(arrivals.release_claims, by=self._by)).result()
 
     def new(self) -> list[Arrival]:
         if len(self._in_hand) > CLAIMED:
@@ -177,17 +174,23 @@ class OneStore(Arrivals):
         now = self._clock.now()
         with self._mail.reading.connect() as connection:
             is_free = arrivals.has_free(connection, now)
-        ours = (now, now + LEASE, CLAIMED, CLAIMED_OF_LANE)
-        found = self._claiming.claimed(*ours) if is_free else []
+        claimed = self._claim(now) if is_free else []
         with self._guard:
-            self._in_hand |= {one.id: one.received_at for one in found}
+            self._in_hand |= {arrival.id: arrival.received_at for arrival in claimed}
             self.has_more = bool(self._in_hand)  # more of their lanes, or of what others had
-        self._claims.add([one.id for one in found])
-        return found
+        return claimed
 
-    def done(self, arrival: Arrival) -> None:
-        super().done(arrival)
-        self._claims.remove([arrival.id])
+    def _claim(self, now: datetime) -> list[Arrival]:
+        job = partial(
+            arrivals.claim,
+            by=self._by,
+            now=now,
+            until=now + LEASE,
+            most=CLAIMED,
+            of_lane=CLAIMED_OF_LANE,
+            in_hand=self._held(),
+        )
+        return self._writer.submit(job).result()
 
     def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
         if not arrivals.take(connection, arrival.id):
@@ -208,7 +211,7 @@ class OneStore(Arrivals):
                 arrivals.renew(connection, held, now + LEASE)
             arrivals.prune_results(connection, now - RESULTS_KEPT)
 
-        self._writer.submit_between(renew, is_synced=False).result()
+        self._writer.submit(renew).result()
 
 
 class Removal:

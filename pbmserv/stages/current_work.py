@@ -1,23 +1,23 @@
-"""What a process has in hand, in memory that outlives it: the supervisor sees what it is stuck in
-or died with, and a successor what its predecessor was stuck in and had claimed."""
+"""The work of a process, in memory that outlives it.
+
+The supervisor sees the work in which a process is stuck or with which it died, and a successor
+sees the work over which its predecessors were killed.
+"""
 
 from __future__ import annotations
 
 import mmap
 import struct
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import count
 from time import monotonic
 
 # Native: each value is written at once, so that who looks meanwhile sees the old or the new one.
 _LAYOUT = struct.Struct("qd")
-_NUMBER = struct.Struct("=q")
 _TIMES = struct.Struct("=qq")
 NONE = 0
 MOST_STUCK = 64
-CLAIMS = 1024
-"""More than any process claims at a time; what does not fit waits for the end of its lease."""
 PAUSE_S = 2.0
 """Seconds between two looks after which there was a pause."""
 THREADS = 16
@@ -110,47 +110,3 @@ class Pauses:
             self._over_at = now
         self._looked_at = now
         return self._over_at
-
-
-class Claims:
-    """Numbers of rows that a process has claimed, and those that it left behind when it died."""
-
-    def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, 8 * CLAIMS)
-        self._guard = threading.Lock()
-        self._places: dict[int, int | None] = {}
-        self._free: list[int] = []
-
-    def left(self) -> list[int]:
-        """What stands there; ask before this process claims anything."""
-        return [number for (number,) in _NUMBER.iter_unpack(self._memory) if number != NONE]
-
-    def begin(self) -> None:
-        """From now on it tells of this process, which has claimed nothing."""
-        with self._guard:
-            self._memory[:] = bytes(len(self._memory))
-            self._places.clear()
-            self._free = list(range(CLAIMS))
-
-    def add(self, numbers: Iterable[int]) -> None:
-        """These are claimed."""
-        with self._guard:
-            for number in numbers:
-                if number not in self._places:
-                    self._places[number] = place = self._free.pop() if self._free else None
-                    if place is not None:
-                        _NUMBER.pack_into(self._memory, place * 8, number)
-
-    def all(self) -> list[int]:
-        """Those of this process that are not settled."""
-        with self._guard:
-            return sorted(self._places)
-
-    def remove(self, numbers: Iterable[int]) -> None:
-        """These are settled."""
-        with self._guard:
-            for number in numbers:
-                place = self._places.pop(number, None)
-                if place is not None:
-                    _NUMBER.pack_into(self._memory, place * 8, NONE)
-                    self._free.append(place)

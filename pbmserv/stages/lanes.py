@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from threading import Condition
-from time import monotonic, perf_counter
+from time import perf_counter
 
 from pbmserv.mail.envelope import Source
 from pbmserv.service.delivery.incoming import IncomingMail
@@ -198,38 +197,3 @@ def blamed(deaths: Mapping[int, int], in_hand: Sequence[int]) -> dict[int, int]:
     if len(in_hand) == 1 and found[in_hand[0]] > 1:
         return {number: times for number, times in found.items() if times > 1}
     return found
-
-
-class Backlog:
-    """Letters that are due and that no post has claimed: play lets post catch up.
-
-    Both share the processors. While more comes than can be carried out, play would be done long
-    before post, which then has one processor while another has nothing to do.
-
-    It is what play has queued, less what was claimed. Others queue letters, too, and some are
-    claimed twice; but a claim for all domains that brings fewer than it asked for has left none.
-    """
-
-    def __init__(self) -> None:
-        self._changed = Condition()
-        self._waiting = 0
-        self._claimed_at = 0.0
-
-    def queued(self, letters: int) -> None:
-        """So many letters were queued and committed."""
-        if letters:
-            with self._changed:
-                self._waiting += letters
-
-    def claimed(self, found: int, *, are_all: bool) -> None:
-        """Post has got *found* letters, and whether none is left."""
-        with self._changed:
-            self._claimed_at = monotonic()
-            self._waiting = 0 if are_all else max(0, self._waiting - found)
-            self._changed.notify_all()
-
-    def wait(self, longest_s: float) -> None:
-        """Until little waits, but no longer than that, nor for a post that does nothing."""
-        with self._changed:
-            if monotonic() < self._claimed_at + AT_WORK_S:
-                self._changed.wait_for(lambda: self._waiting <= MUCH, longest_s)

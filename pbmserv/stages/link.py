@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import logging
 import os
+import secrets
 import socket
 import tempfile
 import threading
@@ -79,6 +80,23 @@ def meeting_place(data_dir: Path, stages: Sequence[str]) -> Iterator[Path]:
             yield found
             return
     raise ServerFault(f"more than {MOST_SERVERS} servers share {data_dir}")
+
+
+def claimant(folder: Path, process: str) -> str:
+    """Return the name under which a process claims rows of the database.
+
+    No two live processes have the same name: `meeting_place` locks the folder for each stage, and
+    the folder's random mark tells it from other folders of the same host name. The successor of a
+    dead process has the same name, and so knows what its predecessor had claimed.
+    """
+    mark = folder / "mark"
+    if not mark.exists():
+        new = folder / f"mark.{os.getpid()}"
+        new.write_text(secrets.token_hex(8))
+        with contextlib.suppress(FileExistsError):  # another process has just made it
+            mark.hardlink_to(new)
+        new.unlink()
+    return f"{socket.gethostname()[:64]} {mark.read_text()} {process}"
 
 
 class Ring:

@@ -288,6 +288,7 @@ class WebPorts:
                 origin=f"{url.scheme}://{url.netloc}",
                 contact=settings.security_contact,
                 bots=base.registry.bots,
+                proxies=settings.web_proxies,
             )
             site = build(pages, stage.web_requests, environment(), health)
             self._servers.append(WebServer(site, bound.web, limits))
@@ -302,7 +303,9 @@ class WebPorts:
             self._servers.append(WebServer(mailbox, bound.mailbox, limits))
         if bound.operators is not None and settings.operator_token is not None:
             token, where = settings.operator_token, settings.operator_url
-            site = build_operators(stage.operators, token, where, base.clock, environment())
+            proxies = settings.web_proxies
+            templates = environment()
+            site = build_operators(stage.operators, token, where, base.clock, templates, proxies)
             limits = _limits("operators", settings, PROBES)
             self._servers.append(WebServer(site, bound.operators, limits))
 

@@ -7,13 +7,13 @@ are in one process (tests), directly.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from random import random
 from typing import Any
 
-from pbmserv.errors import StoreAway
+from pbmserv.config.settings import Settings
 from pbmserv.inbound.auth.verdict import Senders, Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.dns import Resolver, SystemResolver
@@ -22,7 +22,7 @@ from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim import load as load_key
 from pbmserv.outbound.outbox import Outbox, OutboxRows, WrittenRows
 from pbmserv.outbound.relay import Relay, open_relay
-from pbmserv.outbound.worker import Sender
+from pbmserv.outbound.sender import Sender
 from pbmserv.service.accounts.web_requests import Forms
 from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Lockout, Passwords
@@ -32,6 +32,7 @@ from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.core.results import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.delivery.incoming import IncomingMail, MailReader
+from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.shared_counts import Book, Counting
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.service.operators.health import RelayState
@@ -40,16 +41,15 @@ from pbmserv.service.time.retention import Expiry, Kept
 from pbmserv.service.time.scheduler import Rounds, Scheduler
 from pbmserv.stages.arrivals import Arrivals, OneStore, Removal, TwoStores
 from pbmserv.stages.base import Base
-from pbmserv.stages.current_work import Claims, CurrentWork
+from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.door import Door
 from pbmserv.stages.play import Play
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, open_writer
 from pbmserv.store.delivery import arrivals
-from pbmserv.store.delivery.outbox import QueuedLetter
 
-SENDERS = {"maildir": 2, "lmtp": 2, "smtp": 4, "smtps": 4}
-"""Threads that send, by relay: so many batches may wait for one that is slow."""
+DELIVERIES = {"maildir": 2, "lmtp": 4, "smtp": 16, "smtps": 16}
+"""Letters that one post delivers at a time, by the scheme of its relay."""
 STOP_S = 10.0
 """Seconds that work in hand has when a stage stops; nothing is lost after that either."""
 REMOVE_S = 1.0
@@ -58,6 +58,14 @@ BEAT = timedelta(seconds=30)
 """How often the door says that it takes mail in."""
 
 Ring = Callable[[], None]
+
+
+def _senders(settings: Settings, names: Resolver | None) -> Senders | None:
+    """Return what checks senders; ``None`` if the settings turn that off."""
+    if not settings.sender_checks:
+        return None
+    trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)
+    return Senders(names or SystemResolver(), trusted)
 
 
 class DoorStage:
@@ -78,8 +86,7 @@ class DoorStage:
         self.counting = Counting([book] if book else [])
         self.traffic = base.traffic(book)
         self.quota = base.quota()
-        trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)
-        self.senders = Senders(names or SystemResolver(), trusted)
+        self.senders = _senders(settings, names)
         self.door = Door(
             base.mail_domain,
             self.writer,
@@ -87,8 +94,9 @@ class DoorStage:
             self.traffic,
             self.quota,
             ring,
-            self.senders if settings.sender_checks else None,
+            self.senders,
             settings.mail_servers,
+            PostmasterShares(self.quota.most // 2),
         )
         self._beat_at: datetime | None = None
         self._removal = Removal(base.mail, base.game, self.writer) if base.game.is_sqlite else None
@@ -126,7 +134,8 @@ class DoorStage:
     def stop(self) -> None:
         """End; what is stored stays."""
         self._rounds.stop(STOP_S)
-        self.senders.close()
+        if self.senders is not None:
+            self.senders.close()
         self.counting.stop(STOP_S)
         self.writer.close()
 
@@ -143,7 +152,8 @@ class PlayStage:
         passwords: makes and checks hashes; default: argon2id as its authors advise.
         current: tells the supervisor which mail is being carried out.
         suspects: arrivals with which play has died, and how often.
-        claims: what a play before this one had claimed, and where this one's claims are noted.
+        by: name under which this process claims mails on PostgreSQL.
+        names: answers questions about domains; default: this machine's name servers.
         has_own_door: whether the door lives and dies with play, in one process.
     """
 
@@ -155,8 +165,9 @@ class PlayStage:
         passwords: Passwords | None = None,
         current: CurrentWork | None = None,
         suspects: Mapping[int, int] | None = None,
-        claims: Claims | None = None,
+        names: Resolver | None = None,
         *,
+        by: str = "play",
         has_own_door: bool = False,
     ) -> None:
         settings, clock = base.settings, base.clock
@@ -177,8 +188,9 @@ class PlayStage:
         self.arrivals: Arrivals = (
             TwoStores(base.mail, base.game, self.writer, clock)
             if base.game.is_sqlite
-            else OneStore(base.game, self.writer, clock, claims)
+            else OneStore(by, base.game, self.writer, clock)
         )
+        self.senders = _senders(settings, names)
         self.play = Play(
             self.arrivals,
             self.reader,
@@ -192,6 +204,7 @@ class PlayStage:
             current=current,
             suspects=suspects,
             keeps_order=base.game.is_sqlite,
+            senders=self.senders,
         )
         self.rows = WrittenRows(self.writer, clock, partial(bounces.refused, self.services))
         self.bot_moves = BotMoves(self.services, self.writer, clock, ring_post)
@@ -223,25 +236,16 @@ class PlayStage:
         """What post, bots and operators' commands may ask of it."""
         rows = self.rows
         return {
-            "claim": self._claim,
-            "keep": lambda packed: rows.keep(packed)(),
+            "claim": rows.claim,
+            "keep": rows.keep,
             "renew": rows.renew,
             "settle": rows.settle,
-            "reclaim": rows.reclaim,
             "act": self.bot_moves.act,
             "put_off": self.bot_moves.put_off,
             "keep_report": self.bot_moves.keep_report,
             "operate": self._operate,
             "retry_kept": self.kept_mails.retry,
         }
-
-    def _claim(
-        self, most: int, avoiding: Collection[str] = (), since: datetime | None = None
-    ) -> list[QueuedLetter]:
-        """As `OutboxRows.claim`; play learns how far post has come."""
-        found = self.rows.claim(most, avoiding, since)
-        self.play.backlog.claimed(len(found), are_all=not avoiding and len(found) < most)
-        return found
 
     def start(self) -> None:
         """Begin. The heartbeat first of all, so that a move which waited for us is not charged
@@ -262,6 +266,8 @@ class PlayStage:
         self.play.stop(STOP_S)
         with contextlib.suppress(*UNAVAILABLE, Closed):
             self.arrivals.let_go()
+        if self.senders is not None:
+            self.senders.close()
         self.checks.close()
         self.counting.stop(STOP_S)
         self.writer.close()
@@ -300,13 +306,11 @@ class PostStage:
     """Makes letters and sends them.
 
     Args:
-        rows: what changes the outbox.
+        base: settings and databases.
+        rows: changes the outbox.
         relay: where letters go; default: where the settings say.
-        claims: what a post before this one had claimed, and where this one's claims are noted.
         watch: tells the supervisor which letter is being made.
-
-    Attributes:
-        claims: which letters are in hand.
+        by: name under which this process claims letters; no two live ones have the same.
     """
 
     def __init__(
@@ -314,12 +318,11 @@ class PostStage:
         base: Base,
         rows: OutboxRows,
         relay: Relay | None = None,
-        claims: Claims | None = None,
         watch: Watch | None = None,
+        by: str = "post1",
     ) -> None:
         settings = base.settings
-        self._base = base
-        self.claims = claims or Claims()
+        self._by = by
         self.relay = relay or open_relay(settings.relay)
         keys = [load_key(named) for named in settings.dkim_keys]
         self.signer = Signer(base.mail_domain.domain, keys)
@@ -327,28 +330,20 @@ class PostStage:
             base.mail_domain, base.registry, Positions(base.registry), settings.web_url
         )
         self.outbox = Outbox(
-            base.game, rows, composer, self.signer, base.clock, watch or CurrentWork()
+            by, base.game, rows, composer, self.signer, base.clock, watch or CurrentWork()
         )
         self.sender = Sender(
             self.outbox,
             self.relay,
             base.clock,
             random,
-            threads=SENDERS[settings.relay.partition(":")[0].lower()],
+            threads=DELIVERIES[settings.relay.partition(":")[0].lower()],
             poll_s=5.0 if base.game.is_sqlite else 1.0,
             domain_letters=settings.domain_letters,
-            held=self.claims,
         )
 
-    def start(self, *, alone: bool) -> None:
-        """Begin to send. *alone*: no other machine does, so that what is held is known."""
-        if alone:
-            with contextlib.suppress(StoreAway):  # play died over it, and does it at its own start
-                self.outbox.reclaim()
-        else:
-            with contextlib.suppress(*UNAVAILABLE):  # else they wait for the end of their leases
-                self.outbox.give_back(self.claims.left())
-        self.claims.begin()
+    def start(self) -> None:
+        """Take over what a dead process of the same name had claimed, and begin to send."""
         self.sender.start()
 
     def stop(self) -> None:

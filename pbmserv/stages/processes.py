@@ -4,49 +4,45 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
-import gc
 import logging
 import os
 import signal
 import sys
-import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
-from itertools import cycle
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pbmserv.engine.registry import Equipped
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.monitoring.metrics import Vital
-from pbmserv.outbound.outbox import AskedRows, OutboxRows, WrittenRows
+from pbmserv.outbound.outbox import OutboxRows, Result, WrittenRows
 from pbmserv.service.bots.bot_worker import TICK_S, Moves, Thought
 from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages import listeners, operators
 from pbmserv.stages.base import Base
-from pbmserv.stages.coalescing import CoalescingSelector
-from pbmserv.stages.current_work import NONE, THREADS, Claims, CurrentWork
-from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, Unanswered
+from pbmserv.stages.current_work import NONE, THREADS, CurrentWork
+from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, claimant
 from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, WebStage
 from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
 from pbmserv.stages.preflight import stage_of_process
-from pbmserv.stages.processors import take_place
 from pbmserv.stages.reloading import Reload
 from pbmserv.stages.state import Stages, StageState, counted
 from pbmserv.store.bots import Asked
 from pbmserv.store.delivery import arrivals
+from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.operators import health as rows
 
 SWITCH_S = 0.0005
 """Seconds after which another thread of the door (one removes mails every second) lets its loop go
 on; Python's 5 ms are four times what a client waits otherwise."""
 
-GIVE_BACK_S = 10.0
-"""Seconds between two times that a process gives memory back."""
+NICE = {"post": 2, "play": 7, "bots": 10}
+"""Niceness by stage: the door answers waiting clients first, bots come last."""
 
 OTHERS_END_S = 5.0
 """Seconds that play waits at its end for those who ask it."""
@@ -69,7 +65,6 @@ class Given:
         current: shows the parent what it is at.
         stages: all that run on this machine.
         posts: how many send.
-        claims: what the process before this one had claimed when it died.
         suspects: arrivals with which play has died, and how often.
         ready: says that clients may come.
     """
@@ -80,9 +75,35 @@ class Given:
     stages: tuple[str, ...]
     posts: int
     current: CurrentWork
-    claims: Claims
     suspects: dict[int, int]
     ready: Callable[[], None]
+
+
+class AskedRows:
+    """Has play change the outbox, which it alone may write on SQLite; see `OutboxRows`."""
+
+    def __init__(self, play: Asking) -> None:
+        self._play = play
+
+    def claim(
+        self,
+        by: str,
+        most: int,
+        in_hand: Collection[int] = (),
+        avoiding: Collection[str] = (),
+        since: datetime | None = None,
+    ) -> list[QueuedLetter]:
+        rows: list[QueuedLetter] = self._play.ask("claim", by, most, in_hand, avoiding, since)
+        return rows
+
+    def keep(self, packed: Mapping[int, bytes]) -> None:
+        self._play.ask("keep", packed)
+
+    def renew(self, ids: Sequence[int], until: datetime) -> None:
+        self._play.ask("renew", ids, until)
+
+    def settle(self, results: Sequence[Result]) -> None:
+        self._play.ask("settle", results)
 
 
 class _AskedMoves:
@@ -104,16 +125,12 @@ class _AskedMoves:
 def run(name: str, given: Given) -> None:
     """Run the stage of a process until SIGTERM."""
     kind = stage_of_process(name)
-    keep_to_place = take_place(name, given.stages)
+    with contextlib.suppress(OSError):  # some sandboxes forbid a change of priority
+        os.nice(NICE.get(kind, 0))
     base = given.base
-
-    def door_loop() -> asyncio.AbstractEventLoop:
-        return asyncio.SelectorEventLoop(CoalescingSelector(keep_to_place))
-
     try:
         base.read_keys()
-        with asyncio.Runner(loop_factory=door_loop if kind == "door" else None) as runner:
-            runner.run(_STAGES[kind](name, base, given))
+        asyncio.run(_STAGES[kind](name, base, given))
     finally:
         base.close()
 
@@ -125,29 +142,12 @@ async def _until_stopped(given: Given, reload: Reload, stop: Callable[[], Awaita
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, stopping.set)
     loop.add_signal_handler(signal.SIGHUP, reload.ask)
-    besides = (
-        asyncio.create_task(reload.run(), name="reloading"),
-        asyncio.create_task(give_back(), name="giving-back"),
-    )
+    reloading = asyncio.create_task(reload.run(), name="reloading")
     given.ready()
     await stopping.wait()
-    for task in besides:
-        task.cancel()
+    reloading.cancel()
     await stop()
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-
-
-async def give_back() -> None:
-    """Give the system back what is free inside the heap: what many mails or letters have taken at
-    once would stay for good, 10 MB in play and in each post. A connection that has ended is free
-    only once its cycles are found: 17 kB, of so few objects that Python by itself would look for
-    them after many hundreds of connections."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc's alone
-    for generation in cycle((1, 1, 1, 1, 1, 2)):  # to look through all takes play and post 30 ms
-        await asyncio.sleep(GIVE_BACK_S)
-        gc.collect(generation)
-        if trim is not None:
-            await asyncio.to_thread(trim, 0)
 
 
 def _reload(name: str, base: Base, given: Given, post: PostStage | None = None) -> Reload:
@@ -204,7 +204,7 @@ async def _play(name: str, base: Base, given: Given) -> None:
         ring_bots,
         current=given.current,
         suspects=given.suspects,
-        claims=given.claims,
+        by=claimant(given.folder, name),
     )
 
     def state() -> StageState:
@@ -215,21 +215,10 @@ async def _play(name: str, base: Base, given: Given) -> None:
     def write() -> None:
         stage.writer.submit(partial(rows.write, now=base.clock.now())).result()
 
-    def held() -> list[int]:
-        """What posts have in hand; one that does not answer has just begun, or died."""
-        found: list[int] = []
-        for n in range(1, given.posts + 1):
-            with contextlib.suppress(Unanswered):
-                found += Asking(given.folder / f"post{n}.sock", 0.0).ask("held")
-        return found
-
-    stage.rows.held = held
     answers = {**stage.answers(), "state": state, "write": write}
     answering = Answering(given.folder / f"{name}.sock", answers)
     ring = Ring(given.folder / "play.ring", stage.play.ring)
     await asyncio.to_thread(stage.start)
-    if base.game.is_sqlite:  # an answer to a claim may have died with a play before this one
-        await asyncio.to_thread(stage.rows.reclaim)
     ring.start()
     answering.start()
 
@@ -249,21 +238,17 @@ async def _post(name: str, base: Base, given: Given) -> None:
     end: Callable[[], None] = _nothing
     if base.game.is_sqlite:
         play = Asking(given.folder / "play.sock")
-        written, end = AskedRows(play.ask, play.begin), play.end
+        written, end = AskedRows(play), play.end
     else:
         written, close = _own_rows(base)
-    stage = PostStage(base, written, claims=given.claims, watch=given.current)
+    stage = PostStage(base, written, watch=given.current, by=claimant(given.folder, name))
 
     def state() -> StageState:
         return StageState(stage.vitals(), relay=stage.relay_state(), counted=counted())
 
-    answers = {"state": state, "held": stage.claims.all}
-    answering = Answering(given.folder / f"{name}.sock", answers)
+    answering = Answering(given.folder / f"{name}.sock", {"state": state})
     ring = Ring(given.folder / f"{name}.ring", stage.sender.wake)
-    alone = base.game.is_sqlite  # nobody on another machine
-    threading.Thread(
-        target=stage.start, kwargs={"alone": alone}, name="post-start", daemon=True
-    ).start()
+    stage.start()
     ring.start()
     answering.start()
 

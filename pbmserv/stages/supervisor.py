@@ -27,7 +27,7 @@ from types import FrameType
 from pbmserv import log as logs
 from pbmserv.config.settings import Settings
 from pbmserv.stages.base import Base
-from pbmserv.stages.current_work import NONE, Claims, CurrentWork, Pauses, Stuck
+from pbmserv.stages.current_work import NONE, CurrentWork, Pauses, Stuck
 from pbmserv.stages.lanes import blamed
 from pbmserv.stages.listeners import Bound
 from pbmserv.stages.preflight import STAGES, stage_of_process
@@ -75,7 +75,6 @@ class _Child:
     pause_s: float = FIRST_PAUSE_S
     again_at: float = 0.0
     is_ready: bool = False
-    claims: Claims = field(default_factory=Claims)
     current: CurrentWork = field(default_factory=CurrentWork)
     stuck: int = NONE
 
@@ -130,7 +129,6 @@ class Supervisor:
                 tuple(names),
                 max(1, posts),
                 self._children[name].current,
-                self._children[name].claims,
                 dict(self._suspects),
                 lambda: _write(tell, f"{name}\n"),
             )

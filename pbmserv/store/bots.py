@@ -86,7 +86,9 @@ def _unmet(userid: str) -> Player:
         remind="",
         broadcasts=False,
         report="ask",
+        labels="ask",
         public=True,
+        messages="none",
         digest_minute=None,
         unreachable_since=None,
     )

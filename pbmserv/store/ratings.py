@@ -72,6 +72,7 @@ class Line:
 
     userid: str
     standing: Standing
+    player_id: int
 
 
 STANDING = (
@@ -100,7 +101,7 @@ _SETTLE = (
 )
 _ADD_CHANGE = insert(rating_changes)
 BEST = (
-    select(players.c.userid, *STANDING)
+    select(players.c.userid, players.c.id, *STANDING)
     .select_from(ratings.join(players, players.c.id == ratings.c.player_id))
     .where(
         ratings.c.game == bindparam("of_game"),
@@ -233,7 +234,8 @@ def _table(connection: Connection, game: str, most: int, least: int, greatest: i
     wanted = {"of_game": game, "most": most, "least": least, "greatest": greatest}
     found = _BEST.run(connection, wanted)
     return [
-        Line(userid, Standing(Rating(mu, sigma), *counts)) for userid, mu, sigma, *counts in found
+        Line(userid, Standing(Rating(mu, sigma), *counts), player_id)
+        for userid, player_id, mu, sigma, *counts in found
     ]
 
 

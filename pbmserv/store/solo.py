@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -12,7 +12,14 @@ from pbmserv.engine.types import Seat
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import RUNNING, daily_boards, daily_boxes, daily_readers, scores
+from pbmserv.store.tables.boards import (
+    RUNNING,
+    daily_boards,
+    daily_boxes,
+    daily_readers,
+    daily_tries,
+    scores,
+)
 
 EPOCH = date(1970, 1, 1)
 """Day 0 of the days that the boxes of the day are counted by; UTC."""
@@ -300,6 +307,57 @@ def has_daily(connection: Connection, player_id: int, game: str, day: int) -> bo
     return connection.execute(statement).first() is not None
 
 
+def try_daily(connection: Connection, game: str, day: int, marks: Iterable[str]) -> bool:
+    """Note that the owners of mailboxes with these marks have a day's box; whether it is new to
+    all of them. Notes of earlier days are forgotten."""
+    connection.execute(delete(daily_tries).where(daily_tries.c.day < day - 1))
+    is_new = True
+    for mark in marks:
+        added = connection.execute(
+            insert_into(connection, daily_tries)
+            .values(game=game, day=day, mark=mark)
+            .on_conflict_do_nothing()
+            .returning(daily_tries.c.mark)
+        )
+        is_new &= added.first() is not None
+    return is_new
+
+
+def has_tried(
+    connection: Connection,
+    player_ids: Collection[int],
+    marks: Collection[str],
+    game: str,
+    day: int,
+) -> bool:
+    """Whether one of some players, or the owner of one of some mailboxes, has got a day's box."""
+    by_name = select(daily_boards.c.board_id).where(
+        daily_boards.c.player_id.in_(player_ids),
+        daily_boards.c.game == game,
+        daily_boards.c.day == day,
+    )
+    by_mailbox = select(daily_tries.c.mark).where(
+        daily_tries.c.game == game, daily_tries.c.day == day, daily_tries.c.mark.in_(marks)
+    )
+    return any(
+        connection.execute(statement.limit(1)).first() is not None
+        for statement in (by_name, by_mailbox)
+    )
+
+
+def first_try(
+    connection: Connection, player_ids: Collection[int], game: str, day: int
+) -> int | None:
+    """Return the first board that one of some players has got with a day's box."""
+    return connection.execute(
+        select(func.min(daily_boards.c.board_id)).where(
+            daily_boards.c.player_id.in_(player_ids),
+            daily_boards.c.game == game,
+            daily_boards.c.day == day,
+        )
+    ).scalar()
+
+
 def give_daily(connection: Connection, player_id: int, game: str, day: int, board_id: int) -> None:
     """Note that a player has got a day's box."""
     connection.execute(
@@ -328,12 +386,14 @@ def still_run(connection: Connection, game: str, day: int) -> bool:
     return connection.execute(statement).first() is not None
 
 
-def settle_daily(connection: Connection, board_id: int, *, solved: bool, score: int | None) -> None:
-    """Note what became of a day's box."""
+def settle_daily(
+    connection: Connection, board_id: int, *, solved: bool, score: int | None, counts: bool
+) -> None:
+    """Note what became of a day's box, and whether it was its player's first try."""
     connection.execute(
         update(daily_boards)
         .where(daily_boards.c.board_id == board_id)
-        .values(solved=solved, score=score)
+        .values(solved=solved, score=score, counts=counts)
     )
 
 
@@ -346,6 +406,7 @@ def days_solved(connection: Connection, player_id: int, game: str, upto: int) ->
             daily_boards.c.game == game,
             daily_boards.c.day <= upto,
             daily_boards.c.solved,
+            daily_boards.c.counts,
         )
         .order_by(daily_boards.c.day.desc())
         .limit(MOST_DAYS)
@@ -360,6 +421,7 @@ def best_of_day(connection: Connection, game: str, day: int, most: int) -> list[
             daily_boards.c.game == game,
             daily_boards.c.day == day,
             daily_boards.c.solved.is_(True),
+            daily_boards.c.counts,
             players.c.state != PlayerState.DELETED,
         )
         .order_by(daily_boards.c.score, players.c.userid)
@@ -375,6 +437,7 @@ def dailies_between(connection: Connection, game: str, first: int, last: int) ->
             daily_boards.c.game == game,
             daily_boards.c.day.between(first, last),
             daily_boards.c.solved.is_not(None),
+            daily_boards.c.counts,
             players.c.state != PlayerState.DELETED,
         ).order_by(daily_boards.c.day, players.c.userid)
     )

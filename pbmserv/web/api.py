@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -23,12 +23,15 @@ from starlette.routing import Route
 from pbmserv.engine.registry import Readable, Registry
 from pbmserv.errors import ServerFault, StillWorking
 from pbmserv.letters.scene import BoardScene
-from pbmserv.mail.envelope import Press
+from pbmserv.mail.envelope import LOOPBACK, Network, Press
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.boards.public_pages import Finished
+from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.core.lookup import AWAY
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.web import api_shapes as shapes
+from pbmserv.web import post_limits
+from pbmserv.web.allowance import Allowance, Exhausted
 from pbmserv.web.api_shapes import (
     Board,
     Game,
@@ -67,6 +70,7 @@ from pbmserv.web.pages import (
     seconds_until,
     tagged,
 )
+from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.public import is_number
 from pbmserv.web.server import AGAIN_S, SafeResponses
 
@@ -82,6 +86,9 @@ TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
 
 log = logging.getLogger("pbmserv.web")
 
+WITH_TOKEN = ("/api/seat/",)
+"""Beginnings of the paths of what is posted with a token."""
+
 _WHOLE = {"type": "integer", "minimum": 1}
 _TURN = {"turn": {"type": "integer", "minimum": 0, "maximum": LAST_NUMBER}}
 _TAP = {"state": {"type": "string"}, "tap": {"type": "string"}}
@@ -89,20 +96,39 @@ _OF_A_MOVE = (400, 401, 409, 413, 415, 422)
 _PAGING = {"limit": {**_WHOLE, "maximum": MOST}, "before": {**_WHOLE, "maximum": LAST_NUMBER}}
 
 
-def build_api(printer: Printer, service: WebRequests) -> Starlette:
-    """The application below ``/api``."""
-    api = _Api(printer, service)
+def build_api(
+    printer: Printer,
+    service: WebRequests,
+    allowance: Allowance,
+    proxies: Collection[Network] = LOOPBACK,
+) -> Starlette:
+    """Return the application below ``/api``.
+
+    Args:
+        printer: renders pages.
+        service: the service's side.
+        allowance: that of the pages.
+        proxies: networks of our own proxies.
+    """
+    api = _Api(printer, service, allowance)
     application = Starlette(
         routes=[
             *(Route(one.path, one.handler, methods=[one.method]) for one in api.endpoints),
             Route("/openapi.json", api.openapi),
             Route("/", api.index),
         ],
-        middleware=[Middleware(SafeResponses, fault=api.fault)],
+        middleware=[
+            Middleware(SafeResponses, fault=api.fault),
+            Middleware(
+                LimitedPosts, limits=PostLimits(WITH_TOKEN, proxies), refuse=api.too_many_posts
+            ),
+        ],
         exception_handlers={
             ApiProblem: api.problem,
             HTTPException: api.nothing_here,
             TooMany: api.too_many,
+            Exhausted: api.too_busy,
+            TooMuch: api.too_large,
             ServerFault: api.away,
             **dict.fromkeys(AWAY, api.away),
         },
@@ -121,9 +147,10 @@ def _told(request: Request, found: Any, shape: Any, headers: Mapping[str, str]) 
 class _Api:
     """The handlers, and what they share."""
 
-    def __init__(self, printer: Printer, service: WebRequests) -> None:
+    def __init__(self, printer: Printer, service: WebRequests, allowance: Allowance) -> None:
         self._printer = printer
         self._service = service
+        self._allowance = allowance
         self._home = f"{printer.pages.origin}{printer.base}"
         self._rendered = Rendered(MOST_RENDERED)
         self._seats: dict[Any, tuple[BoardScene, Any, bytes]] = {}
@@ -182,7 +209,9 @@ class _Api:
         limit = number_of(request, "limit", 1, MOST) or FEW
         before = number_of(request, "before", 1, LAST_NUMBER) or 0
         # One more, to know whether there is another page.
-        found = await self._service.public.finished(userid, limit + 1, before)
+        found = await self._allowance.spend(
+            request, lambda: self._service.public.finished(userid, limit + 1, before)
+        )
         if found is None:
             raise ApiProblem(404, "not-behind" if before else "no-player")
         headers, behind = {**BRIEFLY, **UNLISTED}, None
@@ -207,41 +236,50 @@ class _Api:
             return adapter(Board).dump_json(shapes.board_of(found, self._text(found.scene), url))
 
         stamp = await public.stamp(number)  # made once for all readers, until somebody moves
-        made = None if stamp is None else await self._rendered.get((number, turn), stamp, make)
+        made = None
+        if stamp is not None:
+            made = await self._rendered.get(
+                (number, turn), stamp, lambda: self._allowance.spend(request, make)
+            )
         if made is None:
             raise ApiProblem(404, "no-board", number=board[:40])
         return _told(request, made, bytes, {**BRIEFLY, **UNLISTED})
 
     async def ratings(self, request: Request) -> Response:
         """The best players of each game."""
-        found = [shapes.ratings_of(words) for words in await self._service.public.standings()]
+        standings = await self._allowance.spend(request, self._service.public.standings)
+        found = [shapes.ratings_of(words) for words in standings]
         return _told(request, Listing(found), Listing[Ratings], {**BRIEFLY, **UNLISTED})
 
     async def rating(self, request: Request) -> Response:
         """The best players of a game."""
         key = request.path_params["game"]
-        for words in await self._service.public.standings():
+        for words in await self._allowance.spend(request, self._service.public.standings):
             if words["game"] == key:
                 return _told(request, shapes.ratings_of(words), Ratings, {**BRIEFLY, **UNLISTED})
         raise ApiProblem(404, "no-game", game=key[:40])
 
     async def player(self, request: Request) -> Response:
         """What everybody may know of a player."""
-        found = await self._service.public.player(request.path_params["userid"])
+        userid = request.path_params["userid"]
+        found = await self._allowance.spend(request, lambda: self._service.public.player(userid))
         if found is None:
             raise ApiProblem(404, "no-player")
         return _told(request, shapes.player_of(found), Player, {**BRIEFLY, **UNLISTED})
 
     async def seeks(self, request: Request) -> Response:
         """Who looks for an opponent."""
-        found = [like(Seek, one) for one in await self._service.public.seeks()]
+        seeks = await self._allowance.spend(request, self._service.public.seeks)
+        found = [like(Seek, one) for one in seeks]
         return _told(request, Listing(found), Listing[Seek], {**BRIEFLY, **UNLISTED})
 
     async def today(self, request: Request) -> Response:
         """The guests' box of today, after the taps in "state" and one more."""
         asked = request.query_params
         tap, state = asked.get("tap", ""), asked.get("state", "")
-        found = await self._service.public.guest(state, tap, check=False)
+        found = await self._allowance.spend(
+            request, lambda: self._service.public.guest(state, tap, check=False)
+        )
         if found is None:
             raise ApiProblem(404, "no-today")
         today = like(Today, found, **shapes.shown(found.scene, self._text(found.scene)))
@@ -343,6 +381,23 @@ class _Api:
         over, seconds = error.over, seconds_until(error.over.again)
         words = {"most": over.most, "span": over.span, "seconds": seconds}
         return self._refused(ApiProblem(429, "too-many", {"Retry-After": str(seconds)}, **words))
+
+    async def too_busy(self, _request: Request, error: Exception) -> Response:
+        """Return 429 or 503: see `web.allowance`."""
+        assert isinstance(error, Exhausted)
+        headers = {"Retry-After": str(error.seconds)}
+        words = {"is_own": error.is_own, "seconds": error.seconds}
+        return self._refused(ApiProblem(429 if error.is_own else 503, "busy", headers, **words))
+
+    async def too_large(self, _request: Request, _error: Exception) -> Response:
+        """Return 503: the answer would take more work than one may."""
+        return self._refused(ApiProblem(503, "too-large"))
+
+    def too_many_posts(self, seconds: int) -> Response:
+        """429: their network has sent too many of them."""
+        most = post_limits.WITH_TOKEN.amount
+        problem = ApiProblem(429, "too-many", most=most, span="minute", seconds=seconds)
+        return self._refused(problem)
 
     async def away(self, _request: Request, error: Exception) -> Response:
         """503: a stage or a database is not there."""

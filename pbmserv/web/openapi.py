@@ -25,7 +25,7 @@ LONGEST_BODY = 40_000
 LONGEST_TOKEN = 200
 LAST_NUMBER = 10**LONGEST_NUMBER - 1
 
-_ALL = (405, 406, 500, 503)
+_ALL = (405, 406, 429, 500, 503)
 """What any address may answer."""
 _REFS = "#/components/schemas/{model}"
 _NAMED = re.compile(r"\{(\w+)\}")
@@ -242,7 +242,7 @@ def _operation(one: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
     ]
     answer = {JSON: {"schema": schemas[one.answer, "serialization"]}}
     problem = {PROBLEM: {"schema": schemas[Problem, "serialization"]}}
-    statuses = {*one.refuses, *_ALL, *((429,) if one.by_token else ())}
+    statuses = {*one.refuses, *_ALL}
     responses = {"200": {"description": "Done." if one.takes else "Found.", "content": answer}}
     if one.takes:
         responses["202"] = {"description": "Stored, and not played yet.", "content": answer}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -23,6 +23,7 @@ from pbmserv.letters.environment import LetterEnvironment
 from pbmserv.letters.looking import unless_broken
 from pbmserv.letters.scene import BoardScene
 from pbmserv.letters.skeletons import SKELETONS
+from pbmserv.mail.envelope import Network
 
 SHARED = {"Cache-Control": "public, max-age=300"}
 """The same for everybody, and for minutes."""
@@ -49,6 +50,7 @@ class Pages:
         origin: scheme and host of these pages as players reach them, for links that must be whole.
         contact: whom to tell of a hole in this server, as a URI; ``""`` = nobody.
         bots: userids of games' bots, by the game's key.
+        proxies: networks of our own proxies.
     """
 
     address: str
@@ -58,6 +60,7 @@ class Pages:
     origin: str = ""
     contact: str = ""
     bots: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    proxies: Collection[Network] = ()
 
 
 class Printer:
@@ -125,15 +128,20 @@ def _version(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
+MOST_OCTETS = 10_000_000
+"""Octets of the pages that one `Rendered` keeps; a large race has a page of 600 kB."""
+
+
 class Rendered:
     """Pages that are made once for all their readers, the least recently read ones forgotten.
 
     Args:
-        most: how many are kept.
+        most: how many are kept, if they are no longer than `MOST_OCTETS` together.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
+        self._octets = 0
         self._kept: OrderedDict[Hashable, tuple[Hashable, bytes]] = OrderedDict()
         self._making: dict[Hashable, asyncio.Future[bytes | None]] = {}
 
@@ -154,14 +162,24 @@ class Rendered:
         if making is None:
             making = asyncio.ensure_future(make())
             self._making[key, stamp] = making
-            making.add_done_callback(lambda _: self._making.pop((key, stamp), None))
+            making.add_done_callback(partial(self._made, (key, stamp)))
         made = await asyncio.shield(making)
         if made is not None:
-            self._kept[key] = stamp, made
-            self._kept.move_to_end(key)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            self._keep(key, stamp, made)
         return made
+
+    def _made(self, about: Hashable, making: asyncio.Future[bytes | None]) -> None:
+        self._making.pop(about, None)
+        if not making.cancelled():
+            making.exception()  # its readers may all have left, and nobody else asks for it
+
+    def _keep(self, key: Hashable, stamp: Hashable, made: bytes) -> None:
+        _, older = self._kept.pop(key, (None, b""))
+        self._kept[key] = stamp, made
+        self._octets += len(made) - len(older)
+        while len(self._kept) > self._most or self._octets > MOST_OCTETS:
+            _, (_, forgotten) = self._kept.popitem(last=False)
+            self._octets -= len(forgotten)
 
 
 def html(
@@ -191,13 +209,16 @@ def tagged(
 
 
 async def read_form(request: Request, longest: int) -> dict[str, str]:
-    """The fields of a form; nothing of one that has more than *longest* octets."""
+    """Return the fields of a form; nothing of one that has more than *longest* octets.
+
+    NUL is left out: no browser sends it, and PostgreSQL takes no text with it.
+    """
     body = await read_body(request, longest)
     try:
         fields = parse_qsl((body or b"").decode("ascii"), keep_blank_values=True, max_num_fields=20)
     except ValueError:
         return {}
-    return dict(fields)
+    return {name: value.replace("\0", "") for name, value in fields}
 
 
 async def read_body(request: Request, longest: int) -> bytes | None:

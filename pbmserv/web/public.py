@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Any, Protocol
 
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -16,6 +17,7 @@ from pbmserv.engine.types import Drawing
 from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards.public_pages import Finished, GamePage, PublicPlayer
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestPage
+from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import BRIEFLY, LASTING, SHARED, UNLISTED, Printer, Rendered, tagged
 from pbmserv.web.pictures import Ink, rating_graph
 from pbmserv.web.server import HEADERS
@@ -23,6 +25,14 @@ from pbmserv.web.server import HEADERS
 LONGEST_NUMBER = 9
 """Digits of a number in a path."""
 
+
+class _ShortInteger(IntegerConvertor):
+    """A number in a path: one that Python reads and every database holds."""
+
+    regex = f"[0-9]{{1,{LONGEST_NUMBER}}}"
+
+
+register_url_convertor("int", _ShortInteger())  # Starlette's own takes any number of digits
 
 MOST_RENDERED = 500
 """Pages and pictures of boards that are kept, of some 20 kB each."""
@@ -83,23 +93,27 @@ class PublicRequests(Protocol):
         ...
 
 
-def public_routes(printer: Printer, service: PublicRequests) -> list[Route]:
-    """Their addresses."""
-    site = _Public(printer, service)
+def public_routes(printer: Printer, service: PublicRequests, allowance: Allowance) -> list[Route]:
+    """Return the routes of these pages.
+
+    All that takes work is made within the allowance; pages of boards are, if nobody has asked for
+    them since the last move.
+    """
+    site, metered = _Public(printer, service, allowance), allowance.metered
     return [
         Route("/today", site.today),
-        Route("/daily", site.dailies),
-        Route("/daily/{number:int}", site.daily),
-        Route("/seeks", site.seeks),
+        Route("/daily", metered(site.dailies)),
+        Route("/daily/{number:int}", metered(site.daily)),
+        Route("/seeks", metered(site.seeks)),
         Route("/game/{number:int}.svg", site.picture),
         Route("/game/{number:int}.png", site.picture),
         Route("/game/{number:int}", site.game),
         Route("/replay.js", site.replay),
-        Route("/standings", site.standings),
-        Route("/players/{userid}", site.player),
-        Route("/games.atom", site.games_feed),
-        Route("/players/{userid}/games.atom", site.games_feed),
-        Route("/daily.atom", site.daily_feed),
+        Route("/standings", metered(site.standings)),
+        Route("/players/{userid}", metered(site.player)),
+        Route("/games.atom", metered(site.games_feed)),
+        Route("/players/{userid}/games.atom", metered(site.games_feed)),
+        Route("/daily.atom", metered(site.daily_feed)),
         Route("/sitemap.xml", site.sitemap),
         Route("/robots.txt", site.robots),
         Route("/.well-known/security.txt", site.security),
@@ -109,9 +123,10 @@ def public_routes(printer: Printer, service: PublicRequests) -> list[Route]:
 class _Public:
     """The handlers, and what they share."""
 
-    def __init__(self, printer: Printer, service: PublicRequests) -> None:
+    def __init__(self, printer: Printer, service: PublicRequests, allowance: Allowance) -> None:
         self._printer = printer
         self._service = service
+        self._allowance = allowance
         self._ink = Ink(printer.templates)
         self._rendered = Rendered(MOST_RENDERED)
         self._titles = {game.key: game.title for game in printer.pages.games}
@@ -119,15 +134,21 @@ class _Public:
     async def today(self, request: Request) -> Response:
         """Today's box. A tap is a GET: the whole game is in the form, and nothing changes here."""
         asked = request.query_params
-        state, tap, check = asked.get("state", ""), asked.get("tap", ""), "check" in asked
-        found = await self._service.guest(state, tap, check=check)
-        if found is None:
+        if asked.get("state") or asked.get("tap") or "check" in asked:
+            return await self._allowance.spend(request, lambda: self._tapped(request))
+        page = await self._service.guest("", "", check=False)
+        if page is None:
             return self._printer.failure(404, "missing")
-        if state or tap or check:
-            return tagged(
-                request, self._printer.text("today", page=found), headers=BRIEFLY | UNLISTED
-            )
-        return tagged(request, self._printer.again("today", page=found), headers=BRIEFLY)
+        return tagged(request, self._printer.again("today", page=page), headers=BRIEFLY)
+
+    async def _tapped(self, request: Request) -> Response:
+        """Today's box after a tap, or with the guest's markers checked."""
+        asked = request.query_params
+        state, tap, check = asked.get("state", ""), asked.get("tap", ""), "check" in asked
+        page = await self._service.guest(state, tap, check=check)
+        if page is None:
+            return self._printer.failure(404, "missing")
+        return tagged(request, self._printer.text("today", page=page), headers=BRIEFLY | UNLISTED)
 
     async def dailies(self, request: Request) -> Response:
         """The archive of the members' boxes."""
@@ -136,7 +157,7 @@ class _Public:
 
     async def daily(self, request: Request) -> Response:
         number = request.path_params["number"]
-        found = await self._service.daily(number) if number < 10**LONGEST_NUMBER else None
+        found = await self._service.daily(number)
         if found is None:
             return self._printer.failure(404, "missing")
         drawing, drawn = found.drawing, None
@@ -220,7 +241,11 @@ class _Public:
             dailies = await self._service.dailies()
             return self._printer.raw("sitemap.xml", finished=games, dailies=dailies).encode()
 
-        made = await self._rendered.get("sitemap", int(monotonic() // SITEMAP_S), make)
+        made = await self._rendered.get(
+            "sitemap",
+            int(monotonic() // SITEMAP_S),
+            lambda: self._allowance.spend(request, make),
+        )
         return tagged(request, made or b"", "application/xml", SHARED)
 
     async def robots(self, request: Request) -> Response:
@@ -242,14 +267,16 @@ class _Public:
     ) -> Response:
         """Something of a board, made once for all readers until somebody moves."""
         number, turn = request.path_params["number"], request.query_params.get("turn")
-        if len(str(number)) > LONGEST_NUMBER or not (turn is None or is_number(turn)):
+        if not (turn is None or is_number(turn)):
             return self._printer.failure(404, "missing")
         asked = None if turn is None else int(turn)
         stamp = await self._service.stamp(number)
         key = (number, asked, kind)
         made = None
         if stamp is not None:
-            made = await self._rendered.get(key, stamp, lambda: make(number, asked))
+            made = await self._rendered.get(
+                key, stamp, lambda: self._allowance.spend(request, lambda: make(number, asked))
+            )
         if made is None:
             return self._printer.failure(404, "missing")
         return tagged(request, made, kind, BRIEFLY)

@@ -13,7 +13,7 @@ from posting import KINDS
 from running import Letter, Running
 from sqlalchemy import select
 
-from pbmserv.log import LineFormatter
+from pbmserv.log import TextFormatter
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.outbound.maildir import folder_of
@@ -120,7 +120,7 @@ def refused(house: Indoors, words: str, error: str) -> int:
     line = f"From: {BOB}\r\nSubject: blackbox chat 1 bob {PASSWORD}\r\n\r\n{words}\r\n"
     envelope = Envelope(BOB, house.server.mail_domain.address, line.encode())
     assert house.hand_in(envelope).startswith("250")
-    made = house.server.outbox.prepare(house.server.outbox.claim(100))()
+    made = house.server.outbox.make(house.server.outbox.claim(100))
     (lost,) = (one.id for one in made if one.recipient == ALICE)
     house.server.outbox.settle(
         [Failed(one.id, error) if one.id == lost else Sent(one.id) for one in made]
@@ -151,7 +151,7 @@ def test_the_log_tells_nothing_of_a_report(
             house.send_raw("", raw.replace(b"Date: 1 ", b"Date: %d " % letter.id), about)
             house.live(days=1)
             letters = house.send(BOB, f"blackbox chat 1 bob {PASSWORD}", "Hello.")
-        written = "\n".join(map(LineFormatter().format, caplog.records))
+        written = "\n".join(map(TextFormatter().format, caplog.records))
     assert re.search(r'"letter came back" letter=\d+ verdict=hard status=5\.1\.1', written)
     for secret in ("Tiger-Lily", ALICE, about.partition("@")[0], "mailbox here", PASSWORD):
         assert secret not in written

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -155,11 +154,6 @@ def sentence(game: AnyGame, note: Note, names: tuple[str, ...], you: Seat | None
     """A note as the reader *you* reads it."""
     template = environment().get_template(f"games/{game.info.key}/notes.j2")
     return template.render(note=note, names=names, you=you)
-
-
-def notes_for(step: Step[Any], you: Seat | None) -> Iterator[Note]:
-    """The notes of a step that this reader may read."""
-    return (note for note in step.notes if note.audience is None or you in note.audience)
 
 
 def public_for(step: Step[Any], you: Seat | None) -> str:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from contract_play import GAMES, NAMES, folder, notes_for, public_for, sentence
+from contract_play import GAMES, NAMES, folder, public_for, sentence
 
-from pbmserv.engine.position import Position, opening
+from pbmserv.engine.position import Position, notes_for, opening
 from pbmserv.engine.record import WITHDRAW, GameRecord
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Seat
@@ -77,7 +77,7 @@ class _Teller:
             view = self._game.view(position.state, you)
             yield from ("", f"--- {'spectators' if you is None else self._names[you]}")
             yield f"move: {public_for(position.step, you)}"
-            for note in notes_for(position.step, you):
+            for note in notes_for(self._game, position.step, you):
                 yield f"note: {sentence(self._game, note, self._names, you)}"
             if you is not None:
                 yield f"turn: {self._game.turn(position.state, you)}"

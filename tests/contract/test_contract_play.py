@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from contract_play import CASE_NAMES, CASES, GAMES, Played, notes_for, play_randomly, sentence
+from contract_play import CASE_NAMES, CASES, GAMES, Played, play_randomly, sentence
 
-from pbmserv.engine.position import advance, replay, start
+from pbmserv.engine.position import advance, notes_for, replay, start
 from pbmserv.engine.protocol import Racing
 from pbmserv.engine.record import WITHDRAW, GameRecord, Ply
 from pbmserv.engine.registry import AnyGame
@@ -103,7 +103,7 @@ def test_every_note_is_one_sentence(game: AnyGame, words: tuple[str, ...]) -> No
     played = play_randomly(game, words, SEEDS[0])
     for step in played.steps:
         for you in played.readers:
-            for note in notes_for(step, you):
+            for note in notes_for(game, step, you):
                 _assert_sentence(sentence(game, note, played.names, you))
 
 

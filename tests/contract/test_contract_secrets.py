@@ -10,13 +10,13 @@ from contract_play import (
     Played,
     alternatives,
     hook,
-    notes_for,
     play_randomly,
     public_for,
     rendered,
     texts,
 )
 
+from pbmserv.engine.position import notes_for
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.errors import MoveError
@@ -78,4 +78,4 @@ def _tried(game: AnyGame, state: object, you: Seat, text: str) -> object:
     if not move.free:
         return move
     step = game.apply(state, you, move, Rng(b"secret", 1))
-    return move, public_for(step, you), list(notes_for(step, you)), game.view(step.state, you)
+    return move, public_for(step, you), list(notes_for(game, step, you)), game.view(step.state, you)

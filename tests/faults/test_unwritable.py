@@ -16,7 +16,7 @@ from sqlalchemy import create_engine, func, select, text
 from sqlalchemy.exc import OperationalError
 from wire import Wire, mail
 
-from pbmserv.log import LineFormatter
+from pbmserv.log import TextFormatter
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.smtpd import server as smtp
@@ -128,7 +128,7 @@ def test_the_log_says_why_mails_are_put_off(
         with held_by_somebody(server):
             words = "blackbox show 1 alice wonderland"
             assert wire.mail(ALICE, OURS, mail(ALICE, words)) == TRY_LATER
-        lines = [LineFormatter().format(record) for record in caplog.records]
+        lines = [TextFormatter().format(record) for record in caplog.records]
     assert [line for line in lines if "database is locked" in line or "lock timeout" in line]
     assert not [line for line in lines if "wonderland" in line]
 

@@ -14,7 +14,7 @@ import pytest
 from examples import DEEP
 from sqlalchemy import func, select
 
-from pbmserv.engine.position import Position, weight
+from pbmserv.engine.position import Position, work_of
 from pbmserv.games.blackbox.moves import Element
 from pbmserv.service.core import mail_service
 from pbmserv.service.core.budget import ALLOWED, Budget, Work
@@ -59,7 +59,7 @@ class Watch:
         play, made = Position.play, Element.__init__
 
         def played(position, ply):
-            self.done["plies"] += weight(len(ply.text))
+            self.done["plies"] += work_of(position.game, position.state, ply.text)
             return play(position, ply)
 
         def read(element, *args, **named):

@@ -17,7 +17,7 @@ from pbmserv.engine.ratings import NEWCOMER, Rating, anchor
 from pbmserv.errors import OperatorError
 from pbmserv.games.blackbox.bots.levels import Level
 from pbmserv.games.blackbox.game import GAME, Blackbox
-from pbmserv.log import LineFormatter
+from pbmserv.log import TextFormatter
 from pbmserv.service.operators import boards as operating_boards
 from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
@@ -31,7 +31,7 @@ from pbmserv.store.tables.mail import outbox
 pytestmark = pytest.mark.slow
 
 ALICE, BOB = address_of("alice"), address_of("bob")
-HIDING = "b3,d3,h8,f2"
+HIDING = "b3,d3,a1,f2"
 
 
 @pytest.fixture
@@ -237,7 +237,7 @@ def test_a_letter_does_not_wait_for_a_house_that_cannot_move(
     assert "house fired" not in own.text
     assert "house to move" in own.text
     (told,) = [record for record in caplog.records if record.levelname == "ERROR"]
-    line = LineFormatter().format(told)
+    line = TextFormatter().format(told)
     assert '"the house cannot move; it is put off" board=1 fault=' in line
     assert "no move at all" not in line
     later = one(server.live(hours=2))

@@ -117,7 +117,7 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
         to_move = {one.recipient: one for one in house.reply(asked, "a1")}
         # A letter that is made, and whose post has died with it; one that nobody has made yet.
         house.send_unread(ALICE, "blackbox show 69")
-        (claimed,) = house.server.outbox.prepare(house.server.outbox.claim(10))()
+        (claimed,) = house.server.outbox.make(house.server.outbox.claim(10))
         house.send_unread(ALICE, "blackbox show 70")
         # A mail that is carried out, which the door has not removed; one that is not.
         taken(house, "blackbox show 71")
@@ -141,7 +141,7 @@ def test_games_go_on_in_postgresql_from_letters_that_sqlite_has_sent(
         house.server.settle()
         assert house.letters() == []
         house.move_clock(minutes=10)
-        (again,) = house.server.outbox.prepare(house.server.outbox.claim(10))()
+        (again,) = house.server.outbox.make(house.server.outbox.claim(10))
         assert (again.id, again.raw) == (claimed.id, claimed.raw)
         house.server.outbox.settle([Sent(again.id)])
         assert house.server.outbox.claim(10) == []
@@ -347,16 +347,18 @@ def test_a_copy_of_an_older_version_is_upgraded_first(
 ) -> None:
     folder = tmp_path / "migrations"
     shutil.copytree(schema.migrations_folder(), folder)
-    (folder / "versions" / "0002_later.py").write_text(
+    head, later = schema.head(), "9999"
+    (folder / "versions" / f"{later}_later.py").write_text(
         "from alembic import op\n"
-        "revision, down_revision, branch_labels, depends_on = '0002', '0001', None, None\n"
+        f"revision, down_revision = '{later}', '{head}'\n"
+        "branch_labels, depends_on = None, None\n"
         "def upgrade() -> None:\n"
         "    if op.get_bind().dialect.has_table(op.get_bind(), 'players'):\n"
         "        op.execute(\"UPDATE players SET tz = 'Europe/Berlin'\")\n"
     )
     before = (tmp_path / "copy").read_bytes()
     monkeypatch.setattr(schema, "migrations_folder", lambda: folder)
-    assert restore(empty_postgres_url, tmp_path / "copy").revision == "0001"
+    assert restore(empty_postgres_url, tmp_path / "copy").revision == head
     with closing(Database(empty_postgres_url)) as database:
         schema.require(database)
         with database.reading.connect() as connection:

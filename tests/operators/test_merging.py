@@ -160,3 +160,17 @@ def test_who_is_deleted_takes_the_names_of_all_their_accounts_along(house: Indoo
     named = [(name, row) for name, row in kept if "alice" in json.dumps(row, default=str)]
     assert named == []
     assert not [row for _, row in kept if "words of mine" in str(row)]
+
+
+def test_blocks_by_and_on_a_merged_account_hold_for_the_other_one(house: Indoors) -> None:
+    house.sign_up("dora")
+    house.send(ALICE, f"prefs alice {PASSWORD} block=carol,bob")
+    house.send(address_of("dora"), f"prefs dora {PASSWORD} block=alice")
+    do(house, people.merge, userid="alice", into="bob")
+    house.letters()
+    for sender, reader in (("carol", "bob"), ("bob", "dora")):
+        line = f"message {sender} {PASSWORD} {reader}"
+        (refused,) = house.send(address_of(sender), line, "Do you hear me?")
+        assert refused.kind == "refusal", (sender, reader)
+    letters = house.send(BOB, f"message bob {PASSWORD} carol", "Do you hear me?")
+    assert {one.kind for one in letters} == {"message", "message-sent"}

@@ -28,7 +28,7 @@ from worlds import (
     tell,
 )
 
-from pbmserv.log import LineFormatter
+from pbmserv.log import TextFormatter
 
 
 @dataclass
@@ -98,7 +98,7 @@ def told_again(world: World, mails: list[Sent]) -> dict[str, list[bytes]]:
 def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
     """What the log shows of everything that was logged, without what a clock says and how long a
     mail is that its writer wrote: the cells in it have one or two digits."""
-    lines = [LineFormatter().format(record).partition(" ")[2] for record in caplog.records]
+    lines = [TextFormatter().format(record).partition(" ")[2] for record in caplog.records]
     lines = [re.sub(r" (?:ms|octets)=[0-9.]+", "", line) for line in lines]
     caplog.clear()
     return lines

@@ -99,7 +99,7 @@ def test_no_statement_of_a_move_crosses_shards(server: Indoors) -> None:
     server.sign_up("alice", "bob")
     begun = server.send(address_of("alice"), "blackbox challenge alice wonder-land bob")
     newest = {one.recipient: one for one in begun}
-    moves = [("bob", "yes"), ("alice", "b3,d3,8h,2n"), ("bob", "a1,c4,e5,g2")]
+    moves = [("bob", "yes"), ("alice", "b3,d3,a1,g2"), ("bob", "a1,c4,e5,g2")]
     moves += [(who, port) for port in "12" for who in ("alice", "bob")]
     for who, words in moves:
         newest |= {one.recipient: one for one in server.reply(newest[address_of(who)], words)}
@@ -107,7 +107,7 @@ def test_no_statement_of_a_move_crosses_shards(server: Indoors) -> None:
         server.reply_unread(newest[address_of("alice")], "3")
     with _executed() as post:
         claimed = server.server.outbox.claim(50)
-        made = server.server.outbox.prepare(claimed)()
+        made = server.server.outbox.make(claimed)
         server.server.outbox.settle([Sent(one.id) for one in made])
     assert len(made) == 2
     listed = [*_listed("door, play", door_and_play), *_listed("post", post)]

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import count
 from random import Random
-from typing import Any
 
 import pytest
 from sqlalchemy import Connection, event
-from sqlalchemy.exc import OperationalError
 
 from pbmserv.mail.envelope import Envelope
-from pbmserv.store.core.database import Claiming, Database
+from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import NewArrival
 
@@ -42,8 +38,8 @@ def _stored(store: Database, lanes: Sequence[str]) -> list[int]:
         return arrivals.add_all(connection, [_new(lane) for lane in lanes])
 
 
-def _claimed(connection: Connection, most: int = 100) -> list[int]:
-    return [one.id for one in arrivals.claim(connection, NOW, UNTIL, most, most)]
+def _claimed(connection: Connection, most: int = 100, by: str = "one") -> list[int]:
+    return [one.id for one in arrivals.claim(connection, by, NOW, UNTIL, most, most)]
 
 
 def test_a_group_is_one_statement_and_keeps_its_order(store: Database) -> None:
@@ -66,12 +62,14 @@ def test_while_one_play_claims_another_leaves_the_lanes_it_takes_from(store: Dat
     first, second, other = _stored(store, ["alice", "alice", "bob"])
     with store.writing.begin() as one, store.writing.begin() as two:
         assert _claimed(one, 1) == [first]  # not committed: others see a lock, and no claim
-        assert _claimed(two) == [other]
+        assert _claimed(two, by="two") == [other]
     with store.writing.begin() as two:
-        assert _claimed(two) == []  # now they see the claim
+        later = arrivals.claim(two, "two", NOW, UNTIL, 9, 9, in_hand=[other])
+        assert later == []  # now it sees the claim
         assert arrivals.take(two, first)
     with store.writing.begin() as two:
-        assert _claimed(two) == [second]
+        later = arrivals.claim(two, "two", NOW, UNTIL, 9, 9, in_hand=[other])
+        assert [arrival.id for arrival in later] == [second]
 
 
 def test_a_long_lane_of_another_play_hides_nobody_else(store: Database) -> None:
@@ -79,16 +77,16 @@ def test_a_long_lane_of_another_play_hides_nobody_else(store: Database) -> None:
     with store.writing.begin() as one:
         assert _claimed(one) == numbers[:100]
     with store.writing.begin() as two:
-        assert _claimed(two) == numbers[-1:]
+        assert _claimed(two, by="two") == numbers[-1:]
 
 
 def test_a_flood_leaves_room_for_others_in_one_claim_and_in_the_next(store: Database) -> None:
     numbers = _stored(store, ["flood"] * 90 + ["bob", "carol"])
     with store.writing.begin() as connection:
-        claimed = arrivals.claim(connection, NOW, UNTIL, 32, 8)
+        claimed = arrivals.claim(connection, "one", NOW, UNTIL, 32, 8)
     assert [one.id for one in claimed] == numbers[:8]
     with store.writing.begin() as connection:
-        claimed = arrivals.claim(connection, NOW, UNTIL, 32, 8)
+        claimed = arrivals.claim(connection, "two", NOW, UNTIL, 32, 8)
     assert [one.lane for one in claimed] == ["bob", "carol"]
 
 
@@ -98,53 +96,25 @@ def test_when_a_claim_has_run_out_another_play_begins_with_the_first(store: Data
         assert _claimed(one, 2) == numbers[:2]
     with store.writing.begin() as two:
         late = arrivals.claim(
-            two, UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1), 100, 100
+            two, "two", UNTIL + timedelta(seconds=1), UNTIL + timedelta(minutes=1), 100, 100
         )
     assert [one.id for one in late] == numbers
 
 
-class Unheard:
-    """A writer of which the next commits are made, but their answers never come; as when the
-    primary of a database dies, and its standby has them."""
-
-    def __init__(self, store: Database) -> None:
-        self._store = store
-        self.lost = 0
-        self.tries = 1
-
-    def submit(self, job: Callable[[Connection], Any]) -> Future[Any]:
-        done: Future[Any] = Future()
-        for _ in range(self.tries):
-            with self._store.writing.begin() as connection:
-                result = job(connection)
-        if self.lost:
-            self.lost -= 1
-            done.set_exception(OperationalError("COMMIT", None, Exception("no answer")))
-        else:
-            done.set_result(result)
-        return done
-
-
-@pytest.mark.parametrize(("lost", "tries"), [(1, 1), (3, 1), (0, 3), (2, 3)])
-def test_what_a_claim_has_taken_whose_answer_never_came_is_claimed_again(
-    store: Database, lost: int, tries: int
+def test_claims_whose_answer_never_came_are_given_back_with_the_next_claim(
+    store: Database,
 ) -> None:
     numbers = _stored(store, [f"player {n}" for n in range(9)])
-    writer = Unheard(store)
-    claiming = Claiming(writer.submit, arrivals.claim, arrivals.let_go)
-    moments = (UNTIL + timedelta(microseconds=n) for n in count())
-
-    def claimed() -> list[int]:
-        return [one.id for one in claiming.claimed(NOW, next(moments), 2, 2)]
-
-    assert claimed() == numbers[:2]
-    writer.lost, writer.tries = lost, tries
-    for _ in range(lost):
-        with pytest.raises(OperationalError):
-            claimed()
-    assert claimed() == numbers[2:4]  # and those in hand stay there
-    writer.tries = 1
-    assert claimed() == numbers[4:6]
+    with store.writing.begin() as connection:
+        in_hand = _claimed(connection, 2)
+        assert in_hand == numbers[:2]
+    for _ in range(2):  # committed, but the process hears nothing of it
+        with store.writing.begin() as connection:
+            arrivals.claim(connection, "one", NOW, UNTIL, 3, 3, in_hand)
+    with store.writing.begin() as connection:
+        claimed = arrivals.claim(connection, "one", NOW, UNTIL, 2, 2, in_hand)
+        assert [arrival.id for arrival in claimed] == numbers[2:4]
+        assert _claimed(connection, by="two") == numbers[4:]
 
 
 def test_four_plays_at_once_carry_each_out_once_and_each_lane_in_its_order(
@@ -160,11 +130,11 @@ def test_four_plays_at_once_carry_each_out_once_and_each_lane_in_its_order(
     done: list[int] = []
     faults: list[BaseException] = []
 
-    def play() -> None:
+    def play(by: str) -> None:
         try:
             while len(done) < len(lanes):
                 with store.writing.begin() as connection:
-                    mine = _claimed(connection, 7)
+                    mine = _claimed(connection, 7, by)
                 for number in mine:
                     with store.writing.begin() as connection:
                         assert arrivals.take(connection, number)
@@ -172,7 +142,7 @@ def test_four_plays_at_once_carry_each_out_once_and_each_lane_in_its_order(
         except BaseException as error:  # noqa: BLE001 - told below
             faults.append(error)
 
-    threads = [threading.Thread(target=play) for _ in range(PLAYS)]
+    threads = [threading.Thread(target=play, args=(f"play {n}",)) for n in range(PLAYS)]
     for thread in threads:
         thread.start()
     for thread in threads:

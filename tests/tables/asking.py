@@ -12,7 +12,7 @@ from pbmserv.commands.table.model import Command, Line, Reading
 from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.delivery.incoming import IncomingMail
-from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts import blocks, players, preferences
 
 HIDINGS = ("a5,c6,e7,g5", "b6,d7,f5,a7")
 """Nothing of either stands in the way of a ray along row 1."""
@@ -66,7 +66,7 @@ class Guest:
         """Want nothing of *other* any more."""
         ids = [one.reply_address(Purpose.PLAYER).player for one in (self, other)]
         self.server.server.writer.submit(
-            lambda connection: preferences.block(connection, *ids)
+            lambda connection: blocks.block(connection, *ids, ())
         ).result()
 
     def letter(self) -> Letter:

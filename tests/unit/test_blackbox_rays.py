@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.games.blackbox.geometry import HIT, Geometry, geometry, trace, trace_all
+from pbmserv.games.blackbox.geometry import (
+    HIT,
+    Geometry,
+    dead_zone,
+    geometry,
+    spectrum,
+    trace,
+    trace_all,
+    way,
+)
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 CASES: list[dict[str, Any]] = json.loads((GOLDEN / "ray_cases.json").read_text())
@@ -44,6 +53,24 @@ def test_every_port_of_a_known_box(case: dict[str, Any]) -> None:
 def test_one_ray_and_all_rays_agree(box: Box) -> None:
     board, atoms = box
     assert trace_all(board, atoms) == [trace(board, atoms, p) for p in range(len(board.ports))]
+
+
+@given(boxes())
+def test_what_is_remembered_of_a_box_is_what_its_rays_do(box: Box) -> None:
+    board, atoms = box
+    for _ in range(2):
+        assert list(spectrum(board, atoms)) == trace_all(board, atoms)
+
+
+@given(boxes())
+def test_no_ray_tells_of_a_dead_zone_and_none_goes_there(box: Box) -> None:
+    board, atoms = box
+    dead = dead_zone(board, atoms)
+    assert not dead & atoms
+    for cell in dead:
+        assert trace_all(board, atoms | {cell}) == trace_all(board, atoms)
+    for port in range(len(board.ports)):
+        assert dead.isdisjoint(way(board, atoms, port))
 
 
 @given(boxes())

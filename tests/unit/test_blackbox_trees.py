@@ -33,7 +33,7 @@ from pbmserv.games.blackbox.bots.trees import (
 from pbmserv.games.blackbox.geometry import HIT, geometry, trace, trace_all
 from pbmserv.games.blackbox.options import GRADED, Options, drawn
 from pbmserv.games.blackbox.racing import daily_options
-from pbmserv.log import LineFormatter
+from pbmserv.log import TextFormatter
 
 STORED = [(kind, goal) for kind, goals in KINDS.items() for goal in goals]
 
@@ -179,7 +179,7 @@ def test_a_damaged_file_is_found_out_and_boxes_have_no_grade(
     assert [record.message for record in caplog.records] == [
         "a stored tree is damaged; its boards are played without"
     ], "it is logged, but not for every box"
-    assert name in LineFormatter().format(caplog.records[0])
+    assert name in TextFormatter().format(caplog.records[0])
 
 
 def test_a_box_is_as_hard_however_it_is_turned() -> None:

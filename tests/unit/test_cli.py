@@ -10,18 +10,16 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 
 import forking
 import pytest
 import typer
-from rows import rows
 
-from pbmserv import __version__, cli
+from pbmserv import __version__
 from pbmserv.__main__ import main
-from pbmserv.cli import ended, queues
-from pbmserv.cli import main as every_command
+from pbmserv.cli import queues
 from pbmserv.cli.database import used
+from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.main import run
 from pbmserv.cli.output import table
 from pbmserv.service.operators.deeds import Signature
@@ -61,52 +59,11 @@ def test_starting_a_command_loads_none_of_the_heavy_parts() -> None:
     assert told.stdout.splitlines()[-1] == "[]"
 
 
-@rows(
-    ("arguments", "usual"),
-    [
-        (["serve"], (None, False, "")),
-        (["serve", "--config", "a.toml", "--only=door,play"], (Path("a.toml"), False, "door,play")),
-        (["serve", "--without-mail", "--config=a.toml"], (Path("a.toml"), True, "")),
-        (["serve", "--only", "web", "--only", "post"], (None, False, "post")),
-        (["serve", "--help"], None),
-        (["serve", "--config"], None),
-        (["serve", "--config", "--only"], None),
-        (["serve", "--only="], None),
-        (["serve", "--conf", "a.toml"], None),
-        (["serve", "now"], None),
-        (["--version"], None),
-        ([], None),
-    ],
-)  # fmt: skip
-def test_a_usual_serve_is_read_as_any_command_is(monkeypatch, arguments, usual) -> None:
-    """Mistakes, and what asks for help, are left to those who read all commands."""
-    assert cli._usual_serve(arguments) == usual
-    given: list[object] = []
-    monkeypatch.setattr(every_command, "run_server", lambda *options: given.append(options) or 0)
-    if usual is not None:
-        assert run(arguments) == 0
-        assert given == [usual]
-
-
-def test_a_server_loads_nothing_that_it_never_needs() -> None:
-    program = (
-        "import sys, pbmserv.serve as s, pbmserv.cli as c; s.serve = lambda *given: 0; "
-        "code = c.run(['serve', '--only', 'web']); "
-        "print({'typer', 'pydantic', 'rich', 'psycopg', 'alembic'}"
-        " & set(sys.modules)); sys.exit(code)"
-    )
-    told = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert told.stdout == "set()\n"
-
-
-def test_ctrl_c_at_the_start_is_no_fault(monkeypatch, capsys) -> None:
-    def serve(*_options: object) -> int:
+def test_ctrl_c_at_the_start_is_no_fault(capsys) -> None:
+    def interrupted() -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "serve", serve)
-    assert cli.run(["serve"]) == 1
+    assert exit_code_of(interrupted) == 1
     assert capsys.readouterr().err == "\nAborted.\n"
 
 
@@ -254,6 +211,9 @@ class Mails:
             KeptMail(4, moment, "", "p@x", "move " * 30, "RecursionError"),
         ]
 
+    def count(self):
+        return len(self.list())
+
     def show(self, number):
         return "Subject: hello\r\n\r\n\x1b[2Jbody" if number == 3 else None
 
@@ -333,17 +293,17 @@ def test_files_of_another_user_and_full_disks_are_no_faults_of_ours(
 
         return work
 
-    assert ended(fails(errno.EACCES, "/var/lib/pbmserv/run/1")) == 1
+    assert exit_code_of(fails(errno.EACCES, "/var/lib/pbmserv/run/1")) == 1
     told = capsys.readouterr().err
     assert told.startswith("pbmserv: /var/lib/pbmserv/run/1: Permission denied; run this as the ")
-    assert ended(fails(errno.ENOSPC, "/var/lib/copy")) == 1
+    assert exit_code_of(fails(errno.ENOSPC, "/var/lib/copy")) == 1
     told = capsys.readouterr().err
     assert told == "pbmserv: /var/lib/copy: No space left on device; make room on its disk\n"
-    assert ended(fails(errno.EROFS, "/var/lib/copy")) == 1
+    assert exit_code_of(fails(errno.EROFS, "/var/lib/copy")) == 1
     assert "Read-only file system; mount its disk for writing" in capsys.readouterr().err
     for number, name in ((errno.EBADF, "/x"), (errno.EACCES, None)):
         with pytest.raises(OSError, match=r"Errno"):
-            ended(fails(number, name))
+            exit_code_of(fails(number, name))
 
 
 def test_a_copy_that_cannot_be_made_is_not_blamed_on_the_database(capsys) -> None:

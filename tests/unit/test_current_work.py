@@ -11,10 +11,8 @@ import pytest
 
 from pbmserv.stages import current_work
 from pbmserv.stages.current_work import (
-    CLAIMS,
     MOST_STUCK,
     NONE,
-    Claims,
     CurrentWork,
     Pauses,
     Stuck,
@@ -63,31 +61,16 @@ def test_work_has_not_taken_long_because_the_machine_was_asleep(
     assert seen == (7, 5.0)  # it is stuck indeed
 
 
-def test_what_a_process_dies_with_is_left() -> None:
-    current, claims = CurrentWork(), Claims()
+def test_the_work_of_a_dead_process_is_still_known() -> None:
+    current = CurrentWork()
     pid = os.fork()
     if not pid:
-        claims.begin()
-        claims.add([1, 2, 3])
-        claims.remove([2])
         current.at(3)
         os._exit(0)
     os.waitpid(pid, 0)
     assert current.all() == [3]
-    assert sorted(claims.left()) == [1, 3]
     current.clear()
-    claims.begin()
-    assert current.all() == claims.left() == []
-
-
-def test_more_claims_than_there_is_room_for_are_let_be() -> None:
-    claims = Claims()
-    claims.begin()
-    claims.add(range(1, CLAIMS + 3))
-    assert len(claims.left()) == CLAIMS
-    assert len(claims.all()) == CLAIMS + 2
-    claims.remove(range(1, CLAIMS + 3))
-    assert claims.left() == []
+    assert current.all() == []
 
 
 def test_all_of_a_kind_know_what_one_was_killed_over() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import UTC, datetime
 from time import perf_counter
 
@@ -15,10 +14,8 @@ from pbmserv.stages import lanes as module
 from pbmserv.stages.lanes import (
     HEAVY_S,
     MOST_DEATHS,
-    MUCH,
     REST_S,
     WARY_S,
-    Backlog,
     Lane,
     Lanes,
     Task,
@@ -202,45 +199,3 @@ def test_a_second_death_alone_clears_those_that_were_beside_it() -> None:
     assert blamed(first, [5, 9]) == {3: 1, 5: 2, 8: 1, 9: 1}  # either of the two may have done it
     assert blamed(first, [9]) == {3: 1, 5: 1, 8: 1, 9: 1}  # that one says nothing about the others
     assert blamed({5: 2, 6: 1, 7: 2}, [6]) == {5: 2, 6: 2, 7: 2}
-
-
-def test_play_waits_until_post_has_claimed_most_of_what_is_queued(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "AT_WORK_S", PATIENCE_S)
-    backlog, goes_on = Backlog(), threading.Event()
-    backlog.claimed(100, are_all=False)
-    backlog.queued(MUCH + 150)
-
-    def play() -> None:
-        backlog.wait(PATIENCE_S)
-        goes_on.set()
-
-    thread = threading.Thread(target=play)
-    thread.start()
-    backlog.claimed(100, are_all=False)
-    backlog.claimed(0, are_all=False)  # all that is due is for a domain that it has left out
-    assert not goes_on.is_set()
-    backlog.claimed(100, are_all=False)
-    thread.join(PATIENCE_S)
-    assert goes_on.is_set()
-
-
-def test_a_claim_that_finds_fewer_than_it_asked_for_has_left_none() -> None:
-    """So what others have queued, and what was claimed twice, is wrong for a moment only."""
-    backlog = Backlog()
-    backlog.queued(10 * MUCH)  # some of them are not due for days
-    backlog.claimed(40, are_all=True)
-    backlog.wait(PATIENCE_S * 1000)
-    backlog.claimed(100, are_all=False)  # not one of them was queued by play
-    backlog.queued(MUCH)
-    backlog.wait(PATIENCE_S * 1000)
-
-
-def test_play_waits_for_no_post_that_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    backlog = Backlog()
-    backlog.queued(10 * MUCH)
-    backlog.wait(PATIENCE_S * 1000)  # nobody has ever claimed
-    monkeypatch.setattr(module, "AT_WORK_S", 0.0)
-    backlog.claimed(100, are_all=False)
-    backlog.wait(PATIENCE_S * 1000)  # its relay is away, or it is

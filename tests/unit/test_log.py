@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from pbmserv import log
 from pbmserv.errors import RelayTemporary
+from pbmserv.log.writing import BackgroundHandler
 
 
 @pytest.fixture
@@ -22,7 +23,8 @@ def lines(capsys):
 
     def read() -> list[str]:
         for handler in logging.getLogger().handlers:
-            handler.flush()
+            if isinstance(handler, BackgroundHandler):
+                handler.wait()
         return capsys.readouterr().err.splitlines()
 
     return read
@@ -54,7 +56,7 @@ def test_any_value_is_one_line_of_printable_characters(value: object) -> None:
     record = logging.makeLogRecord(
         {"name": "x", "msg": "%s", "args": ("seen",), "levelname": "INFO", "value": value}
     )
-    line = log.LineFormatter().format(record)
+    line = log.TextFormatter().format(record)
     assert line.isprintable()
     assert line.isascii()
 

@@ -11,8 +11,9 @@ from rows import rows
 
 from pbmserv.errors import ConfigError
 from pbmserv.outbound.maildir import MaildirRelay
-from pbmserv.outbound.relay import RelayAddress, open_relay, read_relay_url
-from pbmserv.outbound.smtp_client import SmtpRelay
+from pbmserv.outbound.relay import open_relay
+from pbmserv.outbound.relay_url import RelayAddress, read_relay_url
+from pbmserv.outbound.smtp import SmtpRelay
 
 
 @rows(

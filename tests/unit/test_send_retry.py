@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.outbound.relay import FAILURES, LIFETIME, LONGEST_PAUSE, SHORTEST_PAUSE, Breaker, delay
+from pbmserv.errors import RelayDown
+from pbmserv.outbound.breaker import FAILURES, LONGEST_PAUSE, SHORTEST_PAUSE, Breaker
+from pbmserv.outbound.retry import LIFETIME, delay
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 NEW = timedelta()
@@ -39,58 +41,41 @@ def test_a_letter_is_tried_some_thirty_times_in_its_life() -> None:
     assert attempts == 36
 
 
+DOWN = RelayDown("no connection")
+
+
 def open_breaker() -> Breaker:
     breaker = Breaker()
     for _ in range(FAILURES):
-        breaker.failed(NOON)
+        breaker.record_failure(DOWN, NOON)
     return breaker
 
 
 def test_letters_flow_until_five_failures_in_a_row() -> None:
     breaker = Breaker()
-    for _ in range(FAILURES - 1):
-        assert not breaker.failed(NOON)
-    breaker.answered()
-    for _ in range(FAILURES - 1):
-        assert not breaker.failed(NOON)
-    assert breaker.next_trial is None
-    assert breaker.failed(NOON)
-    assert not breaker.failed(NOON)
-    assert not breaker.grants_trial(NOON)
+    for _ in range(2):
+        breaker.record_reply()
+        for _ in range(FAILURES - 1):
+            breaker.record_failure(DOWN, NOON)
+        assert not breaker.is_open
+    breaker.record_failure(DOWN, NOON)
+    assert breaker.next_trial == NOON + SHORTEST_PAUSE
 
 
-def test_after_the_pause_one_letter_is_the_trial() -> None:
+def test_a_reply_closes_the_breaker() -> None:
     breaker = open_breaker()
-    later = NOON + SHORTEST_PAUSE
-    assert breaker.next_trial == later
-    assert breaker.grants_trial(later)
-    assert not breaker.grants_trial(later)
-    assert breaker.answered()
-    assert not breaker.answered()
-    assert breaker.next_trial is None
-    assert breaker.grants_trial(later)
+    breaker.record_reply()
+    assert not breaker.is_open
+    assert breaker.failures == 0
 
 
 def test_each_trial_that_fails_doubles_the_pause_up_to_a_quarter_of_an_hour() -> None:
     breaker, pauses = open_breaker(), []
     for _ in range(8):
-        trial = breaker.next_trial
-        assert trial is not None
-        assert breaker.grants_trial(trial)
-        breaker.failed(trial)
-        after = breaker.next_trial
-        assert after is not None
-        pauses.append(after - trial)
-    assert pauses[:4] == [SHORTEST_PAUSE * n for n in (2, 4, 8, 16)]
-    assert set(pauses[5:]) == {LONGEST_PAUSE}
-
-
-def test_a_trial_without_a_letter_is_not_used_up() -> None:
-    breaker = open_breaker()
-    later = NOON + SHORTEST_PAUSE
-    assert breaker.grants_trial(later)
-    breaker.untried(later)
-    assert breaker.grants_trial(later)
-    breaker.answered()
-    breaker.untried(later)
-    assert breaker.next_trial is None
+        assert breaker.next_trial is not None
+        now = breaker.next_trial
+        breaker.begin_trial(now)
+        breaker.record_failure(DOWN, now)
+        pauses.append(breaker.next_trial - now)
+    assert pauses[:4] == [SHORTEST_PAUSE * 2**n for n in range(1, 5)]
+    assert pauses[-1] == LONGEST_PAUSE

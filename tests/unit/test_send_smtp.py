@@ -6,12 +6,11 @@ import asyncio
 import socket
 import ssl
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from aiosmtpd.lmtp import LMTP
@@ -19,8 +18,9 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from rows import rows
 
 from pbmserv.errors import RelayBusy, RelayDown, RelayPermanent, RelayRefusesUs, RelayTemporary
-from pbmserv.outbound.relay import OutgoingLetter, RelayAddress, open_relay
-from pbmserv.outbound.smtp_client import Patience, SmtpRelay
+from pbmserv.outbound.relay import OutgoingLetter, open_relay
+from pbmserv.outbound.relay_url import RelayAddress
+from pbmserv.outbound.smtp import Patience, SmtpRelay
 
 LETTER = OutgoingLetter(
     id=7,
@@ -52,12 +52,8 @@ rxYE3fDSfrv9cDADbWloLdBWsB7PQ8qBK6tlyVm/rK0=
 
 @dataclass
 class Peer:
-    """A mail server that answers as it is told and remembers what it got.
+    """A mail server that answers as it is told and remembers what it got."""
 
-    `takes_several` is whether it offers PIPELINING.
-    """
-
-    takes_several: bool = False
     replies: dict[str, str] = field(default_factory=dict)
     mails: list[Envelope] = field(default_factory=list)
     names: list[str | None] = field(default_factory=list)
@@ -71,7 +67,7 @@ class Peer:
         self, server: SMTP, session: Session, envelope: Envelope, name: str, replies: list[str]
     ) -> list[str]:
         session.host_name = name
-        return [*replies[:-1], "250-PIPELINING", replies[-1]] if self.takes_several else replies
+        return replies
 
     async def handle_MAIL(
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
@@ -141,19 +137,7 @@ class Peer:
         await asyncio.sleep(0)
 
 
-class Counting(SMTP):
-    """Notes what comes in one piece."""
-
-    read: ClassVar[list[bytes]] = []
-
-    def data_received(self, data: bytes) -> None:
-        self.read.append(data)
-        super().data_received(data)
-
-
 Start = Callable[..., Peer]
-SEVERAL = pytest.mark.parametrize("several", [False, True], ids=["one by one", "pipelined"])
-"""Whether the peer offers PIPELINING."""
 
 
 @pytest.fixture
@@ -164,11 +148,9 @@ def start() -> Iterator[Start]:
     def begin(
         kind: type[SMTP] = SMTP,
         path: Path | None = None,
-        *,
-        takes_several: bool = False,
         **options: Any,
     ) -> Peer:
-        peer = Peer(takes_several=takes_several)
+        peer = Peer()
         tls = options.pop("implicit_tls", None)
         if options.pop("login", False):
             options |= {"authenticator": peer.authenticate}
@@ -234,9 +216,8 @@ def tls(tmp_path: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
     return server, ssl.create_default_context(cafile=str(file))
 
 
-@SEVERAL
-def test_a_letter_arrives_byte_for_byte(start: Start, open_to: Open, several: bool) -> None:
-    peer = start(takes_several=several)
+def test_a_letter_arrives_byte_for_byte(start: Start, open_to: Open) -> None:
+    peer = start()
     open_to(peer).deliver(LETTER)
     [mail] = peer.mails
     assert mail.content == LETTER.raw
@@ -244,71 +225,6 @@ def test_a_letter_arrives_byte_for_byte(start: Start, open_to: Open, several: bo
     assert f"SIZE={len(LETTER.raw)}" in mail.mail_options
     assert "SMTPUTF8" not in mail.mail_options
     assert peer.names == ["play.example"]
-
-
-@SEVERAL
-def test_several_letters_are_under_way_at_once(start: Start, open_to: Open, several: bool) -> None:
-    """Also where a connection that was kept has died meanwhile: its letter gets a fresh one."""
-    peer = start(takes_several=several)
-    relay = open_to(peer)
-    for _ in range(2):
-        first = relay.steps(LETTER)
-        second = relay.steps(replace(LETTER, id=2, recipient="b@x.example"))
-        for steps in (first, second) * 2:
-            next(steps)
-        assert [*second, *first] == []
-        peer.drop_connections()
-    taken = Counter(mail.rcpt_tos[0] for mail in peer.mails)
-    assert taken == {"ada@player.example": 2, "b@x.example": 2}
-
-
-def test_what_can_go_together_goes_in_one_write(start: Start, open_to: Open) -> None:
-    """RFC 2920 section 3.1."""
-    peer = start(Counting, takes_several=True)
-    relay = open_to(peer)
-    relay.deliver(LETTER)
-    Counting.read.clear()
-    relay.deliver(LETTER)
-    assert [read.split(b"\r\n")[0][:4] for read in Counting.read] == [b"MAIL", b"Subj"]
-    assert Counting.read[0].count(b"\r\n") == 3
-
-
-@rows("after", ["250 nothing taken", "554 no valid recipients", ""])
-def test_a_dot_ends_data_that_nobody_gets(after: str) -> None:
-    """RFC 2920 section 3.1: DATA may be accepted though every recipient was refused."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        said: list[bytes] = []
-
-        def answer() -> None:
-            connection, _ = listener.accept()
-            with connection, connection.makefile("rb") as lines, suppress(OSError):
-                connection.sendall(b"220 here\r\n")
-                for line in lines:
-                    said.append(line.strip())
-                    match line[:4].upper().strip():
-                        case b"EHLO":
-                            reply = "250-here\r\n250 PIPELINING"
-                        case b"RCPT":
-                            reply = "550 5.1.1 no such user"
-                        case b"DATA":
-                            reply = "354 go on"
-                        case b".":
-                            reply = after
-                        case _:
-                            reply = "250 ok"
-                    if not reply:
-                        return
-                    connection.sendall(reply.encode() + b"\r\n")
-
-        thread = threading.Thread(target=answer)
-        thread.start()
-        relay = open_relay(f"smtp://127.0.0.1:{listener.getsockname()[1]}")
-        with pytest.raises(RelayPermanent, match="no such user"):
-            relay.deliver(LETTER)
-        relay.close()
-        thread.join()
-    assert said[4] == b"."
-    assert said[5:] == ([b"rset", b"quit"] if after else [])
 
 
 def test_many_letters_share_one_connection(start: Start, open_to: Open) -> None:
@@ -337,11 +253,8 @@ def test_threads_have_connections_of_their_own(start: Start, open_to: Open) -> N
     assert len(peer.connections) <= 3
 
 
-@SEVERAL
-def test_a_connection_that_died_while_idle_is_replaced_unseen(
-    start: Start, open_to: Open, several: bool
-) -> None:
-    peer = start(takes_several=several)
+def test_a_connection_that_died_while_idle_is_replaced_unseen(start: Start, open_to: Open) -> None:
+    peer = start()
     relay = open_to(peer)
     relay.deliver(LETTER)
     peer.drop_connections()
@@ -364,7 +277,6 @@ def test_a_relay_that_takes_so_many_letters_a_connection_gets_a_new_one(
     relay.deliver(LETTER)
 
 
-@SEVERAL
 @pytest.mark.parametrize("command", ["MAIL", "RCPT", "DATA"])
 @pytest.mark.parametrize(
     ("reply", "error"),
@@ -380,9 +292,9 @@ def test_a_relay_that_takes_so_many_letters_a_connection_gets_a_new_one(
     ],
 )
 def test_refusals_are_told_apart(
-    start: Start, open_to: Open, several: bool, command: str, reply: str, error: type[Exception]
+    start: Start, open_to: Open, command: str, reply: str, error: type[Exception]
 ) -> None:
-    peer = start(takes_several=several)
+    peer = start()
     relay = open_to(peer)
     peer.replies[command] = reply
     with pytest.raises(error) as caught:
@@ -434,7 +346,7 @@ class SlowAtTheEnd(SMTP):
 def test_a_relay_that_scans_for_long_gets_a_letter_once(start: Start, open_to: Open) -> None:
     """RFC 5321 section 4.5.3.2.6: giving up on the dot early sends the letter twice."""
     peer = start(SlowAtTheEnd)
-    patience = Patience(connect=0.2, command=0.2, data=0.2, block=0.2, end=10.0)
+    patience = Patience(connect=0.2, command=0.2, end=10.0)
     relay = open_to(peer, patience=patience)
     relay.deliver(LETTER)
     relay.deliver(replace(LETTER, raw=b"Subject: long\r\n\r\n" + b"word\r\n" * 30_000))
@@ -443,7 +355,7 @@ def test_a_relay_that_scans_for_long_gets_a_letter_once(start: Start, open_to: O
 
 
 def test_we_wait_as_long_as_the_standard_wants(start: Start, open_to: Open) -> None:
-    assert Patience() == Patience(connect=60, command=300, data=120, block=180, end=600)
+    assert Patience() == Patience(connect=60, command=300, end=600)
     peer = start(SlowAtTheEnd)
     impatient = open_to(peer, patience=Patience(end=0.1))
     with pytest.raises(RelayDown, match="the connection broke"):
@@ -484,11 +396,8 @@ def test_a_server_that_quotes_our_sender_brings_no_token_into_the_log(
     assert "+***@" in str(caught.value)
 
 
-@SEVERAL
-def test_after_a_refused_letter_the_connection_goes_on(
-    start: Start, open_to: Open, several: bool
-) -> None:
-    peer = start(takes_several=several)
+def test_after_a_refused_letter_the_connection_goes_on(start: Start, open_to: Open) -> None:
+    peer = start()
     relay = open_to(peer)
     peer.replies["RCPT"] = "550 no such user"
     for _ in range(2):
@@ -499,12 +408,11 @@ def test_after_a_refused_letter_the_connection_goes_on(
     assert len(peer.connections) == 1
 
 
-@SEVERAL
 @pytest.mark.parametrize("command", ["RCPT", "DATA"])
 def test_a_connection_that_breaks_in_mid_letter_is_not_tried_twice(
-    start: Start, open_to: Open, several: bool, command: str
+    start: Start, open_to: Open, command: str
 ) -> None:
-    peer = start(takes_several=several)
+    peer = start()
     relay = open_to(peer)
     peer.replies[command] = "drop"
     with pytest.raises(RelayDown):

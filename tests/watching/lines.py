@@ -1,4 +1,4 @@
-"""Lines of the log, as facts that a test can ask about."""
+"""Facts of log lines, for tests."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from pbmserv.log import entry_of, text_line
+from pbmserv.log import TextFormatter
+from pbmserv.log.lines import facts_of
 
 
 def facts(caplog: pytest.LogCaptureFixture, event: str) -> list[dict[str, Any]]:
-    """What each line of this event says."""
-    found = [entry_of(record) for record in caplog.records]
-    return [dict(entry.facts) for entry in found if entry.event == event]
+    """Return the facts of each line of an event."""
+    return [dict(facts_of(record)) for record in caplog.records if record.getMessage() == event]
 
 
 def written(caplog: pytest.LogCaptureFixture) -> Sequence[str]:
-    """All lines of ours, as they are written."""
+    """Return all lines of ours, as they are written."""
     ours = [record for record in caplog.records if record.name.startswith("pbmserv.")]
-    return [text_line(entry_of(record)) for record in ours]
+    return [TextFormatter().format(record) for record in ours]

@@ -95,7 +95,7 @@ def test_a_clients_words_cannot_pretend_to_be_a_line(lines: list[str]) -> None:
 
 
 def test_jails_use_the_filter_and_count_no_further_than_lines_are_told_one_by_one() -> None:
-    from pbmserv.monitoring.log_writing import FLOOD
+    from pbmserv.log.repeats import FLOOD
 
     read = configparser.RawConfigParser()
     read.read(FOLDER / "jail.d" / "pbmserv.conf")

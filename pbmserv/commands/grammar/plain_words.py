@@ -242,7 +242,7 @@ def weighty(line: str) -> list[str]:
 
 def _preference(words: list[str]) -> str:
     """``digest off`` without ``prefs`` in front of it."""
-    if len(words) != _MOST_SETTING or words[0] not in SETTINGS - {"accept", "remind"}:
+    if len(words) != _MOST_SETTING or words[0] not in SETTINGS - {"accept", "remind", "messages"}:
         return ""
     name, value = words
     return f"prefs {name}={'daily' if name == 'digest' and value in _DIGEST_ON else value}"

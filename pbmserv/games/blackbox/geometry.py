@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
-from itertools import chain, groupby
+from functools import cache, lru_cache
+from itertools import chain, compress, groupby
 from string import ascii_uppercase
 
 SMALLEST = 2
@@ -284,6 +284,16 @@ def trace_all(board: Geometry, atoms: Iterable[int]) -> list[int]:
     return results
 
 
+@lru_cache(maxsize=64)
+def spectrum(board: Geometry, atoms: frozenset[int]) -> tuple[int, ...]:
+    """Return the results of all ports, as `trace_all` does.
+
+    Moves of one game ask for the same box again and again: each guess compares its markers with the
+    atoms, and so do clues, saved games and the lessons at the end.
+    """
+    return tuple(trace_all(board, atoms))
+
+
 def kind_of(port: int, found: int) -> str:
     """The name of what a ray into *port* does, as `trace` found it."""
     return "hit" if found == HIT else "reflection" if found == port else "detour"
@@ -310,13 +320,39 @@ def path(board: Geometry, atoms: Iterable[int], port: int) -> tuple[list[int], i
 
 
 def seen_by_rays(board: Geometry, atoms: frozenset[int]) -> frozenset[int]:
-    """The cells into which any ray looks before it moves."""
-    return frozenset(
-        cell
-        for port in range(len(board.ports))
-        for _, looked in _steps(board, atoms, port)
-        for cell in looked
-    )
+    """Return the cells into which any ray looks before it moves."""
+    field = field_of(board)
+    filled, looked = field.filled(atoms), bytearray(field.empty)
+    for door in field.doors:
+        _look_along(filled, field.exits, looked, *door)
+    return frozenset(compress(board.cells, map(looked.__getitem__, field.squares)))
+
+
+def _look_along(
+    filled: bytearray, exits: Sequence[int], looked: bytearray, place: int, ahead: int, left: int
+) -> None:
+    """Mark the squares into which one ray looks; it goes the way that `walk` goes."""
+    front = place + ahead
+    looked[front] = looked[front + left] = looked[front - left] = 1
+    if filled[front] or filled[front + left] or filled[front - left]:
+        return
+    place = front
+    while True:
+        front = place + ahead
+        looked[front] = looked[front + left] = looked[front - left] = 1
+        if filled[front]:
+            return
+        if filled[front + left]:
+            if filled[front - left]:
+                ahead, left = -ahead, -left
+            else:
+                ahead, left = -left, ahead
+        elif filled[front - left]:
+            ahead, left = left, -ahead
+        elif exits[front] < 0:
+            place = front
+        else:
+            return
 
 
 def dead_zone(board: Geometry, atoms: frozenset[int]) -> frozenset[int]:

@@ -40,6 +40,7 @@ from pbmserv.inbound.quotes.signatures import (
     lines_of_signature,
     program_line,
 )
+from pbmserv.mail import reading_time
 
 # A client that wraps a quote leaves the rest of the line unmarked below it; none wraps
 # at fewer columns than this.
@@ -48,6 +49,9 @@ _NARROWEST_WRAP = 50
 # Characters of a line that are kept: more than of all words that an opponent may be sent, and
 # than of any command. What reads them may look at a line more than once.
 _LONGEST_LINE = 8_000
+
+# Lines that are read between two looks at the time.
+_LINES_BETWEEN_CHECKS = 50
 
 # Unquoted lines that are looked at; the commands and words of a mail are far fewer.
 _LINES_LIMIT = 5_000
@@ -101,7 +105,9 @@ def read_new_text(text: str, own: str = "") -> NewText:
             block in whatever form, and reading ends there; ``""``: it may stand anywhere.
     """
     scan = _Scan(own.casefold())
-    for line in mend_attributions(text.split("\n")):
+    for number, line in enumerate(mend_attributions(text.split("\n"))):
+        if number % _LINES_BETWEEN_CHECKS == 0:
+            reading_time.check()
         if not scan.take(line):
             break
     scan.finish()

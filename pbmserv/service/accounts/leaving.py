@@ -19,6 +19,7 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.accounts import account
 from pbmserv.service.boards import moves
+from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer, CommandResult, Notification, Part
@@ -75,6 +76,7 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     player = _meant(context, reply_address, "delete")
     home = _home(context, player)
     told, count = _resign_all(context, player)
+    contact.outlast_name(context, player.id)
     leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None

@@ -6,6 +6,7 @@ from pbmserv.commands.table.playing import Broadcast, Message
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
+from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import unknown_player
 from pbmserv.service.core.results import Answer, Notification, Part
@@ -107,7 +108,7 @@ def _listeners(context: CommandContext, sender: Player) -> dict[str, int]:
 
 def _send_words(context: CommandContext, sender: Player, to: list[Player], words: Said) -> Answer:
     for player in to:
-        if preferences.blocks_player(context.connection, player.id, sender.id):
+        if not contact.reaches(context, sender.id, player):
             raise Refused("takes-no-messages", part=player.userid, example="help message")
     part = Part("message", {"by": sender.userid, "peer": sender.id, "said": words})
     told = tuple(Notification(p.address, p.id, part, p.digest_minute is not None) for p in to)

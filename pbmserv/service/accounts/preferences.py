@@ -20,15 +20,16 @@ from pbmserv.errors import Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import followers
+from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.solo import daily_box
 from pbmserv.service.time import localtime
 from pbmserv.store import clocks
-from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts import blocks, persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges
-from pbmserv.store.delivery import outbox
+from pbmserv.store.delivery import kept_letters, outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -134,11 +135,23 @@ class _Wishes:
             raise self.refused("pref-report", "report", value, "always")
         self.columns["report"] = value
 
+    def labels(self, value: str) -> None:
+        """``labels=ask|both``"""
+        if value not in {"ask", "both"}:
+            raise self.refused("pref-labels", "labels", value, "both")
+        self.columns["labels"] = value
+
     def public(self, value: str) -> None:
         """``public=yes|no``"""
         if value not in _SWITCH:
             raise self.refused("pref-public", "public", value, "no")
         self.columns["public"] = _SWITCH[value]
+
+    def messages(self, value: str) -> None:
+        """``messages=all|played|none``"""
+        if value not in {"all", "played", "none"}:
+            raise self.refused("pref-messages", "messages", value, "played")
+        self.columns["messages"] = value
 
     def block(self, value: str) -> None:
         """``block=bob`` or ``block=bob,carol``"""
@@ -152,7 +165,7 @@ class _Wishes:
 
     def _block(self, name: str, userid: str, *, wanted: bool) -> None:
         other = players.of_name(self.context.connection, userid)
-        if other is None or other.state == PlayerState.DELETED:
+        if other is None or (wanted and other.state == PlayerState.DELETED):
             raise self.refused("pref-block-unknown", name, userid, userid=userid)
         if other.id == self.player.id:
             raise self.refused("pref-block-self", name, userid)
@@ -172,8 +185,31 @@ class _Wishes:
         if {"remind", "tz", "digest_minute"} & columns.keys():
             clocks.look_again(connection, self.player.id, now)
         for other_id, wanted in self.blocks.items():
-            change = preferences.block if wanted else preferences.unblock
-            change(connection, self.player.id, other_id)
+            if wanted:
+                self._save_block(other_id)
+            else:
+                self._save_unblock(other_id)
+
+    def _save_block(self, other_id: int) -> None:
+        """Block a player; words of theirs that wait to be sent are not."""
+        connection = self.context.connection
+        found = persons.persons_of(connection, {self.player.id, other_id})
+        readers, writers = frozenset({self.player.id}), frozenset({other_id})
+        marks: list[str] = []
+        if not found.same(self.player.id, other_id):
+            readers, writers = found.names(self.player.id), found.names(other_id)
+            marks = contact.newest_marks_of(self.context, writers)
+        blocks.block(connection, self.player.id, other_id, marks)
+        userids = players.userids(connection, sorted(writers)).values()
+        kept_letters.silence(connection, readers, set(userids))
+
+    def _save_unblock(self, other_id: int) -> None:
+        """Take back what any name of this person blocks of the other one."""
+        connection = self.context.connection
+        found = persons.persons_of(connection, {self.player.id, other_id})
+        names = found.names(other_id)
+        marks = contact.marks_of(self.context, names)
+        blocks.unblock(connection, found.names(self.player.id), names, marks)
 
     def _next_digest(self, tz: tzinfo, minute: int) -> datetime:
         """When the next one comes: not on a day that has had one, by the old clocks or the new."""
@@ -199,10 +235,12 @@ _NAMES: Mapping[str, Callable[[_Wishes, str], None]] = {
     "broadcast": _Wishes.broadcast,
     "broadcasts": _Wishes.broadcast,
     "report": _Wishes.report,
+    "labels": _Wishes.labels,
     "public": _Wishes.public,
+    "messages": _Wishes.messages,
 }
 _WRITTEN = (
-    *("format", "digest", "tz", "remind", "accept", "report", "public"),
+    *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels", "public"),
     *("block", "unblock", "broadcast"),
 )
 
@@ -236,16 +274,24 @@ def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mappi
         "local": f"{context.now.astimezone(zone(player.tz)):%H:%M}",
         "remind": player.remind or "off",
         "accept": player.accept,
+        "messages": player.messages,
         "broadcast": "on" if player.broadcasts else "off",
         "report": player.report,
+        "labels": player.labels,
         "public": "yes" if player.public else "no",
-        "blocked": preferences.blocked(context.connection, player.id),
+        "blocked": _blocked(context, player),
         "seeks": [
             " ".join((seek.game, str(seek.seats), *seek.options))
             for seek in challenges.seeks_of(context.connection, player.id)
         ],
         "away": _away(context, player),
     }
+
+
+def _blocked(context: CommandContext, player: Player) -> list[str]:
+    """Return the userids that this player blocks under any name."""
+    names = persons.names_of(context.connection, player.id)
+    return blocks.blocked_userids(context.connection, names)
 
 
 def _away(context: CommandContext, player: Player) -> list[str]:

@@ -1,8 +1,9 @@
 """A board's page: what its player sees there, and presses, which go in as mails do.
 
 The page is opened by the token of the reply address that the board's letters have, so it can do
-what a reply to them can, and nothing else. Looking changes nothing: a move is put together by
-buttons that lead back to the page, and only what is sent is played.
+what a reply to them can, and nothing else; its own address has the token of a visit. Looking
+changes nothing: a move is put together by buttons that lead back to the page, and only what is
+sent is played.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
+from weakref import WeakValueDictionary
 
 from sqlalchemy import Connection
 
@@ -26,11 +29,16 @@ from pbmserv.letters.looking import Seen
 from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.service.accounts.visits import read_link
+from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.core.context import Services
+from pbmserv.service.core.lookup import is_shut
+from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store import solo
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.boards.moves import Before
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.tables.accounts import PlayerState
@@ -39,6 +47,8 @@ from pbmserv.store.tables.mail import MailState
 
 LONGEST_DRAFT = 1_000
 """Characters of a move that is being put together."""
+QUICK_DRAFT = 200
+"""Characters of a move that is worked out at once; a longer one has a thread."""
 LONGEST_WORDS = 4_000
 """Characters that stay in the page while it is."""
 SCENES = 500
@@ -155,6 +165,20 @@ class Pressed:
     thinks: bool = False
 
 
+class Turns:
+    """Lets each player have one page at a time worked out in a thread, of which there are few."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+
+    def of(self, player_id: int) -> asyncio.Lock:
+        """Return what to hold meanwhile."""
+        lock = self._locks.get(player_id)
+        if lock is None:
+            lock = self._locks[player_id] = asyncio.Lock()
+        return lock
+
+
 class _Kept(NamedTuple):
     """A board as it was shown to a seat.
 
@@ -174,6 +198,9 @@ class BoardPages:
     Args:
         hand_in: has a mail stored, given as values of a form, and waits until *taken* says that it
             was carried out. Raises `StillWorking` when that takes long.
+
+    Attributes:
+        turns: of the players whose pages are worked out.
     """
 
     def __init__(
@@ -188,14 +215,28 @@ class BoardPages:
         self._clock = clock
         self._hand_in = hand_in
         self._scenes: dict[tuple[int, Seat], _Kept] = {}
+        self.turns = Turns()
 
     async def page(self, token: str, look: Look) -> BoardPage | None:
-        """The page as its player sees it; ``None``: the link is not, or no longer, good."""
-        if self._database.reads_at_once and not look.check:
+        """Return the page as its player sees it; ``None`` if the link is not, or no longer, good.
+
+        Looks that work something out are counted as those of a program are.
+
+        Raises:
+            TooMany: the player looks too often.
+        """
+        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
+        if link is None or link.purpose is not Purpose.BOARD:
+            return None
+        if look.draft or look.tap or look.check:
+            self._services.traffic.looks(link.player)
+        is_quick = not look.check and len(look.draft) <= QUICK_DRAFT
+        if self._database.reads_at_once and is_quick:
             seen = self._kept_page(token)
             if seen is not None:
                 return _looked(seen, look)
-        return await asyncio.to_thread(self._page, token, look)
+        async with self.turns.of(link.player):
+            return await asyncio.to_thread(self._page, token, look)
 
     async def look(self, token: str) -> BoardPage | None:
         """The same for a program, whose looks are counted.
@@ -203,9 +244,9 @@ class BoardPages:
         Raises:
             TooMany: it looks too often.
         """
-        told = self._services.mail_domain.ring.read(token)
-        if told is not None and told.purpose is Purpose.BOARD:
-            self._services.traffic.looks(told.player)
+        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
+        if link is not None and link.purpose is Purpose.BOARD:
+            self._services.traffic.looks(link.player)
         return await self.page(token, Look())
 
     async def press(self, token: str, press: Press) -> Pressed | None:
@@ -255,30 +296,40 @@ class BoardPages:
     def _kept_page(self, token: str) -> BoardPage | None:
         """The page without a draft, if that takes no more than to read the board's row."""
         with self._database.reading.connect() as connection:
-            told = _sitter_of(connection, self._services.mail_domain, token)
+            told = _sitter_of(connection, self._services.mail_domain, token, self._clock.now())
         if told is None:
             return None
         sitter, board = told
         kept = self._scenes.get((board.id, sitter.seat))
-        if kept is None or kept.stamp != _stamp(board) or kept.asks_coach:
+        is_settled = kept is not None and not (kept.asks_coach or kept.scene.shut)
+        if kept is None or not is_settled or kept.stamp != (*_stamp(board), False):
             return None
         return _of_board(token, board, sitter, kept.scene, CoachPart())
 
-    def seen(self, connection: Connection, token: str) -> BoardPage | None:
-        """The page without a draft; ``None``: the link is not good."""
-        told = _sitter_of(connection, self._services.mail_domain, token)
+    def seen(
+        self, connection: Connection, token: str, before: Before | None = None
+    ) -> BoardPage | None:
+        """Return the page without a draft; ``None`` if the link is not good.
+
+        Args:
+            before: see `Positions.newest`.
+        """
+        told = _sitter_of(connection, self._services.mail_domain, token, self._clock.now())
         if told is None:
             return None
         sitter, board = told
-        seat, stamp = sitter.seat, _stamp(board)
+        seat = sitter.seat
+        context = clock_context(self._services, connection, self._clock.now())
+        shut = board.status == BoardStatus.FINISHED and is_shut(context, board)
+        stamp = (*_stamp(board), shut)
         positions = self._services.positions
-        position = positions.newest(connection, board)
+        position = positions.newest(connection, board, before)
         positions.remember({board.id: position})
         kept = self._scenes.get((board.id, seat))
         if kept is None or kept.stamp != stamp:
             if len(self._scenes) >= SCENES:
                 self._scenes.clear()
-            scene = scene_of(connection, board, position, seat)
+            scene = scene_of(connection, board, position.shut if shut else position, seat)
             kept = _Kept(stamp, scene, asks_coach(position, seat))
             self._scenes[board.id, seat] = kept
         asks = kept.asks_coach
@@ -291,7 +342,7 @@ class BoardPages:
         """The press as a reply to a letter of that turn."""
         domain = self._services.mail_domain
         with self._database.reading.connect() as connection:
-            found = _sitter_of(connection, domain, token)
+            found = _sitter_of(connection, domain, token, self._clock.now())
         if found is None:
             return None
         who, board = found
@@ -317,6 +368,9 @@ class BoardPages:
         for letter, words in letters:
             if letter == "refusal":
                 return _refused(seen, press, Refusal(**words["refusal"]))
+            if letter == "submitted" and words.get("far"):  # a page has no reply to ask for
+                refusal = far_labels.far_cells_refused(words["far"], words["move"]).refusal
+                return _refused(seen, press, refusal)
         if mail is not None and mail.state != MailState.DONE:  # no letter tells of it: too many did
             return _refused(seen, press, Refusal("unsaid"))
         by_letter = any(one[0] not in {"board", "result", "report", "hint"} for one in letters)
@@ -368,17 +422,17 @@ def scene_of(
 
 
 def _sitter_of(
-    connection: Connection, domain: MailDomain, token: str
+    connection: Connection, domain: MailDomain, token: str, now: datetime
 ) -> tuple[Sitter, BoardRow] | None:
-    """Who looks at which board, if the token is good, and is so still."""
-    told = domain.ring.read(token)
-    if told is None or told.purpose is not Purpose.BOARD:
+    """Return the player who looks, and the board; ``None`` if the token is not good now."""
+    link = read_link(domain.ring, token, now)
+    if link is None or link.purpose is not Purpose.BOARD:
         return None
-    board = boards.load(connection, told.about)
-    sitter = board.sitter_of(told.player) if board else None
+    board = boards.load(connection, link.about)
+    sitter = board.sitter_of(link.player) if board else None
     if board is None or sitter is None or sitter.state != PlayerState.ACTIVE:
         return None
-    return (sitter, board) if sitter.reply_epoch == told.epoch else None
+    return (sitter, board) if sitter.reply_epoch == link.epoch else None
 
 
 def _looked(seen: BoardPage, look: Look) -> BoardPage:

@@ -8,7 +8,6 @@ the letter. A board is made when the owner says yes; until then nothing about it
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -18,15 +17,17 @@ from pbmserv.commands.table.starting import Accept, Challenge, Reject
 from pbmserv.engine.registry import shown_options
 from pbmserv.errors import PlayerError, Refused
 from pbmserv.inbound.message import is_role
+from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.accounts import account
-from pbmserv.service.boards.proposals import Proposal, make_board, read_options, takes_from
+from pbmserv.service.boards.proposals import Proposal, make_board, read_options, takes_challenges
+from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import UNSAID, Said
 from pbmserv.service.time import clocks
-from pbmserv.store.accounts import invitations, players, preferences
+from pbmserv.store.accounts import invitations, persons, players, preferences
 from pbmserv.store.accounts.invitations import Invitation
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import inbox, outbox
@@ -49,7 +50,7 @@ _LURES = re.compile(r"://|www\.|@|[\w-]\.[a-z]{2,}\b|(?:\d[ ./()-]*){7}", re.IGN
 
 _DOMAIN = re.compile(r"(?:[a-z0-9_-]{1,63}\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})")
 
-_AS = re.compile(r"(.*?)[,;]?\s+as\s+[\"'<]?([\w-]{1,40})[\"'>]?\s*[.!]?", re.IGNORECASE)
+_AS = re.compile(r"(.*?)[,;]?(?<!\s)\s+as\s+[\"'<]?([\w-]{1,40})[\"'>]?\s*[.!]?", re.IGNORECASE)
 _NEVER = frozenset({"never", "unsubscribe", "stop", "remove"})
 _NO = frozenset({"no", "nope", "not", "reject", "decline", "nein", "non", "nej", "nei", "nee"})
 
@@ -73,7 +74,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     line = f"{game.info.key} challenge {address}"
     options, rated = read_options(game, command.options, 2, address, line, command.times)
     _must_be_somebody_else(context, sender, address)
-    marks = context.services.mail_domain.ring.marks(_folded(address))
+    marks = context.services.mail_domain.ring.marks(mailbox_of(address))
     _must_not_be_too_many(context, sender, address, marks)
     said = context.words
     note = said if _is_harmless(said) else UNSAID
@@ -98,7 +99,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
         "options": list(shown_options(game, options, 2)),
         "rated": rated,
         "days": AGAIN.days,
-        "said": note,
+        "said": _note_to(context, sender, address, note),
     }
     told = (Notification(address, None, Part("invitation", words)),) if one.sent else ()
     context.player, context.sitter = sender, None
@@ -116,7 +117,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
 
 def _must_be_an_address(context: CommandContext, address: str) -> None:
     """Refuse what can be no address of a person elsewhere; it may be a password with an "@"."""
-    domain = _folded(address).rpartition("@")[2]
+    domain = mailbox_of(address).rpartition("@")[2]
     known = domain == context.services.mail_domain.domain or _DOMAIN.fullmatch(domain)
     if not known or len(address.encode()) > LONGEST_ADDRESS:
         context.echo_hidden = True
@@ -163,8 +164,8 @@ def _must_be_somebody_else(context: CommandContext, sender: Player, address: str
     ours = mail_domain.is_ours(address) or mail_domain.is_postmaster(address)
     if ours or is_role(address):
         raise Refused("invite-nobody", part=address)
-    own = players.addresses_of(context.connection, sender.id)
-    if _folded(address) in map(_folded, own):
+    names = persons.names_of(context.connection, sender.id)
+    if mailbox_of(address) in persons.mailboxes_of(context.connection, names):
         raise Refused("invite-self", part=address)
 
 
@@ -185,28 +186,46 @@ def _must_not_be_too_many(
 def _may_go(context: CommandContext, sender: Player, address: str, marks: list[str]) -> bool:
     """Whether a letter goes out. The inviter does not learn it."""
     month = context.now - AGAIN
-    here = players.by_address(context.connection, address.lower())
-    wanted = not here or any(takes_from(context, one, sender.id) for one in here)
     refused = invitations.wants_none(context.connection, marks)
     enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
-    asked = context.services.traffic.asks([_folded(address)], context.incoming.source)
-    return wanted and not refused and not enough and not asked
+    traffic, source, mailbox = (
+        context.services.traffic,
+        context.incoming.source,
+        mailbox_of(address),
+    )
+    asked = traffic.asks([mailbox], source)
+    if not asked and not _players_at(context, address):
+        asked = traffic.asks_strangers([mailbox], source)
+    return _is_wanted(context, sender, address) and not (refused or enough or asked)
+
+
+def _is_wanted(context: CommandContext, sender: Player, address: str) -> bool:
+    """Whether one of the players behind an address takes challenges, and none blocks the sender."""
+    here = _players_at(context, address)
+    if not here:
+        return True
+    pairs = contact.blocked_pairs(context, {sender.id, *(player.id for player in here)})
+    is_apart = any(sender.id in pair for pair in pairs)
+    return not is_apart and any(map(takes_challenges, here))
+
+
+def _players_at(context: CommandContext, address: str) -> list[Player]:
+    """Return the active players whose mail goes to the same mailbox as this address."""
+    connection = context.connection
+    owners = persons.owners_of(connection, mailbox_of(address))
+    found = (players.by_id(connection, each) for each in sorted(owners))
+    return [player for player in found if player is not None and player.active]
+
+
+def _note_to(context: CommandContext, sender: Player, address: str, said: Said) -> Said:
+    """Return the words that go into an invitation."""
+    here = _players_at(context, address)
+    heard = all(contact.reaches(context, sender.id, player) for player in here)
+    return said if heard else UNSAID
 
 
 def _is_harmless(said: Said) -> bool:
     return len(said) <= LONGEST_NOTE and _LURES.search(said) is None
-
-
-def _folded(address: str) -> str:
-    """The mailbox behind an address: letter case and what follows a ``+`` say nothing, nor do dots
-    at Gmail."""
-    local, _, domain = address.casefold().rpartition("@")
-    local = local.partition("+")[0] or local
-    with suppress(UnicodeError):
-        domain = domain.encode("idna").decode("ascii")
-    if domain in {"gmail.com", "googlemail.com"}:
-        local, domain = local.replace(".", ""), "gmail.com"
-    return f"{local}@{domain}"
 
 
 # -- answering -------------------------------------------------------------------------------
@@ -243,7 +262,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
         raise Refused("invite-late", days=AGAIN.days, example="help")
     # The letter can have been passed on, so only a mail from that address says yes for its owner.
     sender = context.incoming.mail.sender.lower()
-    if one.mark not in context.services.mail_domain.ring.marks(_folded(sender)):
+    if one.mark not in context.services.mail_domain.ring.marks(mailbox_of(sender)):
         raise Refused("invite-not-yours", part=sender, example="signup USERID PASSWORD")
     if one.state is InvitationState.ACCEPTED:
         raise Refused("invite-taken", part=str(one.board_id), example="help")
@@ -251,12 +270,13 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
     if inviter is None or not inviter.active:
         raise Refused("invite-late", days=AGAIN.days, example="help")
     player = _owner(context, one, name)
-    if player.id == inviter.id:
+    if persons.persons_of(context.connection, {player.id, inviter.id}).same(player.id, inviter.id):
         raise Refused("invite-self", part=context.incoming.mail.sender)
     game = known_game(context, one.game)
     must_be_open(context, game)
+    contact.must_meet(context, player.id, [inviter], ())
     options, rated = read_options(game, one.options, 2, one.game, one.game)
-    proposal = Proposal(game, options, rated, one.terms, (inviter, player))
+    proposal = Proposal(game, options, rated, one.terms, (inviter, player), sender=inviter)
     board = make_board(context, proposal, {inviter.id, player.id})
     invitations.settle(context.connection, number, InvitationState.ACCEPTED, board.id)
     context.player = player

@@ -15,14 +15,15 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.auth import verified_sender
 from pbmserv.service.boards import friends
-from pbmserv.service.boards.plies import decline, join, must_run
+from pbmserv.service.boards.plies import decline, join, must_meet_all, must_run
 from pbmserv.service.boards.proposals import Proposal, invite, make_board, read_options, sender_of
 from pbmserv.service.bots import bot_moves
+from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.time import clocks
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
 from pbmserv.store.tables.boards import BoardStatus
@@ -126,6 +127,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     must_run(context, board)
     if sitter.accepted_at is not None:
         raise Refused("already-accepted", part=str(board.id), example="show")
+    must_meet_all(context, board, sitter)
     undecided = join(context, board, sitter)
     clocks.accepted(context, board, undecided)
     if not undecided:
@@ -294,13 +296,22 @@ def seek(context: CommandContext, command: Seek) -> Answer:
 def _partners(
     context: CommandContext, player: Player, found: list[challenges.Seek], wanted: int
 ) -> list[challenges.Seek] | None:
-    """So many of those who look for the same, who wait longest first; nobody's blocked one."""
-    ids = [player.id, *(one.player_id for one in found)]
-    blocked = challenges.blocked_pairs(context.connection, ids)
+    """So many of those who look for the same, who wait longest first.
+
+    No two of them block each other or are names of one person.
+    """
+    ids = {player.id, *(one.player_id for one in found)}
+    known = persons.persons_of(context.connection, ids)
+    blocked = contact.blocked_pairs(context, ids, known)
     chosen: list[challenges.Seek] = []
     for one in found:
         there = [player.id, *(other.player_id for other in chosen)]
-        if all((one.player_id, other) not in blocked for other in there):
+        apart = any(
+            known.same(one.player_id, other)
+            or {(one.player_id, other), (other, one.player_id)} & blocked
+            for other in there
+        )
+        if not apart:
             chosen.append(one)
         if len(chosen) == wanted:
             return chosen

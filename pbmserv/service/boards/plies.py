@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
-from pbmserv.engine.position import Position
+from pbmserv.engine.position import Position, work_of
 from pbmserv.engine.protocol import Forgiving, races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.types import Move, Outcome
@@ -15,6 +15,8 @@ from pbmserv.errors import Illegal, Refused, ServerFault
 from pbmserv.service.boards import reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
 from pbmserv.service.bots import bot_moves
+from pbmserv.service.core import contact
+from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import UNSAID, Said
@@ -22,14 +24,18 @@ from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box
 from pbmserv.service.solo.daily_box import keep_scores
 from pbmserv.service.time import clocks
+from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import kept_letters
 from pbmserv.store.operators import operating
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
-MOST_WEIGHT = 2_000
-"""What the free moves of all players at a board may weigh together (`engine.position.weight`)."""
+MOST_WEIGHT = 1_700
+"""The work of the free moves of all players at a board together (`engine.position.work_of`).
+
+With their turns a board has room for twice as much, which one mail can still have replayed
+(`budget.ALLOWED`)."""
 
 
 def play_move(
@@ -58,7 +64,8 @@ def play_move(
         timed = position.apart and not move.free
         made = recorded(context, sitter, position, move) if timed else move
         answer = log_ply(context, board, sitter, position.move(sitter.seat, made), words)
-    if typed and "".join(typed.split()).upper().replace(";", ",") != move.text:
+    plain = "".join(typed.split()).upper().replace(";", ",")
+    if typed and plain != "".join(move.text.split()).upper():
         answer = answer.saying(read_as=move.text)
     return answer
 
@@ -103,12 +110,17 @@ def log_ply(
     """Log the ply that led to *after*, end the board if it did, and tell everybody."""
     ply = after.ply
     assert ply is not None
-    _must_have_room(board, sitter, after)
+    must_have_room(board, sitter, after)
+    if ply.text not in {WITHDRAW, FORFEIT}:
+        must_meet_all(context, board, sitter)
+    context.budget.spend(Work.PLY, work_of(after.game, after.state, ply.text))
     undecided = join(context, board, sitter) if board.status == BoardStatus.PROPOSED else ()
     times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
     context.played[board.id] = after
-    context.moved[board.id] = dict(board.plans)
+    # What one player of a race does sets off no plan of another.
+    mine = {sitter.seat: sitter.plan} if sitter.plan else {}
+    context.moved[board.id] = mine if after.apart else dict(board.plans)
     context.tally.plies.append((board.id, ply.number))
     outcome = after.outcome
     if outcome is None and not undecided and board.bots:
@@ -173,7 +185,9 @@ def _ended(
     """
     _must_be_told(outcome, board.seats)
     early = board.rated and board.seats > 1 and after.given_up_early
-    if early or (board.rated and not _everybody_played(board, after)):
+    if early or (
+        board.rated and not (_everybody_played(board, after) and _different_persons(context, board))
+    ):
         operating.set_rated(context.connection, board.id, rated=False)
         board = replace(board, rated=False)
     ended = rating.board_ended(
@@ -181,11 +195,11 @@ def _ended(
     )
     boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
     keep_scores(context, board, after, ended.at)
+    daily = daily_box.ended(context, board, after)
     reports.promise(context, board, after)
     words: dict[str, Any] = {"ratings": ended.words}
     if early:
         words["opening"] = after.game.info.opening
-    daily = daily_box.ended(context, board, after)
     return _End(words, {"daily": daily} if daily else {})
 
 
@@ -202,7 +216,16 @@ def join(context: CommandContext, board: BoardRow, sitter: Sitter) -> tuple[str,
     return undecided
 
 
-def _must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
+def must_meet_all(context: CommandContext, board: BoardRow, sitter: Sitter) -> None:
+    """Refuse to take up a board if there is a block between this player and another one there."""
+    if sitter.accepted_at is not None:
+        return
+    ids = [one.player_id for one in board.sitters if one.player_id != sitter.player_id]
+    others = [player for one in ids if (player := players.by_id(context.connection, one))]
+    contact.must_meet(context, sitter.player_id, others, ())
+
+
+def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:
     """Refuse a ply for which a board's record has no room: it is replayed for every look at it.
 
     Each seat has its share, so that nobody can use up another's; turns have as much again when
@@ -223,6 +246,12 @@ def _everybody_played(board: BoardRow, after: Position) -> bool:
     whoever did that shall not be able to give ratings away in others' names."""
     present = {p.ply.seat for p in after.backwards() if p.ply and p.ply.text != FORFEIT}
     return len(present) == board.seats
+
+
+def _different_persons(context: CommandContext, board: BoardRow) -> bool:
+    """Whether no player of a board has another name at it."""
+    ids = [sitter.player_id for sitter in board.sitters]
+    return not persons.persons_of(context.connection, ids).repeated(ids)
 
 
 def _must_be_told(outcome: Outcome, seats: int) -> None:
@@ -307,7 +336,7 @@ def undo(context: CommandContext, command: Undo) -> Answer:
         before = position.undoable(sitter.seat)
     except Illegal as error:
         raise Refused(error.refusal.code, part="undo", example="show") from error
-    if not position.is_practice:  # of which nobody else is told
+    if not (position.is_practice or position.apart):  # of which no other player is told
         _drop_news(context, board, sitter, position, before.number)
     answer = log_ply(context, board, sitter, position.undo(sitter.seat), context.words)
     context.moved.clear()  # a plan is for turns that come, not for those that are given back
@@ -331,7 +360,7 @@ def hint(context: CommandContext, command: Hint) -> Answer:
         raise error.offering("check") from error
     again = after.number <= position.number
     told = () if again else log_ply(context, board, sitter, after, UNSAID).told
-    reports.ask_hint(context, board, after.number, sitter.seat)
+    reports.ask_hint(context, board, after, sitter.seat)
     words = {"event": "show" if again else "moved", "asked": after.number}
     ply = position.number if again else after.number
     return Answer((Part("hint", words, board.id, ply, sitter.seat),), told)

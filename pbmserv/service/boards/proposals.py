@@ -28,6 +28,7 @@ from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.auth.verified_sender import is_proven
 from pbmserv.service.boards import queries
 from pbmserv.service.bots import bot_moves
+from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import (
     board_of,
@@ -37,7 +38,7 @@ from pbmserv.service.core.lookup import (
     origin_of,
 )
 from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges
 from pbmserv.store.boards.boards import BoardRow
@@ -66,6 +67,7 @@ class Proposal:
         options: canonical words.
         sitting: its players, by seat.
         origin: the board whose box it is to have, if it is to be a copy.
+        sender: the player who chose the options; ``None`` = all of its players, or the server.
     """
 
     game: AnyGame
@@ -74,6 +76,7 @@ class Proposal:
     terms: Terms
     sitting: tuple[Player, ...]
     origin: int | None = None
+    sender: Player | None = None
 
 
 def make_board(
@@ -81,19 +84,25 @@ def make_board(
 ) -> BoardRow:
     """A board in the database; *there* are the ids of players who need not be asked.
 
+    A board of two names of one person is unrated.
+
     *proven*: whoever asked for it has proved to be one of its players.
     """
     game, seats = proposal.game, len(proposal.sitting)
     seed = secrets.token_bytes(32)
     options = proposal.options
-    comparable = True
+    comparable, chosen_by = True, None
     if races(game):
         chosen = game.options(options, seats)
         comparable = game.anew(chosen) == chosen  # else somebody may know the box
+        if not comparable and seats > 1 and proposal.sender is not None:
+            chosen_by = proposal.sender.id
         options = game.describe(game.fixed(chosen, Rng(seed, 0)))
     record = GameRecord(game.info.key, game.info.rules_version, seats, options, seed)
     first = opening(game, record)
     bots = {seat for seat, one in enumerate(proposal.sitting) if bot_moves.is_bot(one)}
+    ids = [player.id for player in proposal.sitting]
+    repeated = seats > 1 and persons.persons_of(context.connection, ids).repeated(ids)
     board_id = boards.create(
         context.connection,
         game=game.info.key,
@@ -101,11 +110,12 @@ def make_board(
         options=options,
         seed=seed,
         thread=secrets.token_hex(8),
-        rated=proposal.rated,
+        rated=proposal.rated and not repeated,
         comparable=comparable,
         origin=proposal.origin,
+        chosen_by=chosen_by,
         proven=proven,
-        sitting=[player.id for player in proposal.sitting],
+        sitting=ids,
         accepted=sorted(there),
         now=context.now,
         terms=proposal.terms,
@@ -146,6 +156,7 @@ def read_options(
         )
     try:
         options = game.options(words, seats)
+        described = game.describe(options)
     except OptionError as error:
         refusal = error.refusal
         if not refusal.example:
@@ -154,7 +165,7 @@ def read_options(
             refusal = replace(refusal, example=meant)
         kept = (*(times or ()), *_kept(game, words, seats, refusal))
         raise _whole_line(refusal, line, kept) from error
-    return game.describe(options), game.rated(options)
+    return described, game.rated(options)
 
 
 def _kept(game: AnyGame, words: tuple[str, ...], seats: int, refusal: Refusal) -> tuple[str, ...]:
@@ -201,9 +212,11 @@ def invite(
     must_be_open(context, proposal.game)
     others = [player for player in proposal.sitting if player.id != sender.id]
     bot_moves.must_have_room(context, sender, others)
-    for player in others:
-        if not bot_moves.is_bot(player) and not takes_from(context, player, sender.id):
+    people = [player for player in others if not bot_moves.is_bot(player)]
+    for player in people:
+        if not takes_challenges(player):
             raise Refused("unavailable", part=player.userid)
+    contact.must_meet(context, sender.id, people, people)
     asked = [player for player in others if not _at_once(context, player, sender)]
     proven = is_proven(context, sender)
     if not (proven or asked):
@@ -213,7 +226,7 @@ def invite(
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     there = {player.id for player in proposal.sitting} - {player.id for player in asked}
     rated = proposal.rated and bot_moves.rates(proposal.game, proposal.sitting)
-    proposal = replace(proposal, rated=rated)
+    proposal = replace(proposal, rated=rated, sender=sender)
     board = make_board(context, proposal, there, proven=proven)
     context.player, context.sitter = sender, None
     words = {
@@ -238,13 +251,9 @@ def invite(
     return Answer(tuple(own), tuple(told))
 
 
-def takes_from(context: CommandContext, player: Player, sender_id: int) -> bool:
-    """Whether a player takes challenges of this sender; why not is nobody's business."""
-    return (
-        player.active
-        and player.accept != "none"
-        and not preferences.blocks_player(context.connection, player.id, sender_id)
-    )
+def takes_challenges(player: Player) -> bool:
+    """Whether a player takes challenges at all."""
+    return player.active and player.accept != "none"
 
 
 def _is_race(proposal: Proposal) -> bool:

@@ -26,6 +26,7 @@ from pbmserv.errors import PlayerError, Refused
 from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards import queries
 from pbmserv.service.boards.board_page import scene_of
+from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import anonymous, named, races_of, shown_player, spoils
 from pbmserv.service.core.results import Answer
@@ -203,6 +204,8 @@ class PublicPages:
         def look(context: CommandContext) -> list[Words] | None:
             try:
                 return [part.words for part in handler(context, command).parts]
+            except TooMuch:
+                raise
             except PlayerError:
                 return None
 
@@ -213,8 +216,18 @@ class PublicPages:
         return self._seen(lambda context: named(context, look(context)))
 
     def _seen(self, look: Callable[[CommandContext], T]) -> T:
+        """Return what a reader may see.
+
+        Raises:
+            TooMuch: it takes more work than a mail may ask for.
+        """
         with self._database.reading.connect() as connection:
-            return look(clock_context(self._services, connection, self._clock.now()))
+            context = clock_context(self._services, connection, self._clock.now())
+            context.budget = Budget()
+            try:
+                return look(context)
+            finally:  # also what was replayed in vain: the next reader need not begin again
+                self._services.positions.remember(context.played)
 
 
 def _game(context: CommandContext, number: int, turn: int | None) -> GamePage | None:

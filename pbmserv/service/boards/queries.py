@@ -13,11 +13,12 @@ from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.letters.looking import unless_broken
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.core.budget import Work
+from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.lookup import (
     board_of,
     games_of,
+    is_shut,
     not_seated,
     players_of,
     spoils,
@@ -155,8 +156,8 @@ def _oneself(context: CommandContext) -> list[Player]:
 
 
 def winners(names: Sequence[str], places: Sequence[int]) -> list[str]:
-    """Who came first; nobody when all are equal."""
-    if len(places) > 1 and len(set(places)) == 1:
+    """Return the players in first place; none if all places are equal or one player was alone."""
+    if len(set(places)) == 1:
         return []
     return [name for name, place in zip(names, places, strict=True) if place == 1]
 
@@ -184,7 +185,11 @@ def _shown(board: BoardRow, show: Callable[[], Part]) -> Part:
 
 
 def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
-    found = unless_broken(board.id, board.game, partial(_now, context, board))
+    """Return the line of a board in a list; a board that cannot be replayed has a line, too."""
+    try:
+        found = unless_broken(board.id, board.game, partial(_now, context, board))
+    except TooMuch:
+        found = None
     places = (board.outcome or {}).get("places", [])
     return {
         "board": board.id,
@@ -192,7 +197,7 @@ def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
         "players": list(board.names),
         "status": board.status,
         "winners": winners(board.names, places) if places else [],
-        **(found or {"unshown": True}),
+        **(found or {"unshown": True, "waiting": [], "movers": [], "turns": []}),
     }
 
 
@@ -219,17 +224,19 @@ def watched(context: CommandContext, board: BoardRow, number: int | None) -> Par
         number = 0
     over = board.status == BoardStatus.FINISHED
     words = {"declined": board.status == BoardStatus.DECLINED, "kept": kept if over else ""}
-    return Part("show", words, board.id, _ply(context, board, number), None)
+    return Part("show", words, board.id, _ply(context, board, number, None), None)
 
 
 def _own(context: CommandContext, board: BoardRow, seat: Seat, number: int | None = None) -> Part:
     over = board.status == BoardStatus.FINISHED and number is None
-    words = {
+    words: dict[str, Any] = {
         "event": "show",
         "undecided": list(board.undecided),
         "ratings": rating.words_of(context, board) if over else [],
     }
-    ply = _ply(context, board, number)
+    if board.status == BoardStatus.FINISHED and not is_shut(context, board):
+        words["opened"] = True
+    ply = _ply(context, board, number, seat)
     return Part("result" if over else "board", words, board.id, ply, seat)
 
 
@@ -243,8 +250,9 @@ def _as_player(
     return _own(context, board, sitter.seat, number)
 
 
-def _ply(context: CommandContext, board: BoardRow, number: int | None) -> int:
-    """The ply that ``board#number`` shows: turns are counted.
+def _ply(context: CommandContext, board: BoardRow, number: int | None, seat: Seat | None) -> int:
+    """Return the ply that ``board#number`` shows: turns are counted, in a race that runs the
+    reader's own.
 
     Raises:
         Refused: so many turns have not been made yet.
@@ -262,7 +270,7 @@ def _ply(context: CommandContext, board: BoardRow, number: int | None) -> int:
             made=made,
             example=f"{board.game} show {board.id}#{made}",
         )
-    return position.at_turn(number).number
+    return position.at_turn(number, seat).number
 
 
 def _seated(context: CommandContext, player: Player, ref: BoardRef, game: str | None) -> Part:

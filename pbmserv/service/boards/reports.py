@@ -9,14 +9,15 @@ from typing import Any
 from sqlalchemy import Connection
 
 from pbmserv.commands.table.looking import Report
+from pbmserv.commands.table.model import Credentials
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import coached
 from pbmserv.engine.types import Seat, value
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.core.budget import Work
+from pbmserv.service.core.budget import Work, squares_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import board_of, must_not_spoil
+from pbmserv.service.core.lookup import board_of, is_shut, must_not_spoil
 from pbmserv.service.core.results import Answer, Notification, Part, told_letter
 from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
@@ -41,32 +42,45 @@ def report(context: CommandContext, command: Report) -> Answer:
     game = position.game
     if not coached(game):
         raise Refused("no-report", part=game.info.title, example=example)
-    seat = _own_seat(context, board)
+    seat = _own_seat(context, board, command.who)
     to_act = game.to_act(position.state)
     if board.status != BoardStatus.FINISHED and not (
         seat is not None and position.apart and seat not in to_act
     ):
         raise Refused("not-over", part=str(board.id), example=example)
-    if seat is None:
+    if seat is None or is_shut(context, board):
         must_not_spoil(context, board)
     part = _asked(context, board, position, seat)
-    context.budget.spend(Work.REPORT, len(part.words["seats"]) if part else 0)
+    _pay(context, position, len(part.words["seats"]) if part else 0)
     if part is None:
         raise Refused("nothing-to-report", part=str(board.id), example=example)
     return Answer((part,))
 
 
-def ask_hint(context: CommandContext, board: BoardRow, ply: int, seat: Seat) -> None:
-    """Have the hint worked out that a seat asked for with a ply, if that is still to be done."""
-    context.budget.spend(Work.REPORT)
-    if seat not in rows.found(context.connection, board.id, ply):
-        rows.ask_report(context.connection, Asked(board.id, ply, seat), context.now)
+def _pay(context: CommandContext, position: Position, reports: int) -> None:
+    """Count reports or hints; on the largest boards the coach thinks three times as long."""
+    size = 1 + squares_of(position.game, position.state) // 4
+    context.budget.spend(Work.REPORT, reports * size)
+
+
+def ask_hint(context: CommandContext, board: BoardRow, asked: Position, seat: Seat) -> None:
+    """Have a hint worked out, unless it is there already.
+
+    Args:
+        asked: the position after the ply by which the seat asked for it.
+    """
+    _pay(context, asked, 1)
+    if seat not in rows.found(context.connection, board.id, asked.number):
+        rows.ask_report(context.connection, Asked(board.id, asked.number, seat), context.now)
         context.reported.add(board.id)
 
 
 def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
-    """A board is over: send a report to each of its players who always wants one."""
-    if not coached(after.game):
+    """A board is over: send a report to each of its players who always wants one.
+
+    A report would open a box that stays shut.
+    """
+    if not coached(after.game) or is_shut(context, board):
         return
     for sitter in board.sitters:
         player = players.by_id(context.connection, sitter.player_id)
@@ -89,9 +103,9 @@ def _board(context: CommandContext, command: Report) -> BoardRow:
     return board_of(context, reply_address.about, command.game)
 
 
-def _own_seat(context: CommandContext, board: BoardRow) -> Seat | None:
-    """The seat of somebody known by this mail; the answer goes to that player's own address."""
-    for player in context.known():
+def _own_seat(context: CommandContext, board: BoardRow, who: Credentials | None) -> Seat | None:
+    """Return the seat of a player known by this mail; the answer goes to that player's address."""
+    for player in context.shown(who):
         sitter = board.sitter_of(player.id)
         if sitter is not None:
             context.player = player
@@ -115,7 +129,8 @@ def _asked(
             rows.ask_report(context.connection, asked, context.now)
     if rows.is_report_due(context.connection, board.id):
         context.reported.add(board.id)
-    return Part("report", {"seats": list(seats)}, board.id, position.number, seat)
+    words = {"seats": list(seats), "opened": True}
+    return Part("report", words, board.id, position.number, seat)
 
 
 def is_done(position: Position, seat: Seat) -> bool:

@@ -1,7 +1,7 @@
-"""What one mail may ask for: work is counted where it is done, and has an end.
+"""Budgets of mails and pages: work is counted before it is done, and has an end.
 
 A price is about ten microseconds of a processor, letters that follow included; `make bench` shows
-what the heaviest mails take that are allowed. Nothing here looks at a clock: the same mail at the
+the cost of the heaviest mails that are allowed. Nothing here looks at a clock: the same mail at the
 same boards always ends at the same place, between two statements and never in one.
 """
 
@@ -13,9 +13,10 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from pbmserv.commands.table.model import Line, ReplyMove, TrayReply
-from pbmserv.engine.position import weight
+from pbmserv.engine.position import Position, weight, work_of
 from pbmserv.engine.protocol import Sized, keeps
 from pbmserv.engine.record import Ply
+from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import PlayerError
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.store.boards import boards
@@ -35,8 +36,10 @@ class Work(Enum):
     OCTETS = "a KiB of the mail, walked through and decoded", 25
     COMMAND = "a command, in its savepoint", 60
     TEXT = "24 characters of a command, read and applied", 14
-    PLY = "a ply of 24 characters, replayed here and again for the letter", 9
-    MOVE = "a move made for a plan or of a file, logged", 65
+    PLY = "a unit of `engine.position.work_of`, replayed here and again for the letter", 9
+    GAME = "a unit of `engine.position.work_of` that a game does by itself for a file", 1
+    MOVE = "a move made for a plan, logged", 65
+    ROW = "a move of a file, stored with the others", 3
     BOARD = "a board looked up", 25
     NAME = "a player looked up", 20
     TABLE = "a table made for one player", 90
@@ -46,7 +49,7 @@ class Work(Enum):
     TOLD = "a ply that a letter tells of", 4
     EXPORT = "all that is kept of a player, as a file", 20_000
     REPORT = "a player's game, worked through by the coach in the bots' process", 3_000
-    SQUARES = "64 squares of a board that is drawn", 30
+    SQUARES = "64 squares of a board that is set up or drawn", 30
 
     def __init__(self, meaning: str, price: int) -> None:
         self.meaning = meaning
@@ -54,7 +57,7 @@ class Work(Enum):
 
 
 class TooMuch(PlayerError):
-    """The mail asks for more than one mail may; nothing below the present command is tried."""
+    """A mail or a page asks for more than it may; nothing below the present command is tried."""
 
 
 @dataclass(slots=True)
@@ -103,9 +106,16 @@ class Budget:
             self.is_over = True
             self.check()
 
-    def replay(self, plies: Iterable[Ply]) -> None:
-        """Count plies that are about to be replayed; raises as `spend`."""
-        self.spend(Work.PLY, sum(weight(len(ply.text)) for ply in plies))
+    def replay(self, position: Position, plies: Iterable[Ply]) -> None:
+        """Count plies that are about to be replayed after *position*; raises as `spend`."""
+        game, state = position.game, position.state
+        if position.number == 0:
+            self.spend(Work.SQUARES, squares_of(game, state))
+        self.spend(Work.PLY, sum(work_of(game, state, ply.text) for ply in plies))
+
+    def spend_on_game(self, work: int) -> None:
+        """Count work that a game is about to do by itself; raises as `spend`."""
+        self.spend(Work.GAME, work)
 
     def check(self) -> None:
         """Raise again what a command may have caught; raises as `spend`."""
@@ -115,6 +125,12 @@ class Budget:
 
 
 _SQUARES = 64
+
+
+def squares_of(game: AnyGame, state: Any) -> int:
+    """Return for how many times 64 squares a board is set up or drawn; 0 for a small game's."""
+    rules: Any = game
+    return 1 + rules.squares(state) // _SQUARES if keeps(game, Sized) else 0
 
 
 def count_refusal(context: CommandContext, part: Part) -> Part:
@@ -158,9 +174,8 @@ def count_letters(
             assert board is not None
             position = context.position(board)
         budget.spend(Work.TOLD, len(position.since(part.seat)))
-        game: Any = position.game
-        if work is not Work.PART and keeps(game, Sized):
-            budget.spend(Work.SQUARES, 1 + game.squares(position.state) // _SQUARES)
+        if work is not Work.PART:
+            budget.spend(Work.SQUARES, squares_of(position.game, position.state))
     if budget.is_over:
         budget.check()
     budget.charge(Work.LETTER, many)  # nobody's followers keep them from moving

@@ -29,7 +29,7 @@ from pbmserv.service.boards import (
     queries,
     queued_moves,
 )
-from pbmserv.service.core import budget, refusals
+from pbmserv.service.core import budget, contact, refusals
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer, CommandResult, answers_to, last_answer, told_letter
 from pbmserv.service.core.words_for_others import WORDS
@@ -166,7 +166,8 @@ def _each(
         if status == "done" and not talks and not isinstance(line.asked, Forgot | Signup):
             context.led_on |= bool(context.moved or answer.told)
         # Whoever has left has no address any more.
-        letters += [told_letter(context, told) for told in answer.told if told.recipient]
+        reaching = contact.heard(context, answer.told)
+        letters += [told_letter(context, told) for told in reaching if told.recipient]
         said.append(CommandResult(context.reader(), echo, status, answer.parts))
         if context.left_out:
             said += _left_out(context, told_before)

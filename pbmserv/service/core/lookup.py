@@ -151,6 +151,15 @@ def is_kept(context: CommandContext, board: BoardRow) -> bool:
     return board.status in _RUNNING or spoils(context, board) not in KNOWN_TO_PLAYERS
 
 
+def is_shut(context: CommandContext, board: BoardRow) -> bool:
+    """Whether even its own player may not see the box yet: one of a day that was not solved.
+
+    Who gives up could play it under another name, and do so with all that its end opens.
+    """
+    one = solo.daily_of_board(context.connection, board.id) if board.seats == 1 else None
+    return one is not None and not one.solved and bool(spoils(context, board))
+
+
 def must_not_spoil(context: CommandContext, board: BoardRow) -> None:
     """Refuse what would tell somebody a box that others have still to solve."""
     found = spoils(context, board)

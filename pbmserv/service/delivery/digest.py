@@ -32,7 +32,7 @@ from pbmserv.service.delivery.waiting_boards import (
     Due,
     Remind,
     Waiting,
-    entry,
+    entries,
     said_in,
     waiting_for,
 )
@@ -164,10 +164,7 @@ def _words(
         reverse=True,
     )
     shown = {one.board.id for one in waiting}
-    drawn = [
-        entry(context, one, by_board.get(one.board.id, ()), due.get(one.board.id))
-        for one in waiting[:MOST_DRAWN]
-    ]
+    drawn, more = entries(context, waiting, lambda one: by_board.get(one.board.id, ()), due)
     others = list(_others(context, player_id, by_board, shown))
     others += [
         (letter.id, {"letter": "tray-message", "words": dict(letter.words), **_NO_BOARD})
@@ -177,7 +174,7 @@ def _words(
     others.sort(key=lambda one: one[0], reverse=True)
     return {
         "waiting": drawn,
-        "more": [one.board.id for one in waiting[MOST_DRAWN:]],
+        "more": more,
         "news": [entry for _, entry in others],
     }
 

@@ -3,13 +3,15 @@ the letter that reminds of more than one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
 from pbmserv.letters.looking import unless_broken
+from pbmserv.service.core.budget import Budget, TooMuch, Work, squares_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Part
 from pbmserv.store.boards import boards
@@ -69,10 +71,21 @@ def waiting_for(context: CommandContext, player_id: int) -> list[Waiting]:
 
 
 def entry(
-    context: CommandContext, one: Waiting, news: Sequence[QueuedLetter], due: Due | None
+    context: CommandContext,
+    one: Waiting,
+    news: Sequence[QueuedLetter],
+    due: Due | None,
+    room: Budget,
 ) -> dict[str, Any]:
-    """A waiting board: what is drawn, and the turn that a reply to it is meant for (``None`` where
-    its game cannot tell)."""
+    """Return a waiting board as a letter draws it, and the turn that a reply to it is meant for
+    (``None`` where its game cannot tell).
+
+    Args:
+        room: what all boards of the letter may cost.
+
+    Raises:
+        TooMuch: there is no room for this board; the letter names it.
+    """
     board, sitter = one.board, one.sitter
     asked = sitter.accepted_at is None
     by = [s.userid for s in board.sitters if s.accepted_at is not None]
@@ -93,23 +106,61 @@ def entry(
         "board": board.id,
         "ply": board.plies,
         "seat": sitter.seat,
-        "turn": unless_broken(board.id, board.game, partial(_turn, context, one)),
+        "turn": unless_broken(board.id, board.game, partial(_turn, context, one, room)),
     }
 
 
-def _turn(context: CommandContext, one: Waiting) -> int:
-    position = context.position(one.board)
+def _turn(context: CommandContext, one: Waiting, room: Budget) -> int:
+    """Return the number of the reader's next turn, once there is room for the board.
+
+    The letter replays and draws the board, whether it is in memory here or not.
+    """
+    room.check()
+    board = one.board
+    position = context.services.positions.newest(context.connection, board, room.replay)
+    room.spend(Work.DRAWN)
+    room.spend(Work.SQUARES, squares_of(position.game, position.state))
+    context.played[board.id] = position
     return position.game.turn(position.state, one.sitter.seat)
+
+
+def entries(
+    context: CommandContext,
+    waiting: Sequence[Waiting],
+    news: Callable[[Waiting], Sequence[QueuedLetter]],
+    due: Mapping[int, Due],
+) -> tuple[list[dict[str, Any]], list[int]]:
+    """Return the boards that one letter draws, the first one always, and the others' numbers.
+
+    Args:
+        waiting: in the order shown.
+        news: of each board.
+        due: boards of which the letter reminds, by number.
+    """
+    first = waiting[:1]
+    unbounded, room = Budget(math.inf), Budget()
+    drawn = [entry(context, one, news(one), due.get(one.board.id), unbounded) for one in first]
+    room.charge(Work.GAME, unbounded.spent)
+    more = []
+    for one in waiting[1:]:
+        number = one.board.id
+        if len(drawn) == MOST_DRAWN:
+            more.append(number)
+            continue
+        try:
+            drawn.append(entry(context, one, news(one), due.get(number), room))
+        except TooMuch:
+            more.append(number)
+    return drawn, more
 
 
 def reminders(context: CommandContext, due: Sequence[Due]) -> Part:
     """One letter that reminds of several boards, the one that is lost first at the top."""
     never = datetime.max.replace(tzinfo=UTC)
     ordered = sorted(due, key=lambda one: (one.lost_at or never, one.since))
-    entries = [
-        entry(context, Waiting(one.board, one.sitter, one.since), (), one) for one in ordered
-    ]
-    return Part("reminders", {"waiting": entries, "more": [], "news": []})
+    waiting = [Waiting(one.board, one.sitter, one.since) for one in ordered]
+    drawn, more = entries(context, waiting, lambda _: (), {one.board.id: one for one in ordered})
+    return Part("reminders", {"waiting": drawn, "more": more, "news": []})
 
 
 def said_in(letters: Sequence[QueuedLetter]) -> list[dict[str, str]]:

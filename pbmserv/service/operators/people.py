@@ -19,7 +19,7 @@ from pbmserv.service.operators.boards import known_game, withdrawn
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rebuilding
 from pbmserv.store import ratings
-from pbmserv.store.accounts import leaving, players, preferences
+from pbmserv.store.accounts import blocks, leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
@@ -220,10 +220,10 @@ def user_facts(context: CommandContext, userid: str) -> tuple[Facts, Sequence[En
         ("state", player.state),
         ("letters to", player.address or "(nowhere)"),
         ("addresses", ", ".join(own)),
-        ("prefs", f"format={player.format} tz={player.tz} accept={player.accept}"),
+        ("prefs", _settings(player)),
         ("away", "; ".join(away) or "(no)"),
         *_returned(context, player, own),
-        ("blocks", ", ".join(preferences.blocked(connection, player.id)) or "(nobody)"),
+        ("blocks", ", ".join(blocks.blocked_userids(connection, [player.id])) or "(nobody)"),
         ("running", ", ".join(map(str, running)) or "(no board)"),
     ]
     for game in context.services.registry:
@@ -360,3 +360,9 @@ def standing_lines(context: CommandContext, game: str, most: int) -> Sequence[Se
 def _options(context: CommandContext, board: BoardRow) -> tuple[str, ...]:
     game = context.services.registry.version(board.game, board.rules_version)
     return shown_options(game, board.options, board.seats)
+
+
+def _settings(player: Player) -> str:
+    """Return a player's most asked for preferences, as ``prefs`` writes them."""
+    names = ("format", "tz", "accept", "messages")
+    return " ".join(f"{name}={getattr(player, name)}" for name in names)

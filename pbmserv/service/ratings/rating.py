@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
@@ -32,7 +33,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import games_of, players_of
 from pbmserv.service.core.results import Answer, Part
 from pbmserv.store import ratings
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.ratings import Change, Rated
@@ -155,16 +156,19 @@ def words_of(context: CommandContext, board: BoardRow) -> list[dict[str, Any]]:
 
 
 def standings(context: CommandContext, command: Standings) -> Answer:
-    """``game standings``: the best players."""
+    """``game standings``: the best players, each person once."""
     parts = []
     for game in games_of(context, command.game):
-        found = ratings.best(context.connection, game.info.key, BEST + 1)
+        best = partial(ratings.best, context.connection, game.info.key)
+        found = persons.first_each_once(context.connection, best, BEST + 1)
         rows = [
             {"rank": rank, "userid": line.userid, **_shown(line.standing)}
             for rank, line in _ranked(found[:BEST])
         ]
         room = max(0, BEST - len(found))
-        below = ratings.without_place(context.connection, game.info.key, room + 1)
+        without_place = partial(ratings.without_place, context.connection, game.info.key)
+        placed = [line.player_id for line in found]
+        below = persons.first_each_once(context.connection, without_place, room + 1, placed)
         words = {
             "game": game.info.key,
             "title": game.info.title,

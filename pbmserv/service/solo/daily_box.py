@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from pbmserv.commands.grammar.words import OFF
@@ -24,12 +25,13 @@ from pbmserv.engine.types import Rng
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options
 from pbmserv.service.bots.bot_moves import is_bot
+from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, races_of
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.time.localtime import minute_of_day, next_local
 from pbmserv.store import solo
-from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts import persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.operators import audit
@@ -69,17 +71,21 @@ def daily(context: CommandContext, command: Daily) -> Answer:
     minute = _minute(command.when, example) if command.when else usual
     due = next_local(context.now, zone(player.tz), minute)
     solo.subscribe(context.connection, Reader(player.id, key, minute, due))
+    today = day_of(context.now)
+    has_box = solo.has_daily(context.connection, player.id, key, today)
+    has_tried = _has_tried(context, player, key, today)
+    told: tuple[Notification, ...] = ()
+    if not has_tried and day_of(due) != today:  # else this day's would be missed
+        told = _give(context, player, game, today)
     words = {
         "title": game.info.title,
         "game": key,
         "at": _clock(minute),
         "tz": player.tz,
-        "today": not solo.has_daily(context.connection, player.id, key, day_of(context.now)),
+        "now": bool(told),
+        "by_other_name": has_tried and not has_box,
     }
-    told: tuple[Notification, ...] = ()
-    if words["today"] and day_of(due) != day_of(context.now):  # else this day's would be missed
-        told = _give(context, player, game, day_of(context.now))
-    return Answer((Part("daily-set", words | {"now": bool(told)}),), told)
+    return Answer((Part("daily-set", words),), told)
 
 
 def make(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
@@ -100,7 +106,7 @@ def make(context: CommandContext, player_id: int) -> Sequence[Notification] | No
         is_away = preferences.absence_at(absences, context.now) is not None
         if is_away or player.unreachable_since is not None:
             continue
-        if solo.has_daily(context.connection, player_id, reader.game, today):
+        if _has_tried(context, player, reader.game, today):
             continue
         told += _give(context, player, known_game(context, reader.game), today)
     return told
@@ -116,7 +122,11 @@ def ended(context: CommandContext, board: BoardRow, after: Position) -> dict[str
         return {}
     solved = outcome.reason == "solved"
     score = outcome.scores[0] if solved and outcome.scores else None
-    solo.settle_daily(context.connection, board.id, solved=solved, score=score)
+    names = persons.names_of(context.connection, one.player_id)
+    first = solo.first_try(context.connection, names, board.game, one.day)
+    solo.settle_daily(
+        context.connection, board.id, solved=solved, score=score, counts=first == board.id
+    )
     notes = [note for p in reversed(list(after.backwards())) for note in p.step.notes]
     return {
         "number": one.number,
@@ -149,7 +159,9 @@ def week(context: CommandContext, command: Week) -> Answer:
             boxes, points = sums.get(one.userid, (0, 0))
             solved = (boxes + 1, points + (one.score or 0)) if one.solved else (boxes, points)
             sums[one.userid], ids[one.userid] = solved, one.player_id
-        order = sorted(sums, key=lambda name: (-sums[name][0], sums[name][1], name))
+        ordered = sorted(sums, key=lambda name: (-sums[name][0], sums[name][1], name))
+        lines = [_WeekLine(ids[name], name) for name in ordered]
+        order = [line.userid for line in persons.each_once(context.connection, lines)]
         ranks = {name: (-sums[name][0], sums[name][1]) for name in order}
         rows = [
             {
@@ -177,6 +189,29 @@ def week(context: CommandContext, command: Week) -> Answer:
     return Answer(tuple(parts))
 
 
+@dataclass(frozen=True, slots=True)
+class _WeekLine:
+    """A name in the table of a week."""
+
+    player_id: int
+    userid: str
+
+
+def _has_tried(context: CommandContext, player: Player, key: str, day: int) -> bool:
+    """Whether a player has got a day's box, under whatever name or address.
+
+    A name that has been deleted, or has another address since, has had its try as well.
+    """
+    names = persons.names_of(context.connection, player.id)
+    return solo.has_tried(context.connection, names, contact.marks_of(context, names), key, day)
+
+
+def best_of_day(context: CommandContext, key: str, day: int, most: int) -> list[solo.DayBoard]:
+    """Return the best boards of a day's box, one of each person."""
+    read = partial(solo.best_of_day, context.connection, key, day)
+    return persons.first_each_once(context.connection, read, most)
+
+
 def _give(
     context: CommandContext, player: Player, game: AnyGame, day: int
 ) -> tuple[Notification, ...]:
@@ -185,6 +220,9 @@ def _give(
     assert races(game)
     if audit.is_closed(context.connection, key):
         return ()
+    names = persons.names_of(context.connection, player.id)
+    if not solo.try_daily(context.connection, key, day, contact.newest_marks_of(context, names)):
+        return ()  # another name of the same person was quicker
     words = solo.box_of(context.connection, key, day)
     if words is None:
         rng = Rng(secrets.token_bytes(32), day)
@@ -194,7 +232,7 @@ def _give(
     proposal = Proposal(game, options, rated, USUAL, (player,))
     board = make_board(context, proposal, {player.id})
     solo.give_daily(context.connection, player.id, key, day, board.id)
-    best = solo.best_of_day(context.connection, key, day - 1, BEST_OF_DAY)
+    best = best_of_day(context, key, day - 1, BEST_OF_DAY)
     about = {
         "number": solo.number_of(day),
         "day": f"{EPOCH + timedelta(days=day):%Y-%m-%d}",
@@ -251,17 +289,24 @@ NAMED = 30
 def keep_scores(
     context: CommandContext, board: BoardRow, after: Position, ended_at: datetime
 ) -> None:
-    """Keep what can be compared: of people who have guessed, on a box that nobody could know."""
+    """Keep the scores that can be compared: of people who solved a box that nobody could know.
+
+    Two names of one person at a board know more of its box than one player, so neither counts.
+    """
     game, outcome = after.game, after.outcome
     if not races(game) or outcome is None or not outcome.scores:
         return
     kind = game.kind(after.state)
     if not kind or not board.comparable:
         return
+    ids = [sitter.player_id for sitter in board.sitters]
+    repeated = persons.persons_of(context.connection, ids).repeated(ids) if ids[1:] else ()
     found = {
         sitter.seat: (sitter.player_id, outcome.scores[sitter.seat])
         for sitter in board.sitters
-        if not is_bot(sitter) and game.guessed(after.state, sitter.seat)
+        if not is_bot(sitter)
+        and sitter.player_id not in repeated
+        and game.solved(after.state, sitter.seat)
     }
     solo.keep_scores(context.connection, board.id, board.game, kind, found, ended_at)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pbmserv.commands.table.looking import Record
+from pbmserv.commands.table.model import Credentials
 from pbmserv.commands.table.playing import Load, Practise, Save, Solve
 from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.clocks import USUAL
-from pbmserv.engine.position import weight, without_seed
+from pbmserv.engine.position import Position, weight, without_seed
 from pbmserv.engine.protocol import Saving, races
 from pbmserv.engine.record import (
     HINT,
@@ -23,17 +24,18 @@ from pbmserv.engine.record import (
     write_record,
 )
 from pbmserv.engine.types import Saved, Seat
-from pbmserv.errors import Illegal, MoveError, OptionError, PlayerError, Refused
+from pbmserv.errors import Illegal, MoveError, OptionError, Refused
 from pbmserv.inbound.body import attached_text
 from pbmserv.mail.reply_address import Purpose
-from pbmserv.service.boards.plies import log_ply, must_run, must_run_or_practise
+from pbmserv.service.boards.plies import log_ply, must_have_room, must_run, must_run_or_practise
 from pbmserv.service.boards.proposals import Proposal, invite, read_options, sender_of
-from pbmserv.service.core.budget import TooMuch, Work
+from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import (
     KNOWN_TO_PLAYERS,
     board_of,
     is_kept,
+    is_shut,
     known_game,
     must_allow_copy,
     must_not_spoil,
@@ -44,6 +46,7 @@ from pbmserv.service.core.lookup import (
 from pbmserv.service.core.results import Answer, Part
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, histories, moves
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.tables.boards import BoardStatus
@@ -90,25 +93,48 @@ def replay(context: CommandContext, command: Replay) -> Answer:
     """
     if command.board is None:
         board, sitter = context.seat_at(None, command.game, None)
-        userid, guard = sitter.userid, must_allow_copy
+        player, guard = _player_called(context, sitter.userid), must_allow_copy
     else:
-        board, userid = board_of(context, command.board, command.game), command.userid
-        guard = must_not_spoil
+        player, guard = _replayer(context, command), must_not_spoil
+        board = board_of(context, command.board, command.game)
     game = known_game(context, board.game)
     if not races(game) or not game.is_race(game.options(board.options, board.seats)):
         raise Refused("not-raced", part=str(board.id), example=f"{board.game} show {board.id}")
     if board.status != BoardStatus.FINISHED:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     guard(context, board)
-    player = players.by_userid(context.connection, userid or context.speaker(None).userid)
-    if player is None:
-        raise unknown_player(context, userid)
     example = f"{board.game} replay {board.id}"
-    sender = sender_of(context, (player,), f"{example} {{you}}")
+    sender = player
+    if command.who is None:
+        sender = sender_of(context, (player,), f"{example} {{you}}")
     options, _ = read_options(game, board.options, 1, str(board.id), example)
     context.focus = None
     proposal = Proposal(game, options, False, board.terms, (player,), origin_of(board))
     return invite(context, sender, proposal, {"replay": board.id})
+
+
+def _replayer(context: CommandContext, command: Replay) -> Player:
+    """Return the player for whom a line asks for a replay."""
+    if command.who is not None:
+        return context.authenticate(command.who)
+    return _player_called(context, command.userid or context.speaker(None).userid)
+
+
+def _player_called(context: CommandContext, userid: str) -> Player:
+    """Return the player of a userid.
+
+    Raises:
+        Refused: there is none; the word may be a password, so it is repeated only if it nearly is
+            the userid of a player.
+    """
+    player = players.by_userid(context.connection, userid)
+    if player is not None:
+        return player
+    unknown = unknown_player(context, userid)
+    if unknown.refusal.values["suggestion"]:
+        raise unknown
+    context.echo_hidden = True
+    raise Refused("no-such-player", place=1)
 
 
 MOST_MOVES = 300
@@ -131,7 +157,9 @@ def save(context: CommandContext, command: Save) -> Answer:
     saved = written(moves.record(context.connection, board.id))
     practice = context.position(board).is_practice  # who plays may open the box at any time
     kept = spoils(context, board) not in KNOWN_TO_PLAYERS if practice else is_kept(context, board)
-    files = game.save(game.options(board.options, 1), saved, board.id if kept else None)
+    named = board.id if kept else None
+    spend = context.budget.spend_on_game
+    files = game.save(game.options(board.options, 1), saved, named, spend)
     words = {"board": board.id, "files": files, "key": board.game, "running": kept}
     return Answer((Part("saved", words, board.id, board.plies, sitter.seat),))
 
@@ -179,7 +207,7 @@ def load(context: CommandContext, command: Load) -> Answer:
 
     context.budget.spend(Work.TEXT, weight(len(text)))
     try:
-        found = game.load(text, options_of)
+        found = game.load(text, options_of, context.budget.spend_on_game)
         options, rated = read_options(game, found.options, 1, "load", "")
     except (MoveError, OptionError) as error:
         raise error.offering("help load") from error
@@ -212,45 +240,50 @@ def _text(context: CommandContext, marks: Iterable[str]) -> str:
     return context.incoming.text
 
 
-def _replay(context: CommandContext, number: int, moves: Iterable[str]) -> None:
-    """Make the moves of a file.
+def _replay(context: CommandContext, number: int, texts: Sequence[str]) -> None:
+    """Make the moves of a file on its new board.
+
+    They are stored together, and only the last one ends the board if it does.
 
     Raises:
         Refused: one of them cannot be made where it stands.
+        TooMuch: the mail has spent what it may.
     """
-    for at, move in enumerate(moves, 1):
-        context.budget.spend(Work.MOVE)
-        context.budget.spend(Work.TEXT, weight(len(move)))
-        if not _again(context, number, move):
-            raise Refused("load-move", part=move[:40], number=at, example="help load")
-
-
-def _again(context: CommandContext, number: int, text: str) -> bool:
-    """Make one move of a file; whether it can be made."""
     board = boards.lock(context.connection, number)
     assert board is not None
     (sitter,) = board.sitters
-    position = context.played.get(number) or context.position(board)
+    positions = [context.position(board)]
+    for at, text in enumerate(texts, 1):
+        after = _again(context, positions[-1], sitter.seat, text)
+        if after is None:
+            raise Refused("load-move", part=text[:40], number=at, example="help load")
+        must_have_room(board, sitter, after)
+        positions.append(after)
+    if texts:
+        before = [position.ply for position in positions[1:-1] if position.ply is not None]
+        moves.log(context.connection, number, before, context.mail_id, context.now)
+        context.tally.plies.extend((number, ply.number) for ply in before)
+        log_ply(context, board, sitter, positions[-1], UNSAID)
+
+
+def _again(context: CommandContext, position: Position, seat: Seat, text: str) -> Position | None:
+    """Return the position after one move of a file; ``None`` if it cannot be made."""
+    context.budget.spend(Work.ROW)
+    context.budget.spend(Work.TEXT, weight(len(text)))
+    context.budget.replay(position, (Ply(position.number + 1, seat, text, free=True),))
     try:
         if text == RESTART:
-            after = position.practise(sitter.seat, RESTART)
-        elif text == UNDO:
-            after = position.undo(sitter.seat)
-        elif board.status == "finished":
-            return False
-        elif text == WITHDRAW:
-            after = position.withdraw(sitter.seat)
-        else:
-            move = position.game.parse(position.game.view(position.state, sitter.seat), text)
-            if move.text != text:
-                return False
-            after = position.move(sitter.seat, move)
-    except TooMuch:
-        raise
-    except PlayerError:
-        return False
-    log_ply(context, board, sitter, after, UNSAID)
-    return True
+            return position.practise(seat, RESTART)
+        if text == UNDO:
+            return position.undo(seat)
+        if position.outcome is not None:
+            return None
+        if text == WITHDRAW:
+            return position.withdraw(seat)
+        move = position.game.parse(position.game.view(position.state, seat), text)
+        return position.move(seat, move) if move.text == text else None
+    except MoveError:
+        return None
 
 
 def record(context: CommandContext, command: Record) -> Answer:
@@ -268,8 +301,8 @@ def record(context: CommandContext, command: Record) -> Answer:
     outcome = board.outcome
     if board.status != "finished" or outcome is None:
         raise Refused("not-over", part=str(board.id), example=example)
-    own, kept = _by_player_of(context, board), bool(spoils(context, board))
-    if kept and not own:
+    own, kept = _by_player_of(context, board, command.who), bool(spoils(context, board))
+    if kept and (not own or is_shut(context, board)):
         must_not_spoil(context, board)
     game = context.services.registry.version(board.game, board.rules_version)
     full = GameRecord(
@@ -280,8 +313,10 @@ def record(context: CommandContext, command: Record) -> Answer:
         board.seed,
         tuple(moves.record(context.connection, board.id)),
     )
+    position = context.position(board)
+    context.budget.replay(position.at(0), full.plies)  # once more, to do without the seed
     sheet = Scoresheet(
-        without_seed(game, full),
+        without_seed(position, full),
         board.names,
         board.id,
         f"{histories.ended_at(context.connection, board.id):%Y-%m-%d}",
@@ -299,12 +334,12 @@ def record(context: CommandContext, command: Record) -> Answer:
     return Answer((Part("record", words),))
 
 
-def _by_player_of(context: CommandContext, board: BoardRow) -> bool:
-    """Whether the record goes to somebody who played that board, and was told how it ended.
+def _by_player_of(context: CommandContext, board: BoardRow, who: Credentials | None) -> bool:
+    """Whether the record goes to a player of that board, who was told how it ended.
 
     The answer goes to that player's own address.
     """
-    for player in context.known():
+    for player in context.shown(who):
         if board.sitter_of(player.id) is not None:
             context.player = player
             return True

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, selec
 
 from pbmserv.commands.grammar.command_names import NEUTRAL
 from pbmserv.mail.letter_kinds import letters_that
+from pbmserv.store.accounts import blocks
 from pbmserv.store.accounts import invitations as invitation_rows
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
@@ -21,7 +22,6 @@ from pbmserv.store.tables.accounts import (
     absences,
     address_changes,
     addresses,
-    blocks,
     invitations,
     notices,
     players,
@@ -120,7 +120,9 @@ def erase(connection: Connection, player: Player) -> str:
             remind="",
             broadcasts=False,
             report="ask",
+            labels="ask",
             public=True,
+            messages="all",
             digest_minute=None,
             digest_due=None,
             unreachable_since=None,
@@ -135,9 +137,7 @@ def erase(connection: Connection, player: Player) -> str:
     for table in (absences, addresses, address_changes, followers, invitations, notices, seeks):
         connection.execute(delete(table).where(table.c.player_id == player.id))
     bounces.forget_strangers(connection, ever)
-    connection.execute(
-        delete(blocks).where(or_(blocks.c.player_id == player.id, blocks.c.blocked_id == player.id))
-    )
+    blocks.forget_by(connection, player.id)
     connection.execute(delete(signups).where(signups.c.id.in_(_signups(connection, player.id))))
     return neutral
 

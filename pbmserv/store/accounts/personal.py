@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, select, type_coerce
 
-from pbmserv.store.accounts import preferences
+from pbmserv.store.accounts import blocks, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import addresses, audit, invitations, notices, players
@@ -51,7 +52,7 @@ def kept_on(connection: Connection, player: Player) -> dict[str, Any]:
             )
             .order_by(bounces.c.address),
         ),
-        "blocked": preferences.blocked(connection, player.id),
+        "blocked": blocks.blocked_userids(connection, [player.id]),
         "absences": [
             {"begins": _when(a.begins), "ends": _when(a.ends)}
             for a in preferences.absences_of(connection, player.id)
@@ -147,7 +148,9 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
         "remind": player.remind,
         "broadcast": player.broadcasts,
         "report": player.report,
+        "labels": player.labels,
         "public": player.public,
+        "messages": player.messages,
         "digest_minute": player.digest_minute,
         "unreachable_since": _when(player.unreachable_since),
     }
@@ -155,6 +158,13 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
 
 def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     found: dict[int, dict[str, Any]] = {}
+    unsolved = set(
+        connection.execute(
+            select(daily_boards.c.board_id).where(
+                daily_boards.c.player_id == player_id, daily_boards.c.solved.is_not(True)
+            )
+        ).scalars()
+    )
     statement = (
         select(
             boards.c.id,
@@ -174,13 +184,13 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     for row in connection.execute(statement).mappings():
         plain = _plain(list(row.keys()), list(row.values()))
         board = found.setdefault(row["id"], {**plain, "seat": [], "moves": []})
-        if row["status"] in {"proposed", "active"}:  # they may tell what is hidden there
+        # They may tell what is hidden there, and what a day's box hides that others still solve.
+        if row["status"] in {"proposed", "active"} or row["id"] in unsolved:
             board.pop("options", None)
         board["seat"].append(row["seat"])
     moves = (
         select(
             plies.c.board_id,
-            plies.c.number,
             plies.c.seat,
             plies.c.text,
             type_coerce(plies.c.created_at, InstantText),
@@ -189,8 +199,11 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
         .where(seats.c.player_id == player_id)
         .order_by(plies.c.board_id, plies.c.number)
     )
-    for board_id, number, seat, text, at in connection.execute(moves).all():
-        move = {"number": number, "seat": seat, "text": text, "created_at": at}
+    # A ply's number at its board would tell how many plies others have made.
+    numbers: Counter[tuple[int, int]] = Counter()
+    for board_id, seat, text, at in connection.execute(moves).all():
+        numbers[board_id, seat] += 1
+        move = {"number": numbers[board_id, seat], "seat": seat, "text": text, "created_at": at}
         found[board_id]["moves"].append(move)
     planned = select(seats.c.board_id, seats.c.plan).where(
         seats.c.player_id == player_id, seats.c.plan.is_not(None)

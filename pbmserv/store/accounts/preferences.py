@@ -1,4 +1,4 @@
-"""Rows about how players want things: preferences, whom they block, when they are away.
+"""Rows about how players want things: preferences, and when they are away.
 
 Also when they were last told something that nobody wants to read twice a day.
 """
@@ -15,8 +15,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.core.statements import Prepared, columns_of, insert_into
-from pbmserv.store.tables.accounts import PlayerState, absences, blocks, notices, players
+from pbmserv.store.core.statements import Prepared, columns_of
+from pbmserv.store.tables.accounts import PlayerState, absences, notices, players
 from pbmserv.store.tables.mail import LetterState, outbox
 
 
@@ -74,46 +74,6 @@ def unnamed(connection: Connection, userids: Collection[str]) -> frozenset[str]:
         rows = _UNNAMED.run(connection, {f"name{n}": some[n] for n in range(_ASKED)})
         found |= {row[0] for row in rows}
     return frozenset(found)
-
-
-# -- blocks -------------------------------------------------------------------------------
-
-
-def blocked(connection: Connection, player_id: int) -> list[str]:
-    """Userids of those whom this player blocks, in order."""
-    found = connection.execute(
-        select(players.c.userid)
-        .join(blocks, blocks.c.blocked_id == players.c.id)
-        .where(blocks.c.player_id == player_id)
-        .order_by(players.c.userid)
-    )
-    return list(found.scalars())
-
-
-def blocks_player(connection: Connection, player_id: int, other_id: int) -> bool:
-    """Whether this player wants no challenges and messages from the other one."""
-    found = connection.execute(
-        select(blocks.c.player_id).where(
-            blocks.c.player_id == player_id, blocks.c.blocked_id == other_id
-        )
-    )
-    return found.first() is not None
-
-
-def block(connection: Connection, player_id: int, other_id: int) -> None:
-    """Block somebody; doing so twice changes nothing."""
-    connection.execute(
-        insert_into(connection, blocks)
-        .values(player_id=player_id, blocked_id=other_id)
-        .on_conflict_do_nothing()
-    )
-
-
-def unblock(connection: Connection, player_id: int, other_id: int) -> None:
-    """Take a block back, if there is one."""
-    connection.execute(
-        delete(blocks).where(blocks.c.player_id == player_id, blocks.c.blocked_id == other_id)
-    )
 
 
 # -- absences -----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ the player says yes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
 from pbmserv.engine.clocks import Terms
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.tables import boards
-from pbmserv.store.tables.accounts import PlayerState, blocks, players
+from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import RUNNING, BoardStatus, seats, seeks, unconfirmed_boards
 
 _mine, _theirs = seats.alias("mine"), seats.alias("theirs")
@@ -42,6 +42,19 @@ _BETWEEN = (
         _theirs.c.player_id == bindparam("other"),
         boards.c.status.in_(RUNNING),
     )
+)
+_PLAYED = (
+    select(boards.c.id)
+    .join(_mine, _mine.c.board_id == boards.c.id)
+    .join(_theirs, _theirs.c.board_id == boards.c.id)
+    .where(
+        _mine.c.player_id.in_(bindparam("players", expanding=True)),
+        _theirs.c.player_id.in_(bindparam("others", expanding=True)),
+        _mine.c.accepted_at.is_not(None),
+        _theirs.c.accepted_at.is_not(None),
+        boards.c.status.in_((BoardStatus.ACTIVE, BoardStatus.FINISHED)),
+    )
+    .limit(1)
 )
 _WAITING = (
     select(boards.c.id, boards.c.options)
@@ -93,6 +106,14 @@ def running_between(connection: Connection, player_id: int, other_id: int) -> in
     """Boards of both that are not over, accepted or not."""
     found: int = connection.execute(_BETWEEN, {"player": player_id, "other": other_id}).scalar_one()
     return found
+
+
+def have_played(
+    connection: Connection, player_ids: Collection[int], other_ids: Collection[int]
+) -> bool:
+    """Whether one of some players and one of others have both agreed to a board that has begun."""
+    ids = {"players": sorted(player_ids), "others": sorted(other_ids)}
+    return connection.execute(_PLAYED, ids).first() is not None
 
 
 def waiting_for(
@@ -190,17 +211,6 @@ def remove_seeks(connection: Connection, ids: Sequence[int]) -> None:
     """These have been answered, or are no longer wanted."""
     if ids:
         connection.execute(delete(seeks).where(seeks.c.id.in_(ids)))
-
-
-def blocked_pairs(connection: Connection, player_ids: Sequence[int]) -> set[tuple[int, int]]:
-    """Pairs among these players of whom one has blocked the other, both ways round."""
-    found = connection.execute(
-        select(blocks.c.player_id, blocks.c.blocked_id).where(
-            blocks.c.player_id.in_(player_ids), blocks.c.blocked_id.in_(player_ids)
-        )
-    )
-    pairs = {(row[0], row[1]) for row in found}
-    return pairs | {(b, a) for a, b in pairs}
 
 
 def _seek(row: Any) -> Seek:

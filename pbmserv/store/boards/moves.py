@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TypeAlias
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
@@ -50,6 +51,30 @@ def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
     return [Ply(row[0], Seat(row[1]), row[2], row[3]) for row in found]
 
 
+def log(
+    connection: Connection,
+    board_id: int,
+    added: Iterable[Ply],
+    mail_id: int | None,
+    now: datetime,
+) -> None:
+    """Add moves to the record of a board, which does not count them yet: `append` does."""
+    rows = [
+        {
+            "board_id": board_id,
+            "number": ply.number,
+            "seat": ply.seat,
+            "text": ply.text,
+            "free": ply.free,
+            "mail_id": mail_id,
+            "created_at": now,
+        }
+        for ply in added
+    ]
+    if rows:
+        _ADD_PLY.run(connection, *rows)
+
+
 def append(
     connection: Connection,
     board_id: int,
@@ -59,18 +84,7 @@ def append(
     times: Times,
 ) -> None:
     """Log one move and count it; *times* are the clocks after it."""
-    _ADD_PLY.run(
-        connection,
-        {
-            "board_id": board_id,
-            "number": ply.number,
-            "seat": ply.seat,
-            "text": ply.text,
-            "free": ply.free,
-            "mail_id": mail_id,
-            "created_at": now,
-        },
-    )
+    log(connection, board_id, (ply,), mail_id, now)
     _PLAYED.run(
         connection,
         {
@@ -131,6 +145,10 @@ REMEMBERED_PLIES = 4_000
 as much in each post. A board that is forgotten is replayed, 10 us for a ply, 30 on cold caches."""
 
 
+Before: TypeAlias = Callable[[Position, Sequence[Ply]], None]
+"""Is told from which position on which plies are about to be replayed."""
+
+
 class Positions:
     """Newest positions by board, least recently used ones forgotten. Thread-safe.
 
@@ -149,11 +167,11 @@ class Positions:
         self,
         connection: Connection,
         board: BoardRow,
-        before: Callable[[Sequence[Ply]], None] | None = None,
+        before: Before | None = None,
     ) -> Position:
         """The position of *board* after the plies that its row counts.
 
-        *before* is told which plies are about to be replayed, and may raise.
+        *before* is told of the plies that are about to be replayed, and may raise.
         """
         with self._lock:
             position = self._kept.get(board.id)
@@ -164,7 +182,7 @@ class Positions:
         if position.number < board.plies:
             plies = record(connection, board.id, position.number)
             if before is not None:
-                before(plies)
+                before(position, plies)
             for ply in plies:
                 position = position.play(ply)
         # A reader's row may be older than what others have committed since.
@@ -207,7 +225,7 @@ class Lookout(Positions):
         self,
         connection: Connection,
         board: BoardRow,
-        before: Callable[[Sequence[Ply]], None] | None = None,
+        before: Before | None = None,
     ) -> Position:
         """As `Positions.newest`."""
         return self._positions.newest(connection, board, before)

@@ -7,10 +7,8 @@ import contextlib
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
-from datetime import datetime
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -134,61 +132,6 @@ class Database:
         with contextlib.suppress(IndexError):
             while True:
                 self._kept.pop().close()
-
-
-class Claiming(Generic[T]):
-    """The claims of one process, on one table: no row stays claimed by nobody, though a database
-    dies in the middle. Thread-safe.
-
-    A commit whose answer never came may have been made: when the primary of a PostgreSQL dies, its
-    standby has the claim, and the claimer does not know of what. Such rows would wait for the end
-    of their lease. A claim is known by the moment at which it ends, to the microsecond; so the next
-    one first lets go of those of which nothing was heard.
-
-    Args:
-        commit: hands a job to the writer.
-        claim: claims rows; takes a connection, and what `claimed` is asked with.
-        let_go: gives back what was claimed until these moments, and is still claimed.
-    """
-
-    def __init__(
-        self,
-        commit: Callable[[Callable[[Connection], Any]], Future[Any]],
-        claim: Callable[..., list[T]],
-        let_go: Callable[[Connection, Sequence[datetime]], None],
-    ) -> None:
-        self._commit = commit
-        self._claim = claim
-        self._let_go = let_go
-        self._lost: list[datetime] = []
-
-    def claimed(self, now: datetime, until: datetime, *which: Any) -> list[T]:
-        """What is claimed, committed. The writer may try it several times.
-
-        Args:
-            until: where the leases end.
-
-        Raises:
-            Exception: the database could not do it, or nobody knows.
-        """
-        tried: list[datetime] = []
-
-        def job(connection: Connection) -> tuple[list[T], list[datetime]]:
-            lost = [*self._lost, *tried]
-            if lost:
-                self._let_go(connection, lost)
-            tried.append(until)
-            return self._claim(connection, now, until, *which), lost
-
-        try:
-            found: list[T]
-            found, let_go = self._commit(job).result()
-        except BaseException:
-            self._lost = [*self._lost, *tried[:1]]
-            raise
-        if let_go:
-            self._lost = [one for one in self._lost if one not in let_go]
-        return found
 
 
 def _close_returned(_connection: Any, record: ConnectionPoolEntry) -> None:

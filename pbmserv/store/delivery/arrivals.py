@@ -179,7 +179,9 @@ def take_over(connection: Connection, other: Connection, done: Collection[int]) 
     for number in numbers(other):
         if number not in known:
             row = other.execute(select(*names).where(arrivals.c.id == number)).mappings().one()
-            connection.execute(insert(arrivals).values(**{**row, "claimed_until": None}))
+            connection.execute(
+                insert(arrivals).values(**{**row, "claimed_until": None, "claimed_by": None})
+            )
 
 
 def by_lane(connection: Connection) -> dict[str, tuple[int, int]]:
@@ -300,20 +302,32 @@ _OF_OTHERS = (
     .group_by(arrivals.c.lane)
 )
 _CLAIM = (
-    update(arrivals).where(arrivals.c.id == any_(_IDS)).values(claimed_until=bindparam("until"))
+    update(arrivals)
+    .where(arrivals.c.id == any_(_IDS))
+    .values(claimed_until=bindparam("until"), claimed_by=bindparam("by"))
 )
 
 
 def claim(
-    connection: Connection, now: datetime, until: datetime, most: int, of_lane: int
+    connection: Connection,
+    by: str,
+    now: datetime,
+    until: datetime,
+    most: int,
+    of_lane: int,
+    in_hand: Collection[int] = (),
 ) -> list[Arrival]:
-    """Take up to *most* of the oldest, and *of_lane* of a lane; no other play gets them, or later
-    ones of their lanes, before *until*.
+    """Lease up to *most* of the oldest arrivals, *of_lane* of each lane, to the process *by*.
 
-    What another play is claiming at this moment is locked, but not yet seen as claimed. So a lane
-    is left from its first mail on that is neither ours nor gone: only the play that has the
-    earlier mails of a lane may have later ones.
+    No other play gets them, or later ones of their lanes, before *until*. Rows that another play
+    is claiming at this moment are locked, but not yet visible as claimed. So a lane is skipped
+    from its first mail on that is neither ours nor gone: only the play that has the earlier mails
+    of a lane may have later ones.
+
+    Arrivals that are claimed in the name of *by* and not *in_hand* are given back first: a dead
+    predecessor had them, or the answer to an earlier claim was lost.
     """
+    release_claims(connection, by, in_hand)
     found = _stored(_CLAIMABLE, connection, now=now, most=most)
     if not found:
         return []
@@ -326,7 +340,7 @@ def claim(
         if taken[one.lane] < of_lane and one.id < of_others.get(one.lane, one.id + 1):
             taken[one.lane] += 1
             ours.append(one)
-    connection.execute(_CLAIM, {"ids": [one.id for one in ours], "until": until})
+    connection.execute(_CLAIM, {"ids": [one.id for one in ours], "until": until, "by": by})
     return ours
 
 
@@ -335,15 +349,12 @@ def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
     connection.execute(update(arrivals).where(arrivals.c.id.in_(ids)).values(claimed_until=until))
 
 
-def release(connection: Connection, ids: Sequence[int]) -> None:
-    """Give these back: whoever claimed them has ended, or died."""
-    connection.execute(update(arrivals).where(arrivals.c.id.in_(ids)).values(claimed_until=None))
-
-
-def let_go(connection: Connection, until: Sequence[datetime]) -> None:
-    """Give back what was claimed until these very moments."""
+def release_claims(connection: Connection, by: str, in_hand: Collection[int] = ()) -> None:
+    """Give the arrivals back that *by* has claimed, except those that it has *in_hand*."""
     connection.execute(
-        update(arrivals).where(arrivals.c.claimed_until.in_(until)).values(claimed_until=None)
+        update(arrivals)
+        .where(arrivals.c.claimed_by == by, arrivals.c.id.not_in(in_hand))
+        .values(claimed_until=None, claimed_by=None)
     )
 
 

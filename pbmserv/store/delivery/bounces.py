@@ -19,7 +19,7 @@ from pbmserv.store.tables.columns import Instant
 from pbmserv.store.tables.mail import LetterState, bounces, outbox
 
 _OF_A_COPY = frozenset(
-    {"id", "created_at", "state", "due_at", "attempts", "error", "sent_at", "claimed"}
+    {"id", "created_at", "state", "due_at", "attempts", "error", "sent_at", "claimed_by"}
 )
 
 
@@ -75,7 +75,7 @@ def note(connection: Connection, found: Posted, words: str, now: datetime) -> No
     """
     values: dict[str, Any] = {"error": words}
     if found.state == LetterState.QUEUED:
-        values |= {"state": LetterState.SENT, "due_at": None, "claimed": False, "sent_at": now}
+        values |= {"state": LetterState.SENT, "due_at": None, "claimed_by": None, "sent_at": now}
     connection.execute(update(outbox).where(outbox.c.id == found.id).values(values))
 
 

@@ -30,7 +30,7 @@ from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.delivery import outbox as rows
 from pbmserv.store.delivery.outbox import QueuedLetter
-from pbmserv.store.tables.mail import IS_OVER, LetterState, letter_bytes, outbox
+from pbmserv.store.tables.mail import IS_OVER, UNSENT, LetterState, letter_bytes, outbox
 
 
 def bytes_of(connection: Connection, letter_id: int) -> bytes | None:
@@ -116,6 +116,41 @@ def drop_unsent(connection: Connection, letters: Collection[Unsent]) -> None:
         connection.execute(update(outbox).where(outbox.c.id.in_(words)).values(letter="chat"))
     if gone:
         connection.execute(delete(outbox).where(outbox.c.id.in_(gone)))
+
+
+def silence(connection: Connection, reader_ids: Collection[int], userids: Collection[str]) -> None:
+    """Take the words of some players out of letters to others that have not been sent yet.
+
+    Letters that bring nothing else are not sent.
+    """
+    rows = connection.execute(
+        select(outbox.c.id, outbox.c.letter, outbox.c.words).where(
+            outbox.c.player_id.in_(reader_ids), outbox.c.state.in_(UNSENT)
+        )
+    ).all()
+    for row in rows:
+        words = _silenced(row.words, userids)
+        if words == row.words:
+            continue
+        drop_bytes(connection, outbox.c.id == row.id)
+        values: dict[str, Any] = {"words": words}
+        if kind_of(row.letter).only_words:
+            why = "its reader blocks the writer"
+            values |= {"state": LetterState.FAILED, "due_at": None, "error": why}
+        connection.execute(update(outbox).where(outbox.c.id == row.id).values(values))
+
+
+def _silenced(words: Any, userids: Collection[str]) -> Any:
+    match words:
+        case dict():
+            inner = {key: _silenced(value, userids) for key, value in words.items()}
+            return (
+                {**inner, "said": ""} if "said" in inner and inner.get("by") in userids else inner
+            )
+        case list() | tuple():
+            return [_silenced(value, userids) for value in words]
+        case _:
+            return words
 
 
 _TRAY = (

@@ -127,20 +127,22 @@ _CAME_BACK = or_(
 )
 _IN_HAND = _ONE.where(not_(_CAME_BACK))
 """A report can arrive before its letter's sender settles the letter: then the report stands."""
-_LEASE = Prepared(_ONE.values(due_at=bindparam("until"), claimed=True))
+_LEASE = Prepared(_ONE.values(due_at=bindparam("until"), claimed_by=bindparam("by")))
 _RENEW = Prepared(
-    _ONE.where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed).values(
+    _ONE.where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed_by.is_not(None)).values(
         due_at=bindparam("until")
     )
 )
 _PUT_BEHIND = Prepared(_ONE.values(due_at=bindparam("now")))
-_RELEASE = Prepared(_IN_HAND.values(due_at=bindparam("until"), claimed=False))
-_WAIT = Prepared(_IN_HAND.values(due_at=bindparam("until"), error=bindparam("why"), claimed=False))
+_RELEASE = Prepared(_IN_HAND.values(due_at=bindparam("until"), claimed_by=None))
+_WAIT = Prepared(
+    _IN_HAND.values(due_at=bindparam("until"), error=bindparam("why"), claimed_by=None)
+)
 _SENT = Prepared(
     _IN_HAND.values(
         state=LetterState.SENT,
         due_at=None,
-        claimed=False,
+        claimed_by=None,
         sent_at=bindparam("at"),
         error="",
         **_FORGET,
@@ -149,7 +151,7 @@ _SENT = Prepared(
 _LATER = Prepared(
     _IN_HAND.values(
         due_at=bindparam("at"),
-        claimed=False,
+        claimed_by=None,
         error=bindparam("why"),
         attempts=outbox.c.attempts + 1,
     )
@@ -158,13 +160,13 @@ _FAILED = Prepared(
     _IN_HAND.values(
         state=LetterState.FAILED,
         due_at=None,
-        claimed=False,
+        claimed_by=None,
         error=bindparam("why"),
         attempts=outbox.c.attempts + 1,
         **_FORGET,
     )
 )
-_PARK = Prepared(_ONE.values(state=LetterState.PARKED, due_at=None, claimed=False))
+_PARK = Prepared(_ONE.values(state=LetterState.PARKED, due_at=None, claimed_by=None))
 _ALL_NEXT = select(func.min(outbox.c.due_at)).where(outbox.c.state == LetterState.QUEUED)
 _NEXT = Prepared(_ALL_NEXT)
 
@@ -239,21 +241,30 @@ def locked(connection: Connection, letter_id: int) -> QueuedLetter | None:
 
 def claim(
     connection: Connection,
+    by: str,
     now: datetime,
     until: datetime,
     most: int,
+    in_hand: Collection[int] = (),
     avoiding: Sequence[str] = (),
     since: datetime | None = None,
 ) -> list[QueuedLetter]:
-    """Take up to *most* due letters; nobody else gets them before *until*.
+    """Lease up to *most* due letters to the process *by* until *until*.
 
-    What is due for an address that is given up is parked, so that nobody finds it due again. What
-    one reader has beyond a `SHARE` goes behind all that is due by now, in its order.
+    Letters to an address that is given up are parked. Letters beyond one reader's `SHARE` are put
+    behind all that are due by now, in their order.
 
     Args:
-        avoiding: recipient domains (lower case) whose letters are left where they are.
-        since: what was due before is for these; thousands of letters may be.
+        connection: to the game store.
+        by: name of the claiming process.
+        now: letters due by then are claimed.
+        until: end of the lease.
+        most: largest number of letters.
+        in_hand: letters that *by* has in hand; others claimed in its name become due first.
+        avoiding: recipient domains (lower case) whose letters are left alone.
+        since: earlier due times are all of these domains, maybe thousands.
     """
+    _release_lost(connection, by, in_hand, now)
     values = {"now": now, "most": most}
     rows: Iterable[Sequence[Any]]
     if avoiding:
@@ -279,7 +290,7 @@ def claim(
         if behind:
             _PUT_BEHIND.run(connection, *[{"letter_id": row.id, "now": now} for row in behind])
     if found:
-        _LEASE.run(connection, *[{"letter_id": row.id, "until": until} for row in found])
+        _LEASE.run(connection, *[{"letter_id": row.id, "until": until, "by": by} for row in found])
     return found
 
 
@@ -325,7 +336,7 @@ def keep_bytes(connection: Connection, made: Mapping[int, bytes], now: datetime)
 
 
 def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
-    """Nobody else gets these before *until*, if they are still claimed."""
+    """Extend the leases of letters that are still claimed."""
     _RENEW.run(connection, *[{"letter_id": i, "until": until} for i in ids])
 
 
@@ -354,25 +365,16 @@ def failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> None:
     _FAILED.run(connection, *[{"letter_id": i, "why": why} for i, why in losses])
 
 
-def reclaim(connection: Connection, now: datetime, held: Collection[int] = ()) -> None:
-    """Make letters due that a process claimed and died with; where all who hold some are known.
-
-    Those in *held* are in good hands. Those that wait for a time of their own, such as after a
-    failed attempt, keep waiting.
-    """
+def _release_lost(connection: Connection, by: str, in_hand: Collection[int], now: datetime) -> None:
+    """Make the letters due that *by* has claimed and does not have *in_hand*."""
     connection.execute(
         update(outbox)
-        .where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed, outbox.c.id.not_in(held))
-        .values(due_at=now, claimed=False)
-    )
-
-
-def let_go(connection: Connection, until: Sequence[datetime]) -> None:
-    """Make letters due that were claimed until these very moments."""
-    connection.execute(
-        update(outbox)
-        .where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed, outbox.c.due_at.in_(until))
-        .values(due_at=outbox.c.created_at, claimed=False)
+        .where(
+            outbox.c.state == LetterState.QUEUED,
+            outbox.c.claimed_by == by,
+            outbox.c.id.not_in(in_hand),
+        )
+        .values(due_at=now, claimed_by=None)
     )
 
 

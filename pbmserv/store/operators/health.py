@@ -160,7 +160,7 @@ def under_way(mail: Connection, game: Connection, address: str, now: datetime, l
         func.lower(outbox.c.recipient) == address.lower(),
         or_(
             and_(outbox.c.state == LetterState.QUEUED, outbox.c.due_at <= now),
-            and_(outbox.c.state == LetterState.QUEUED, outbox.c.claimed),
+            and_(outbox.c.state == LetterState.QUEUED, outbox.c.claimed_by.is_not(None)),
             outbox.c.state == LetterState.COMING,
         ),
     )

@@ -9,13 +9,13 @@ from typing import Any
 from sqlalchemy import Connection, delete, exists, func, not_, select, update
 
 from pbmserv.engine.clocks import Terms
+from pbmserv.store.accounts import blocks
 from pbmserv.store.core.statements import columns_of
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import (
     PlayerState,
     address_changes,
     addresses,
-    blocks,
     invitations,
     notices,
     players,
@@ -180,9 +180,7 @@ def move_everything(connection: Connection, old: int, new: int) -> int:
     connection.execute(delete(addresses).where(addresses.c.player_id == old))
     for table in (followers, seeks):
         connection.execute(delete(table).where(table.c.player_id == old))
-    connection.execute(
-        delete(blocks).where((blocks.c.player_id == old) | (blocks.c.blocked_id == old))
-    )
+    blocks.move(connection, old, new)
     got = daily_boards.alias()
     twice = select(got.c.day).where(
         got.c.player_id == new, got.c.game == daily_boards.c.game, got.c.day == daily_boards.c.day
@@ -331,5 +329,5 @@ def put_letter(
     connection.execute(
         update(outbox)
         .where(outbox.c.id == letter_id)
-        .values(state=state, due_at=due_at, error=error, claimed=False)
+        .values(state=state, due_at=due_at, error=error, claimed_by=None)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from sqlalchemy import (
     JSON,
@@ -20,6 +21,7 @@ from sqlalchemy import (
     true,
 )
 
+from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.store.tables.columns import Instant, Key, State, metadata
 
 
@@ -71,7 +73,9 @@ players = Table(
     Column("remind", String(40), nullable=False, server_default=""),
     Column("broadcasts", Boolean, nullable=False, server_default=false()),
     Column("report", String(6), nullable=False, server_default="ask"),
+    Column("labels", String(4), nullable=False, server_default="ask"),
     Column("public", Boolean, nullable=False, server_default=true()),
+    Column("messages", String(6), nullable=False, server_default="all"),
     Column("digest_minute", SmallInteger, nullable=True),
     Column("digest_due", Instant, nullable=True),
     Column("unreachable_since", Instant, nullable=True),
@@ -82,8 +86,10 @@ address they ever got.
 `format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
 (``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day
 at which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made
-next. `report`: ``ask``, or ``always`` for the coach's report with each result.
+next. `report`: ``ask``, or ``always`` for the coach's report with each result. `labels`: ``ask``,
+or ``both`` for a player who names cells by the labels of the far sides of a board, too.
 `public`: pages that everybody may read name them.
+`messages`: whose words reach them: ``none``, ``played`` (people they have played) or ``all``.
 `unreachable_since`: every address of theirs is given up, since letters came back."""
 
 Index(
@@ -121,7 +127,16 @@ blocks = Table(
     Column("player_id", ForeignKey("players.id"), primary_key=True),
     Column("blocked_id", ForeignKey("players.id"), primary_key=True),
 )
-"""Whom a player does not want challenges and messages from."""
+"""Players from whom a player wants no words and no boards. A row outlasts the blocked name."""
+
+blocked_mailboxes = Table(
+    "blocked_mailboxes",
+    metadata,
+    Column("player_id", ForeignKey("players.id"), primary_key=True),
+    Column("blocked_id", ForeignKey("players.id"), primary_key=True),
+    Column("mark", String(64), primary_key=True),
+)
+"""Mailboxes of blocked players, as keyed hashes: a new name with such a mailbox is blocked, too."""
 
 absences = Table(
     "absences",
@@ -158,14 +173,28 @@ address_changes = Table(
 """New addresses that wait for their confirmation, one row for each. With the first one of a
 batch to be confirmed the addresses from before that batch are dropped."""
 
+Index(
+    "ix_address_changes_waiting",
+    address_changes.c.created_at,
+    postgresql_where=address_changes.c.confirmed_at.is_(None),
+    sqlite_where=address_changes.c.confirmed_at.is_(None),
+)
+
+
+def _mailbox_of_row(row: Any) -> str:
+    return mailbox_of(row.get_current_parameters()["address"])
+
+
 addresses = Table(
     "addresses",
     metadata,
     Column("address", String(254), primary_key=True),
     Column("player_id", ForeignKey("players.id"), primary_key=True, index=True),
     Column("confirmed_at", Instant, nullable=False),
+    Column("mailbox", Text, nullable=False, index=True, default=_mailbox_of_row, server_default=""),
 )
-"""Confirmed addresses, lower case. One address may belong to several players."""
+"""Confirmed addresses, lower case. One address may belong to several players. `mailbox`: where its
+mail goes (`mail.mailboxes`); players with the same mailbox are one person."""
 
 signups = Table(
     "signups",
@@ -179,7 +208,15 @@ signups = Table(
     Column("created_at", Instant, nullable=False),
 )
 """Requests that wait for their confirmation, a row for each address. The first one of a userid
-to be confirmed gets it; `player_id` is set when that has happened."""
+to be confirmed gets it; `player_id` is set when that has happened. The first address of a batch is
+asked at once, the others when it has answered. Those that nobody confirms are deleted."""
+
+Index(
+    "ix_signups_waiting",
+    signups.c.created_at,
+    postgresql_where=signups.c.player_id.is_(None),
+    sqlite_where=signups.c.player_id.is_(None),
+)
 
 invitations = Table(
     "invitations",

@@ -58,13 +58,15 @@ boards = Table(
     Column("due_at", Instant, nullable=True),
     Column("origin", Key, nullable=True),
     Column("proven", Boolean, nullable=False, server_default=true()),
+    Column("chosen_by", Key, nullable=True),
     sqlite_autoincrement=True,
 )
 """Boards. `thread` is a random word in
 the Message-IDs of its mails. `clocks`: by seat, see `engine.clocks`; `due_at`: when a worker must
 look at the clocks next, empty = never. `origin`: the board whose hidden box it has, where it is a
 copy; a copy of a copy names the first one (no foreign key: SQLite cannot add one to a table).
-`proven`: whoever asked for it proved to be one of its players."""
+`proven`: whoever asked for it proved to be one of its players. `chosen_by`: the player who named
+the box of a race (``-id``, ``-seed``) and so may know it; empty = the server drew the box."""
 
 Index(
     "ix_boards_due_at",
@@ -256,10 +258,21 @@ daily_boards = Table(
     Column("board_id", ForeignKey("boards.id"), nullable=False, unique=True),
     Column("solved", Boolean, nullable=True),
     Column("score", Integer, nullable=True),
+    Column("counts", Boolean, nullable=False, server_default=true()),
     Index("ix_daily_boards_game_day", "game", "day"),
 )
 """Who has got which day's box; the key keeps anybody from getting it twice. `solved` and `score`
-are empty until that board is over."""
+are empty until that board is over. `counts`: it is its player's first try under any name."""
+
+daily_tries = Table(
+    "daily_tries",
+    metadata,
+    Column("game", String(20), primary_key=True),
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("mark", String(64), primary_key=True),
+)
+"""Mailboxes, as keyed hashes, whose owners have got a day's box; kept for about a day. A name that
+is deleted, or has another address now, has still had its try."""
 
 analyses = Table(
     "analyses",

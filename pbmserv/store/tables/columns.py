@@ -1,8 +1,6 @@
 """What all tables share: the one metadata, and the types of their columns.
 
-Long values (letters, mails, the words of letters) are kept compressed, in zlib's format. Measured
-with a letter of 26 kB: isal's quickest level takes 8 us for 4.7 kB, zlib's 48 us for 4.1 kB, which
-was a tenth of what a letter costs; zstd 38 us for 3.7 kB. Where there is no isal, zlib does it.
+Long values (letters, mails, the words of letters) are compressed with zlib at its fastest level.
 """
 
 from __future__ import annotations
@@ -125,13 +123,6 @@ read: Callable[[str], Any] = json.JSONDecoder().decode
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 """The first octet of what is kept: how the rest is to be read."""
 
-try:
-    from isal.isal_zlib import compress
-except ImportError:
-    _compress: Callable[[bytes], bytes] = partial(zlib.compress, level=1)
-else:
-    _compress = partial(compress, level=0)
-
 _SHORTEST = 200
 """Octets; what is shorter hardly becomes smaller."""
 _LONGEST = 256 * 1024
@@ -158,7 +149,7 @@ def pack(value: bytes | Mapping[str, Any]) -> bytes:
         return value.packed
     octets = value if isinstance(value, bytes) else written(value).encode()
     if _SHORTEST <= len(octets) <= _LONGEST:
-        small = _compress(octets)
+        small = zlib.compress(octets, level=1)
         if len(small) < len(octets):
             return _ZLIB + small
     return _PLAIN + octets

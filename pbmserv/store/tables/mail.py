@@ -16,7 +16,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    false,
     text,
 )
 
@@ -50,13 +49,14 @@ arrivals = Table(
     Column("player_id", Key, nullable=True),
     Column("received_at", Instant, nullable=False),
     Column("claimed_until", Instant, nullable=True),
+    Column("claimed_by", String(120), nullable=True),
     info={"store": "mail"},
     sqlite_autoincrement=True,
 )
 """Mails that we said 250 to and forms that pages handed in (`kind`: mail or form), as they came;
 the row does not change when it is carried out. Within a `lane` they are carried out in order.
-`player_id`: whose reply address it came to. `claimed_until`: on PostgreSQL, until when one process
-has it in hand."""
+`player_id`: the player whose reply address it came to. On PostgreSQL the process `claimed_by` has
+the row in hand until `claimed_until`."""
 
 Index(
     "ix_arrivals_lane",
@@ -65,6 +65,13 @@ Index(
     sqlite_where=arrivals.c.claimed_until.is_not(None),
 )
 """For those who claim. On SQLite nobody does, and the index is empty there."""
+
+Index(
+    "ix_arrivals_claimed",
+    arrivals.c.claimed_by,
+    sqlite_where=arrivals.c.claimed_by.is_not(None),
+    postgresql_where=arrivals.c.claimed_by.is_not(None),
+)
 
 settled = Table(
     "settled",
@@ -189,19 +196,26 @@ outbox = Table(
     Column("error", Text, nullable=False, default=""),
     Column("created_at", Instant, nullable=False),
     Column("sent_at", Instant, nullable=True),
-    Column("claimed", Boolean, nullable=False, server_default=false()),
+    Column("claimed_by", String(120), nullable=True),
     Column("mail_id", Key, nullable=True),
     sqlite_autoincrement=True,
 )
 """Letters. The row is written in the transaction that changed the game; its mail is made once, at
-the first attempt, and kept in `letter_bytes`. `due_at` is pushed ahead while a worker has `claimed`
-the row, so a crashed worker's letters come back by themselves; it is empty once `state` is sent or
-failed.
+the first attempt, and kept in `letter_bytes`. While the process `claimed_by` has the
+letter in hand, `due_at` is the end of its lease, so the letters of a dead process become due again;
+`due_at` is empty once `state` is sent or failed.
 `error` of a sent letter: what a report said of it.
 
 Some weeks after a letter is over (see `IS_OVER`) its row goes, or keeps no more than who got what
 and when, and what a reply to it needs (see `store.delivery.kept_letters`).
 `mail_id`: the mail that led to it, so that a log can be read from one to the other."""
+
+Index(
+    "ix_outbox_claimed",
+    outbox.c.claimed_by,
+    sqlite_where=outbox.c.claimed_by.is_not(None),
+    postgresql_where=outbox.c.claimed_by.is_not(None),
+)
 
 IS_OVER = text("state IN ('sent', 'failed', 'folded') AND message_id <> ''")
 """Letters that nobody will send any more, whose rows are still whole; `ix_outbox_over` knows

@@ -1,0 +1,76 @@
+"""Exit codes of the command line, and one sentence on stderr for each failure."""
+
+from __future__ import annotations
+
+import errno
+import io
+import sys
+from collections.abc import Callable
+
+from pbmserv.errors import ConfigError, OperatorError, ServerFault
+
+_MACHINE_ERRORS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
+
+
+def exit_code_of(work: Callable[[], int]) -> int:
+    """Run a command and print one sentence about its failure, if any.
+
+    Returns:
+        The exit code: 0 success, 1 refused or failed, 2 wrong usage or settings.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # An ASCII terminal must not end the program at one odd character of a letter.
+            stream.reconfigure(errors="replace")
+    try:
+        return work()
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except KeyboardInterrupt:
+        return _complain("\nAborted.", 1)
+    except ConfigError as error:
+        return _complain(_wrong_settings(str(error)), 2)
+    except (OperatorError, ServerFault) as error:
+        return _complain(f"pbmserv: {error}", 1)
+    except Exception as error:
+        reason = _machine_failure(error) or _database_failure(error)
+        if reason is None:
+            raise
+        return _complain(f"pbmserv: {reason}", 1)
+
+
+def _complain(text: str, code: int) -> int:
+    from pbmserv.cli.output import complain
+
+    complain(text)
+    return code
+
+
+def _machine_failure(error: Exception) -> str | None:
+    """Return the reason why the machine refuses a file, or `None` for another kind of error."""
+    if (
+        not isinstance(error, OSError)
+        or error.filename is None
+        or error.errno not in _MACHINE_ERRORS
+    ):
+        return None
+    from pbmserv.files import why_not
+
+    return f"{error.filename}: {why_not(error)}"
+
+
+def _database_failure(error: Exception) -> str | None:
+    """Return the driver's own message if the database failed, else `None`."""
+    if "sqlalchemy" not in sys.modules:  # no database was opened
+        return None
+    from pbmserv.store.core.database import words_of
+
+    words = words_of(error)
+    return None if words is None else f"the database cannot be used: {words}"
+
+
+def _wrong_settings(message: str) -> str:
+    lines = message.splitlines()
+    if len(lines) == 1:
+        return f"pbmserv: a setting is wrong: {message}"
+    return "\n  ".join([f"pbmserv: {len(lines)} settings are wrong:", *lines])

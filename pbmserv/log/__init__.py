@@ -1,0 +1,11 @@
+"""The log: one line on stderr for each event, with facts and without secrets.
+
+`configure` sets it up for a process, `lines` formats, `repeats` suppresses repeated lines.
+"""
+
+from __future__ import annotations
+
+from pbmserv.log.lines import JsonFormatter, Style, TextFormatter, reason
+from pbmserv.log.writing import configure, lost
+
+__all__ = ["JsonFormatter", "Style", "TextFormatter", "configure", "lost", "reason"]

@@ -1,0 +1,144 @@
+"""Writes log lines in a thread of its own, so that a slow reader of stderr delays no mail."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from logging.handlers import QueueHandler, QueueListener
+from queue import Queue
+from typing import TextIO
+
+from pbmserv.log.lines import JsonFormatter, Style, TextFormatter
+from pbmserv.log.repeats import RepeatFilter
+
+MOST_WAITING = 10_000
+"""Lines in the queue, about 1 kB each; further lines are lost and counted."""
+LAST_WORDS_S = 2.0
+"""Seconds for which the end of a process waits until its last lines are written."""
+
+
+class BackgroundHandler(QueueHandler):
+    """Formats records in the calling thread; another thread writes the lines to stderr."""
+
+    def __init__(self, formatter: logging.Formatter) -> None:
+        lines: Queue[logging.LogRecord] = Queue()
+        super().__init__(lines)
+        self.setFormatter(formatter)
+        self.addFilter(RepeatFilter())
+        self._lines = lines
+        self._is_closed = False
+        self._stderr = _StderrHandler(lines, formatter)
+        self._listener = QueueListener(lines, self._stderr)
+        self._listener.start()
+
+    @property
+    def lost(self) -> int:
+        """Lines that could not be written."""
+        return self._stderr.lost
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        """Queue a formatted record without waiting; if the queue is full, count it as lost."""
+        if self._lines.qsize() >= MOST_WAITING:
+            self._stderr.overflowed += 1
+        else:
+            self._lines.put_nowait(record)
+
+    def close(self) -> None:
+        """Write the waiting lines and stop the thread; give up after `LAST_WORDS_S`."""
+        if not self._is_closed:  # logging may close a handler again at exit
+            self._is_closed = True
+            stopping = threading.Thread(target=self._listener.stop, daemon=True)
+            stopping.start()
+            stopping.join(LAST_WORDS_S)
+            self._stderr.is_abandoned = True
+        super().close()
+
+    def wait(self) -> None:
+        """Wait until all lines so far are written."""
+        self._lines.join()
+
+
+class _StderrHandler(logging.Handler):
+    """Writes lines to what `sys.stderr` is at that moment, and counts the lines it loses.
+
+    It bypasses the stream's buffer: at exit the interpreter would wait for a buffer that a stuck
+    pipe keeps full.
+    """
+
+    def __init__(self, lines: Queue[logging.LogRecord], formatter: logging.Formatter) -> None:
+        super().__init__()
+        self._lines, self._notices = lines, formatter
+        self.overflowed = 0
+        self.is_abandoned = False
+        self._failed = self._reported = 0
+
+    @property
+    def lost(self) -> int:
+        """Lines that found the queue full or could not be written."""
+        return self.overflowed + self._failed
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if self.is_abandoned:
+            return
+        if not _write(record.getMessage()):
+            self._failed += 1
+        elif self.lost > self._reported and self._lines.empty():
+            facts = {"name": "pbmserv.log", "levelno": logging.WARNING, "levelname": "WARNING"}
+            lost = self.lost
+            words = {"msg": "log lines were lost", "lost": lost - self._reported}
+            if _write(self._notices.format(logging.makeLogRecord({**facts, **words}))):
+                self._reported = lost
+
+
+def _write(line: str) -> bool:
+    """Write a line to stderr and return whether that succeeded."""
+    octets = f"{line}\n".encode()
+    try:
+        number = sys.stderr.fileno()
+    except (OSError, ValueError):  # replaced by a stream without a descriptor
+        sys.stderr.write(f"{line}\n")
+        return True
+    try:
+        while octets:
+            octets = octets[os.write(number, octets) :]
+    except OSError:  # the disk is full, or the reader is gone
+        return False
+    return True
+
+
+def configure(level: int | str, style: Style = "text", *, forks: bool = False) -> None:
+    """Log our records from *level* (``"INFO"`` …) and libraries' warnings to stderr.
+
+    Below WARNING libraries quote mails and statements. A process that *forks* writes its lines
+    itself, without a thread. A second call replaces the first one's setup.
+    """
+    root = logging.getLogger()
+    for handler in list(root.handlers):
+        if isinstance(handler, BackgroundHandler | _PlainHandler):
+            root.removeHandler(handler)
+            handler.close()
+    formatter = JsonFormatter() if style == "json" else TextFormatter()
+    root.addHandler(_PlainHandler(formatter) if forks else BackgroundHandler(formatter))
+    root.setLevel(logging.WARNING)
+    logging.getLogger("pbmserv").setLevel(level.upper() if isinstance(level, str) else level)
+    for name in ("uvicorn", "sqlalchemy", "alembic", "asyncio"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    # aiosmtpd quotes its clients' words and addresses; our own lines say what matters.
+    for name in ("mail.log", "mail.debug"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+class _PlainHandler(logging.StreamHandler[TextIO]):
+    """Writes lines at once."""
+
+    def __init__(self, formatter: logging.Formatter) -> None:
+        super().__init__()
+        self.setFormatter(formatter)
+
+
+def lost() -> int:
+    """Return the number of lines that this process could not write."""
+    handlers = logging.getLogger().handlers
+    return sum(handler.lost for handler in handlers if isinstance(handler, BackgroundHandler))

@@ -1,0 +1,77 @@
+"""Limits how many letters one recipient domain gets at once, and lets busy domains rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+
+SHORTEST_REST = timedelta(minutes=1)
+LONGEST_REST = timedelta(minutes=30)
+
+
+class Domains:
+    """The letters in hand and under way for each recipient domain; used by one thread.
+
+    A letter is *in hand* from its claim until it is settled, and *under way* while a relay has it.
+
+    Args:
+        most: letters to one domain that may be under way at a time.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._in_hand: Counter[str] = Counter()
+        self._under_way: Counter[str] = Counter()
+        self._rests: dict[str, tuple[datetime, int]] = {}
+
+    def claimed(self, domain: str) -> None:
+        """Count a letter that was claimed."""
+        self._in_hand[domain] += 1
+
+    def settled(self, domain: str) -> None:
+        """Count a letter that is no longer in hand."""
+        self._in_hand[domain] -= 1
+        if not self._in_hand[domain]:
+            del self._in_hand[domain]
+
+    def closed(self, now: datetime) -> frozenset[str]:
+        """Return the domains for which no letter should be claimed now.
+
+        These are the resting domains, and those that have enough letters in hand to stay busy: a
+        slow domain must not fill the sender's hands.
+        """
+        resting = {domain for domain, (until, _) in self._rests.items() if now < until}
+        busy = {domain for domain, letters in self._in_hand.items() if letters >= self._most}
+        return frozenset(resting | busy)
+
+    def next_opening(self, now: datetime) -> datetime | None:
+        """Return when the next rest ends, `None` if no domain rests."""
+        return min((until for until, _ in self._rests.values() if until > now), default=None)
+
+    def may_begin(self, domain: str) -> bool:
+        """Return whether one more letter to this domain may be under way."""
+        return self._under_way[domain] < self._most
+
+    def resting_until(self, domain: str, now: datetime) -> datetime | None:
+        """Return when the domain's rest ends, `None` if it does not rest."""
+        until, _ = self._rests.get(domain, (now, 0))
+        return until if now < until else None
+
+    def began(self, domain: str) -> None:
+        """Count a letter that a relay is given now."""
+        self._under_way[domain] += 1
+
+    def ended(self, domain: str, *, accepted: bool) -> None:
+        """Count a letter that a relay has accepted or refused; acceptance ends the rests."""
+        if accepted:
+            self._rests.pop(domain, None)
+        self._under_way[domain] -= 1
+        if not self._under_way[domain]:
+            del self._under_way[domain]
+
+    def rest(self, domain: str, now: datetime) -> datetime:
+        """Let a domain rest, each time twice as long as before; return when the rest ends."""
+        _, rests = self._rests.get(domain, (now, 0))
+        until = now + min(SHORTEST_REST * (1 << min(rests, 10)), LONGEST_REST)
+        self._rests[domain] = (until, rests + 1)
+        return until

@@ -1,0 +1,436 @@
+"""Sends due letters: one thread makes them, a pool of threads hands them to the relay."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Protocol
+
+from pbmserv.clock import Clock
+from pbmserv.errors import (
+    RelayBusy,
+    RelayDown,
+    RelayError,
+    RelayPermanent,
+    RelayTemporary,
+    ServerFault,
+    StoreAway,
+)
+from pbmserv.monitoring.metrics import Pulse, Vital
+from pbmserv.outbound.breaker import Breaker
+from pbmserv.outbound.domains import Domains
+from pbmserv.outbound.outbox import HEAVY, Failed, Later, Result, Sent, Untried, log_letter
+from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.outbound.retry import LIFETIME, delay
+from pbmserv.store.delivery.outbox import QueuedLetter
+
+BATCH = 100
+"""Letters claimed at once."""
+TOGETHER = 10
+"""Letters made and stored at once, if more than `FEW` wait: that saves round trips."""
+FEW = 3
+"""Letters that are made one by one, so that the first is sent before the next is made."""
+RENEWAL_S = 60.0
+"""Seconds between two renewals of the leases. A relay may take half an hour for one letter."""
+AWAY_S = 0.2
+"""Seconds of pause after the outbox could not be reached."""
+TROUBLE_S = 5.0
+"""Longest pause in seconds after an unexpected fault."""
+SHORTEST_PAUSE_S = 0.05
+"""Pause in seconds before a due letter that could not be claimed is looked for again."""
+LONGEST_S = 120.0
+"""Seconds of silence after which the thread that makes letters counts as stuck."""
+
+_log = logging.getLogger("pbmserv.send")
+
+
+class Queue(Protocol):
+    """The outbox, as the sender needs it; see `outbox.Outbox`."""
+
+    def claim(
+        self,
+        most: int,
+        in_hand: Collection[int] = (),
+        avoiding: Collection[str] = (),
+        since: datetime | None = None,
+    ) -> list[QueuedLetter]: ...
+
+    def make(self, rows: Sequence[QueuedLetter]) -> list[OutgoingLetter]: ...
+
+    def settle(self, results: Sequence[Result]) -> None: ...
+
+    def renew(self, ids: Sequence[int]) -> None: ...
+
+    def next_due(self, avoiding: Collection[str] = ()) -> datetime | None: ...
+
+    def game_of(self, row: QueuedLetter) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Delivery:
+    """The end of one letter's delivery."""
+
+    row: QueuedLetter
+    error: Exception | None
+
+
+class Sender:
+    """Sends due letters until it is stopped; `wake` it whenever letters were queued.
+
+    If the process dies, nothing is lost: claimed letters become due again when their lease ends,
+    and are sent with the same Message-ID and the same octets.
+    """
+
+    def __init__(
+        self,
+        outbox: Queue,
+        relay: Relay,
+        clock: Clock,
+        jitter: Callable[[], float],
+        *,
+        threads: int,
+        poll_s: float,
+        domain_letters: int = 0,
+        renewal_s: float = RENEWAL_S,
+    ) -> None:
+        """Prepare to send.
+
+        Args:
+            outbox: the queue.
+            relay: where letters go; the caller closes it after `stop`.
+            clock: decides which letters are due.
+            jitter: returns 0 ≤ x < 1, see `retry.delay`.
+            threads: letters that the relay may have at a time (≥ 1).
+            poll_s: longest pause in seconds between two looks into the outbox.
+            domain_letters: letters that one recipient domain may have at a time; 0 = all.
+            renewal_s: seconds between two renewals of the leases.
+        """
+        self._outbox = outbox
+        self._relay = relay
+        self._clock = clock
+        self._jitter = jitter
+        self._poll_s = poll_s
+        self._trouble_s = min(poll_s, TROUBLE_S)
+        self._renewal_s = renewal_s
+        self._renew_at = monotonic() + renewal_s
+        self._breaker = Breaker()
+        self._domains = Domains(min(domain_letters or threads, threads))
+        self._places = threads
+        self._pool = ThreadPoolExecutor(threads, "sender")
+        self._waiting: list[QueuedLetter] = []
+        self._alone: set[int] = set()  # ids of letters that are made one by one after a fault
+        self._under_way: dict[int, QueuedLetter] = {}
+        self._results: list[Result] = []
+        # A dead predecessor, or a claim whose answer was lost, may have left letters claimed in our
+        # name; the next claim gives them back.
+        self._may_have_lost = True
+        self._events: SimpleQueue[_Delivery | None] = SimpleQueue()
+        self._stopping = threading.Event()
+        self._pulse = Pulse(LONGEST_S)
+        self._thread = threading.Thread(target=self._run, name="sender", daemon=True)
+
+    def start(self) -> None:
+        """Begin to send."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Look into the outbox now; cheap, from any thread."""
+        self._events.put(None)
+
+    def stop(self, timeout: float) -> bool:
+        """Finish the letters under way and end; return whether that succeeded within *timeout* s.
+
+        Letters that are claimed and not yet under way are given back.
+        """
+        self._stopping.set()
+        self._events.put(None)
+        if self._thread.is_alive():
+            self._thread.join(timeout)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        return not self._thread.is_alive()
+
+    def vitals(self) -> list[Vital]:
+        """Return the state of the thread that makes letters."""
+        return [Vital.of(self._thread, self._pulse)]
+
+    @property
+    def failures(self) -> tuple[int, bool]:
+        """Attempts in a row that did not reach the relay, and whether letters wait for it."""
+        return self._breaker.failures, self._breaker.is_open
+
+    def run_once(self) -> None:
+        """Send one batch of due letters in the calling thread, for programs without `start`."""
+        now = self._clock.now()
+        self._claim(now, BATCH)
+        while self._begin(self._next_rows(now)) or self._under_way:
+            self._wait(None if self._under_way else 0.0)
+        self._settle()
+
+    # -- the thread that makes letters -------------------------------------------------------
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            self._pulse.beat()
+            pause = self._trouble_s
+            try:
+                pause = self._step()
+            except StoreAway as away:
+                self._may_have_lost = True
+                _log.warning("the outbox is away", extra={"because": str(away)})
+                pause = AWAY_S
+            except Exception:  # noqa: BLE001 - the thread must survive whatever the outbox does
+                self._may_have_lost = True
+                _log.exception("the outbox failed", extra={"wait_s": self._trouble_s})
+            self._pulse.rest()
+            self._wait(pause)
+        self._finish()
+
+    def _step(self) -> float:
+        """Settle, claim and begin letters; return how many seconds to wait for an event."""
+        self._settle()
+        if monotonic() >= self._renew_at:
+            self._renew()
+        now = self._clock.now()
+        is_busy = self._begin_trial(now) if self._breaker.is_open else self._begin_letters(now)
+        return 0.0 if is_busy or self._results else self._pause(now)
+
+    def _begin_letters(self, now: datetime) -> bool:
+        """Claim letters if too few wait, and begin the next ones; return whether that led on."""
+        claimed = self._claim(now, BATCH) if self._wants_letters() else 0
+        return self._begin(self._next_rows(now)) or claimed > 0
+
+    def _wants_letters(self) -> bool:
+        """Return whether fewer letters wait than there are places for.
+
+        Heavy letters and those to domains that are at their limit do not count: other letters
+        must not wait for them.
+        """
+        ready = [
+            row
+            for row in self._waiting
+            if row.effort <= HEAVY and self._domains.may_begin(_domain_of(row))
+        ]
+        return len(ready) < self._places
+
+    def _begin_trial(self, now: datetime) -> bool:
+        """While the breaker is open, give the letters in hand back and try one when it is time."""
+        trial_at = self._breaker.next_trial or now
+        for row in self._waiting:
+            self._record(row, Untried(row.id, max(now, trial_at)))
+        self._waiting = []
+        if now < trial_at or self._under_way or not self._claim(now, 1):
+            return False
+        self._breaker.begin_trial(now)
+        row = self._waiting.pop()
+        self._domains.began(_domain_of(row))
+        return self._begin([row])
+
+    def _claim(self, now: datetime, most: int) -> int:
+        """Claim due letters and return their number."""
+        closed = self._domains.closed(now)
+        due_at = self._outbox.next_due(closed)
+        is_due = due_at is not None and due_at <= now
+        if not is_due and not self._may_have_lost:
+            return 0
+        # The letters before the first due one are all for closed domains, maybe thousands.
+        since = due_at if closed and is_due else None
+        rows = self._outbox.claim(most, self._in_hand(), closed, since)
+        self._may_have_lost = False
+        for row in rows:
+            if row.effort <= HEAVY:  # others to the same domain must not wait for a heavy one
+                self._domains.claimed(_domain_of(row))
+        # Light letters go first: to make a heavy one takes as long as to make a hundred others.
+        self._waiting = sorted([*self._waiting, *rows], key=lambda row: row.effort > HEAVY)
+        return len(rows)
+
+    def _next_rows(self, now: datetime) -> list[QueuedLetter]:
+        """Take waiting letters that can be made and delivered now."""
+        most = 1 if len(self._waiting) <= FEW else TOGETHER
+        most = min(most, self._places - len(self._under_way))
+        rows, waiting = list[QueuedLetter](), list[QueuedLetter]()
+        for row in self._waiting:
+            domain = _domain_of(row)
+            is_alone = row.effort > HEAVY or row.id in self._alone
+            rests_until = self._domains.resting_until(domain, now)
+            if rests_until is not None:
+                self._record(row, Untried(row.id, rests_until, f"{domain} wants fewer letters"))
+            elif len(rows) < most and self._domains.may_begin(domain) and not (rows and is_alone):
+                self._domains.began(domain)
+                rows.append(row)
+                most = 1 if is_alone else most
+            else:
+                waiting.append(row)
+        self._waiting = waiting
+        return rows
+
+    def _begin(self, rows: Sequence[QueuedLetter]) -> bool:
+        """Make letters and hand them to the pool; return whether there were any.
+
+        Raises:
+            StoreAway: the store could not be reached; the letters are given back.
+        """
+        if not rows:
+            return False
+        for row in rows:
+            self._under_way[row.id] = row
+        try:
+            letters = self._outbox.make(rows)
+        except StoreAway:
+            for row in rows:
+                self._end(row, Untried(row.id, self._clock.now()))
+            raise
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one letter must not stop the others
+            if len(rows) == 1:
+                self._end(rows[0], self._unmakeable(rows[0], error))
+            else:
+                self._separate(rows)
+        else:
+            for row, letter in zip(rows, letters, strict=True):
+                self._pool.submit(self._deliver, row, letter)
+        return True
+
+    def _separate(self, rows: Sequence[QueuedLetter]) -> None:
+        """Put letters back to be made one by one, since one of them could not be made."""
+        _log.warning("one of several letters could not be made", extra={"letters": len(rows)})
+        for row in rows:
+            del self._under_way[row.id]
+            self._domains.ended(_domain_of(row), accepted=False)
+        self._alone |= {row.id for row in rows}
+        self._waiting = [*rows, *self._waiting]
+
+    def _unmakeable(self, row: QueuedLetter, error: BaseException) -> Result:
+        """Return the result of a letter that could not be made."""
+        if not row.attempts or isinstance(error, ServerFault):  # later attempts fail alike
+            facts = {"letter": row.id, "kind": row.letter, "board": row.board_id}
+            facts["game"] = self._outbox.game_of(row)
+            _log.error("a letter could not be made", exc_info=error, extra=facts)
+        if isinstance(error, ServerFault):
+            log_letter(row, "", "refused", "our fault")
+            return Failed(row.id, f"our fault: {error}")
+        # The next version may mend the bug; that is no reason to lose the letter.
+        return self._retry(row, f"not made: {type(error).__name__}")
+
+    def _deliver(self, row: QueuedLetter, letter: OutgoingLetter) -> None:
+        """Hand a letter to the relay; runs in the pool."""
+        error: Exception | None = None
+        try:
+            self._relay.deliver(letter)
+        except RelayError as refusal:
+            error = refusal
+        except Exception as fault:  # noqa: BLE001 - one letter must not stop the others
+            _log.exception("the relay failed in an unknown way", extra={"letter": row.id})
+            error = fault
+        self._events.put(_Delivery(row, error))
+
+    def _delivered(self, row: QueuedLetter, error: Exception | None) -> None:
+        """Record the end of a delivery."""
+        result: Result = Sent(row.id)
+        if isinstance(error, RelayDown):
+            self._breaker.record_failure(error, self._clock.now())
+            result = self._retry(row, str(error))
+        elif isinstance(error, RelayBusy):
+            result = self._busy(row, error)
+        elif isinstance(error, RelayTemporary):
+            result = self._retry(row, str(error))
+        elif isinstance(error, RelayPermanent):
+            log_letter(row, _domain_of(row), "refused", str(error))
+            result = Failed(row.id, str(error))
+        elif error is not None:
+            result = self._retry(row, type(error).__name__)
+        else:
+            log_letter(row, _domain_of(row), "sent", "")
+        if error is None or (isinstance(error, RelayError) and not isinstance(error, RelayDown)):
+            self._breaker.record_reply()
+        self._end(row, result)
+
+    def _busy(self, row: QueuedLetter, refusal: RelayBusy) -> Result:
+        """Let the domain rest, and try the letter again when the rest is over."""
+        domain = _domain_of(row)
+        until = self._domains.rest(domain, self._clock.now())
+        _log.info("a domain wants fewer letters", extra={"domain": domain, "until": until})
+        result = self._retry(row, str(refusal))
+        return replace(result, at=max(result.at, until)) if isinstance(result, Later) else result
+
+    def _retry(self, row: QueuedLetter, error: str) -> Later | Failed:
+        """Return the result of a letter that was not accepted: later, or never if it is old."""
+        now, domain = self._clock.now(), _domain_of(row)
+        wait = delay(row.attempts + 1, now - row.created_at, self._jitter())
+        if wait is None:
+            log_letter(row, domain, "refused", f"given up: {error}")
+            return Failed(row.id, f"given up after {LIFETIME.days} days: {error}")
+        log_letter(row, domain, "waits", error, wait)
+        return Later(row.id, now + wait, error)
+
+    def _end(self, row: QueuedLetter, result: Result) -> None:
+        """Record the result of a letter under way."""
+        del self._under_way[row.id]
+        self._domains.ended(_domain_of(row), accepted=isinstance(result, Sent))
+        self._record(row, result)
+
+    def _record(self, row: QueuedLetter, result: Result) -> None:
+        if row.effort <= HEAVY:
+            self._domains.settled(_domain_of(row))
+        self._alone.discard(row.id)
+        self._results.append(result)
+
+    def _settle(self) -> None:
+        """Store the results; if that fails they are kept, since lost ones would be sent twice."""
+        if self._results:
+            self._outbox.settle(self._results)
+            self._results = []
+
+    def _renew(self) -> None:
+        """Extend the leases of the letters in hand, however long the relay takes."""
+        if ids := self._in_hand():
+            self._outbox.renew(ids)
+        self._renew_at = monotonic() + self._renewal_s
+
+    def _in_hand(self) -> list[int]:
+        waiting = [row.id for row in self._waiting]
+        return [*waiting, *self._under_way, *(result.id for result in self._results)]
+
+    def _pause(self, now: datetime) -> float:
+        """Return the seconds until the next due letter, rest, trial or renewal."""
+        pause = min(self._poll_s, max(0.0, self._renew_at - monotonic()))
+        closed = self._domains.closed(now)
+        moments = [self._outbox.next_due(closed), self._domains.next_opening(now)]
+        due_at = min((moment for moment in moments if moment is not None), default=None)
+        if due_at is not None and self._wants_letters():
+            due_at = max(due_at, self._breaker.next_trial or due_at)
+            # A due letter that could not be claimed is in another sender's hands.
+            pause = min(pause, max(SHORTEST_PAUSE_S, (due_at - now).total_seconds()))
+        return pause
+
+    def _wait(self, pause: float | None) -> None:
+        """Wait for an event, and record all deliveries that have ended."""
+        try:
+            event = self._events.get(timeout=pause) if pause != 0.0 else self._events.get_nowait()
+            while True:
+                if event is not None:
+                    self._delivered(event.row, event.error)
+                event = self._events.get_nowait()
+        except Empty:
+            return
+
+    def _finish(self) -> None:
+        """Give back the waiting letters and settle those under way."""
+        for row in self._waiting:
+            self._record(row, Untried(row.id, self._clock.now()))
+        self._waiting = []
+        while self._under_way:
+            self._wait(None)
+        try:
+            self._settle()
+        except Exception as error:  # noqa: BLE001 - the leases end by themselves
+            facts = {"letters": len(self._results), "because": type(error).__name__}
+            _log.warning("letters could not be settled", extra=facts)
+
+
+def _domain_of(row: QueuedLetter) -> str:
+    return row.recipient.rpartition("@")[2].lower()

@@ -1,0 +1,330 @@
+"""Delivers letters by SMTP or LMTP with smtplib; connections are kept open and reused."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import re
+import smtplib
+import ssl
+from collections import deque
+from dataclasses import dataclass
+
+from pbmserv.errors import (
+    RelayBusy,
+    RelayDown,
+    RelayError,
+    RelayPermanent,
+    RelayRefusesUs,
+    RelayTemporary,
+)
+from pbmserv.mail.reply_address import blank_tokens
+from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.outbound.relay_url import RelayAddress
+
+_GOODBYE_S = 1.0
+_LONGEST_ERROR = 300
+# RFC 3463 sections 3.4, 3.5, 3.8: not accepting now, congestion, policy; and their usual wordings.
+_TOO_MUCH = re.compile(
+    r"\b4\.(?:7\.\d{1,3}|3\.2|4\.5)\b|rate.?limit|too many|too fast|throttl|deferred due to",
+    re.IGNORECASE,
+)
+# Refusals that concern us, not the recipient. RFC 3463 sections 3.2 and 3.8: our address, our
+# domain, and the usual wordings of "we do not relay for you".
+_ABOUT_US = re.compile(
+    r"\b5\.1\.[78]\b|\brelay(?:ing)?\b|rcpthosts|"
+    r"\bsender (?:address )?(?:rejected|denied|refused|verif|unknown|not)|"
+    r"authentication (?:is )?required|not authenticated",
+    re.IGNORECASE,
+)
+_ABOUT_RECIPIENT = re.compile(r"\b5\.(?:1\.[1-6]|2)\b")
+# RFC 5321 section 4.5.3.1.9, RFC 1870: this letter is too long.
+_TOO_LONG = re.compile(r"\A552|\b5\.(?:2\.3|3\.4)\b")
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f<>]")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds that the next hop may take (RFC 5321 section 4.5.3.2).
+
+    A letter whose end is not answered in time must be sent again although it may have been
+    accepted, so that last reply gets the most time.
+
+    Attributes:
+        connect: to connect and to greet; each address of the host gets as much.
+        command: for the reply to a command, and to accept a block of the letter.
+        end: for the reply to the final dot.
+    """
+
+    connect: float = 60.0
+    command: float = 300.0
+    end: float = 600.0
+
+
+class SmtpRelay(Relay):
+    """A relay reached by SMTP, SMTPS or LMTP.
+
+    Idle connections wait in a pool; each letter under way takes one out.
+    """
+
+    def __init__(
+        self,
+        address: RelayAddress,
+        trusted: ssl.SSLContext | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        """Prepare a relay without connecting.
+
+        Args:
+            address: where the relay is, and the login.
+            trusted: certificates to accept where a password is sent (`None`: the machine's).
+            patience: how long to wait (`None`: as long as RFC 5321 asks).
+        """
+        self._address = address
+        self._trusted = trusted
+        self._patience = patience or Patience()
+        self._idle: deque[smtplib.SMTP] = deque()
+
+    def __repr__(self) -> str:
+        return f"SmtpRelay({self._address!r})"
+
+    def close(self) -> None:
+        """Close the idle connections without waiting long; busy ones stay open."""
+        while self._idle:
+            connection = self._idle.pop()
+            with contextlib.suppress(smtplib.SMTPException, OSError):
+                _set_timeout(connection, _GOODBYE_S)
+                connection.quit()
+            connection.close()
+
+    def deliver(self, letter: OutgoingLetter) -> None:
+        """Hand over one letter, see `Relay.deliver`.
+
+        A kept connection may have died unnoticed. MAIL FROM reveals that, and is repeated over a
+        new connection. After DATA nothing is repeated: the letter may have been accepted.
+        """
+        connection = self._mail_accepted(letter)
+        try:
+            _recipient(connection, letter, self._patience.command)
+            _data(connection, letter, self._patience.end)
+        except RelayDown:
+            connection.close()
+            raise
+        except RelayError:
+            if _reset(connection, self._patience.command):
+                self._idle.append(connection)
+            else:
+                connection.close()
+            raise
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
+
+    def _mail_accepted(self, letter: OutgoingLetter) -> smtplib.SMTP:
+        """Return a connection on which MAIL FROM was accepted."""
+        with contextlib.suppress(IndexError, RelayDown):
+            return self._mail_said(self._idle.pop(), letter)
+        return self._mail_said(self._connected(letter), letter)
+
+    def _mail_said(self, connection: smtplib.SMTP, letter: OutgoingLetter) -> smtplib.SMTP:
+        try:
+            _mail(connection, letter, self._patience.command)
+        except RelayDown:
+            connection.close()
+            raise
+        except BaseException:
+            # Refused before anything else was said: the connection stays usable.
+            if _reset(connection, self._patience.command):
+                self._idle.append(connection)
+            else:
+                connection.close()
+            raise
+        return connection
+
+    def _connected(self, letter: OutgoingLetter) -> smtplib.SMTP:
+        """Return a new connection: greeted, encrypted if required, logged in."""
+        address = self._address
+        # Bounces come back to our domain, so it is our name in EHLO too (RFC 5321, 4.1.1.1).
+        domain = letter.envelope_sender.rpartition("@")[2]
+        name = domain if domain and domain.isascii() else "localhost"
+        try:
+            connection = self._opened(name)
+        except (OSError, smtplib.SMTPException) as error:
+            raise _connection_error("no connection to the relay", error) from None
+        try:
+            _set_timeout(connection, self._patience.command)
+            connection.ehlo_or_helo_if_needed()
+            if address.scheme == "smtp" and self._wants_tls(connection):
+                connection.starttls(context=self._context())
+                connection.ehlo_or_helo_if_needed()
+            if address.user:
+                connection.login(address.user, address.password)
+        except smtplib.SMTPAuthenticationError as error:
+            # The server's words might quote what we sent; its code says enough.
+            connection.close()
+            refusal = f"the relay refused our login ({error.smtp_code})"
+            raise _error_class(error)(refusal) from None
+        except (OSError, smtplib.SMTPException) as error:
+            connection.close()
+            raise _connection_error("the relay did not let us in", error) from None
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _opened(self, name: str) -> smtplib.SMTP:
+        address, wait = self._address, self._patience.connect
+        if address.scheme == "lmtp":
+            # smtplib treats a host that begins with a slash as a Unix socket.
+            return smtplib.LMTP(address.path or address.host, address.port, name, timeout=wait)
+        if address.scheme == "smtps":
+            return smtplib.SMTP_SSL(
+                address.host, address.port, name, timeout=wait, context=self._context()
+            )
+        return smtplib.SMTP(address.host, address.port, name, timeout=wait)
+
+    def _wants_tls(self, connection: smtplib.SMTP) -> bool:
+        """Return whether to start TLS.
+
+        Raises:
+            RelayDown: a password would be sent in the clear.
+        """
+        is_local = _is_loopback(self._address.host)
+        if connection.has_extn("starttls"):
+            return bool(self._address.user) or not is_local
+        if self._address.user and not is_local:
+            raise RelayDown("the relay offers no TLS, so the password was not sent")
+        return False
+
+    def _context(self) -> ssl.SSLContext:
+        """Verify certificates where a password is sent; else encrypt without (RFC 7435)."""
+        if self._address.user or self._address.scheme == "smtps":
+            return self._trusted or ssl.create_default_context()
+        unverified = ssl.create_default_context()
+        unverified.check_hostname = False
+        unverified.verify_mode = ssl.CERT_NONE
+        return unverified
+
+
+def _mail(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
+    # Not smtplib's own mail() and rcpt(): those parse the address first, and what they make of
+    # an unusual one need not be the same address.
+    parameters = [f"FROM:<{letter.envelope_sender}>"]
+    if connection.has_extn("size"):
+        parameters.append(f"SIZE={len(letter.raw)}")
+    addresses = letter.envelope_sender + letter.recipient
+    if _UNSAFE.search(addresses):
+        raise RelayPermanent("the address cannot be written in SMTP")
+    if not (letter.raw.isascii() and addresses.isascii()):  # RFC 6531
+        if not connection.has_extn("smtputf8"):
+            raise RelayPermanent("the relay cannot carry this address (no SMTPUTF8)")
+        parameters += ["SMTPUTF8", "BODY=8BITMIME"]
+        connection.command_encoding = "utf-8"
+    _command(connection, "MAIL", " ".join(parameters), seconds)
+
+
+def _recipient(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
+    _command(connection, "RCPT", f"TO:<{letter.recipient}>", seconds)
+
+
+def _command(connection: smtplib.SMTP, verb: str, parameters: str, seconds: float) -> None:
+    """Send a command and raise unless the reply is positive."""
+    try:
+        _set_timeout(connection, seconds)
+        code, words = connection.docmd(verb, parameters)
+    except (OSError, smtplib.SMTPException) as error:
+        raise _broken(verb, error) from None
+    if not 200 <= code < 300:
+        raise _refusal(verb, code, words)
+
+
+def _data(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
+    try:
+        _set_timeout(connection, seconds)
+        code, words = connection.data(letter.raw)  # doubles dots (RFC 5321 section 4.5.2)
+    except (OSError, smtplib.SMTPException) as error:
+        raise _broken("DATA", error) from None
+    if not 200 <= code < 300:
+        raise _refusal("DATA", code, words)
+
+
+def _broken(verb: str, error: OSError | smtplib.SMTPException) -> RelayError:
+    """Return our error for an exception during a command."""
+    if isinstance(error, smtplib.SMTPResponseException):
+        return _refusal(verb, error.smtp_code, error.smtp_error)
+    return RelayDown(f"the connection broke: {_message(error)}")
+
+
+def _refusal(verb: str, code: int, words: bytes | str) -> RelayError:
+    """Return the error for a reply that is not positive; its class decides the letter's fate."""
+    reply = f"{code} {_one_line(words)}"
+    text = f"{_NAMES[verb]}: {reply}"
+    if code == 421 or code < 400:
+        # RFC 5321, 3.8: the server closes the connection. A reply that is neither positive nor
+        # a refusal is nonsense; smtplib reports -1 for no reply.
+        return RelayDown(text)
+    if code in {530, 534, 535, 538}:
+        # RFC 4954, 6: about our login, not about this letter.
+        return RelayRefusesUs(text)
+    if 500 <= code < 600:
+        return RelayRefusesUs(text) if _is_about_us(verb, reply) else RelayPermanent(text)
+    if _TOO_MUCH.search(text):
+        return RelayBusy(text)
+    return RelayTemporary(text)
+
+
+_NAMES = {"MAIL": "MAIL FROM", "RCPT": "RCPT TO", "DATA": "DATA"}
+
+
+def _is_about_us(verb: str, reply: str) -> bool:
+    """Return whether any letter of ours would get this refusal."""
+    if verb == "MAIL":
+        return not _TOO_LONG.search(reply)
+    is_ours = _ABOUT_US.search(reply) and not _ABOUT_RECIPIENT.search(reply)
+    return verb == "RCPT" and bool(is_ours)
+
+
+def _connection_error(problem: str, error: Exception) -> RelayDown:
+    return _error_class(error)(f"{problem}: {_message(error)}")
+
+
+def _error_class(error: Exception) -> type[RelayDown]:
+    """A permanent refusal (5xx) will not end by itself: an operator must act."""
+    code = error.smtp_code if isinstance(error, smtplib.SMTPResponseException) else 0
+    return RelayRefusesUs if 500 <= code < 600 else RelayDown
+
+
+def _set_timeout(connection: smtplib.SMTP, seconds: float) -> None:
+    if connection.sock is not None:
+        connection.sock.settimeout(seconds)
+
+
+def _reset(connection: smtplib.SMTP, seconds: float) -> bool:
+    """Return whether the connection can be reused after a refusal."""
+    try:
+        _set_timeout(connection, seconds)
+        return connection.rset()[0] == 250
+    except (OSError, smtplib.SMTPException):
+        return False
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, smtplib.SMTPResponseException):
+        return f"{error.smtp_code} {_one_line(error.smtp_error)}"
+    return _one_line(str(error)) or type(error).__name__
+
+
+def _one_line(words: bytes | str) -> str:
+    """Return a server's words as one line for the log and the operator, without our tokens."""
+    text = blank_tokens(words.decode("utf-8", "replace") if isinstance(words, bytes) else words)
+    return "".join(c if c.isprintable() else " " for c in text)[:_LONGEST_ERROR].strip()
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

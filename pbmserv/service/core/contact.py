@@ -1,0 +1,165 @@
+"""Who may have to do with whom: whose words reach a player, and who may sit at one board.
+
+A block holds between persons, under all their names (`store.accounts.persons`). The blocked player
+learns nothing of it: words at a board seem to be passed on, and everything else is refused as it
+is by a player who wants no challenges or messages at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pbmserv.errors import Refused
+from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.service.core.results import Notification
+from pbmserv.service.core.words_for_others import UNSAID
+from pbmserv.store.accounts import blocks, persons, players
+from pbmserv.store.accounts.persons import Persons
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import challenges
+
+if TYPE_CHECKING:
+    from pbmserv.service.core.context import CommandContext
+
+
+# -- blocks ----------------------------------------------------------------------------------
+
+
+def marks_of(context: CommandContext, player_ids: Collection[int]) -> list[str]:
+    """Return the marks of some players' mailboxes, by every key, the newest one's first."""
+    ring = context.services.mail_domain.ring
+    by_mailbox = [
+        ring.marks(mailbox) for mailbox in persons.mailboxes_of(context.connection, player_ids)
+    ]
+    return [mark for by_key in zip(*by_mailbox, strict=True) for mark in by_key]
+
+
+def newest_marks_of(context: CommandContext, player_ids: Collection[int]) -> list[str]:
+    """Return the marks of some players' mailboxes by the newest key, to be kept."""
+    mailboxes = persons.mailboxes_of(context.connection, player_ids)
+    return marks_of(context, player_ids)[: len(mailboxes)]
+
+
+def blocked_pairs(
+    context: CommandContext, player_ids: Collection[int], known: Persons | None = None
+) -> set[tuple[int, int]]:
+    """Return those pairs of players of whom the first blocks the second.
+
+    Names of one person block each other only by name.
+
+    Args:
+        known: the players sorted into persons, where the caller has done that.
+    """
+    connection = context.connection
+    found = known or persons.persons_of(connection, player_ids)
+    by_name = blocks.by_name(connection, found.by_player)
+    if not by_name:  # a block of a mailbox has a name, too
+        return set()
+    pairs = {
+        (found.by_player[blocker], found.by_player[blocked])
+        for blocker, blocked in by_name
+        if blocked in found.by_player
+    }
+    marked = blocks.by_mailbox(connection, found.by_player)
+    for person in {found.by_player[each] for each in player_ids}:
+        marks = set(marks_of(context, found.names(person)))
+        pairs |= {(found.by_player[blocker], person) for blocker, mark in marked if mark in marks}
+    exact = set(by_name)
+    return {
+        (blocker, blocked)
+        for blocker in player_ids
+        for blocked in player_ids
+        if (
+            (blocker, blocked) in exact
+            if found.same(blocker, blocked)
+            else (found.by_player[blocker], found.by_player[blocked]) in pairs
+        )
+    }
+
+
+def blocks_player(context: CommandContext, player_id: int, other_id: int) -> bool:
+    """Whether a player wants no words and no boards from another one."""
+    return (player_id, other_id) in blocked_pairs(context, {player_id, other_id})
+
+
+def outlast_name(context: CommandContext, player_id: int) -> None:
+    """Let blocks on a player outlast the account, which is about to be deleted."""
+    blockers = blocks.blockers_of(context.connection, player_id)
+    if blockers:
+        names = persons.names_of(context.connection, player_id)
+        marks = newest_marks_of(context, names)
+        for blocker in blockers:
+            blocks.block(context.connection, blocker, player_id, marks)
+
+
+# -- words -----------------------------------------------------------------------------------
+
+
+def reaches(context: CommandContext, writer_id: int, reader: Player) -> bool:
+    """Whether a player's words reach another one, who may be another name of the same person."""
+    found = persons.persons_of(context.connection, {writer_id, reader.id})
+    if (reader.id, writer_id) in blocked_pairs(context, {writer_id, reader.id}, found):
+        return False
+    if reader.messages == "all" or found.same(writer_id, reader.id):
+        return True
+    return reader.messages == "played" and challenges.have_played(
+        context.connection, found.names(reader.id), found.names(writer_id)
+    )
+
+
+def heard(context: CommandContext, letters: Iterable[Notification]) -> Iterator[Notification]:
+    """Take out of letters the words that do not reach their readers.
+
+    A letter that brings nothing else is left out. Words of operators to everybody reach those who
+    have asked for them.
+    """
+    for letter in letters:
+        words, kind = letter.part.words, kind_of(letter.part.letter)
+        writer = _writer(context, letter)
+        reader = None
+        if writer is not None and letter.player_id is not None and not kind.for_many:
+            reader = players.by_id(context.connection, letter.player_id)
+        if writer is None or reader is None or reaches(context, writer.id, reader):
+            yield letter
+        elif not kind.only_words:
+            yield replace(letter, part=replace(letter.part, words={**words, "said": UNSAID}))
+
+
+def _writer(context: CommandContext, letter: Notification) -> Player | None:
+    """Return the player whose words a letter brings, if it brings any."""
+    words = letter.part.words
+    if not words.get("said") or not words.get("by"):
+        return None
+    return players.of_name(context.connection, words["by"])
+
+
+# -- boards ----------------------------------------------------------------------------------
+
+
+def must_meet(
+    context: CommandContext, speaker_id: int, others: Collection[Player], every: Collection[Player]
+) -> None:
+    """Refuse to bring players to one board if one of them blocks another.
+
+    Args:
+        speaker_id: the player who asks for the board, or accepts it.
+        others: the players whom the speaker would meet.
+        every: all players of whom no two may be apart.
+
+    Raises:
+        Refused: says whom the speaker blocks; of others it does not say who blocks whom.
+    """
+    pairs = blocked_pairs(context, {speaker_id, *(player.id for player in (*others, *every))})
+    if not pairs:
+        return
+    by_name = dict.fromkeys(blocks.by_name(context.connection, [speaker_id]))
+    for player in others:
+        if (speaker_id, player.id) in by_name:
+            raise Refused("you-block", part=player.userid, example=f"prefs unblock={player.userid}")
+        if {(speaker_id, player.id), (player.id, speaker_id)} & pairs:
+            raise Refused("unavailable", part=player.userid)
+    ids = {player.id for player in every}
+    if any(blocker in ids and blocked in ids for blocker, blocked in pairs):
+        raise Refused("not-together", part=", ".join(player.userid for player in others))

@@ -1,0 +1,115 @@
+"""Rows about blocks: players from whom a player wants no words and no boards.
+
+A block holds between persons (`store.accounts.persons`), so callers give all names of both. It
+also names the mailboxes of the blocked person, as keyed hashes: a name that is deleted and comes
+back, or that gives its old address to a new name, stays blocked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from sqlalchemy import Connection, delete, or_, select
+
+from pbmserv.store.core.statements import insert_into
+from pbmserv.store.tables.accounts import blocked_mailboxes, blocks, players
+
+
+def blocked_userids(connection: Connection, player_ids: Collection[int]) -> list[str]:
+    """Return the userids that any of these players blocks, in order."""
+    userids = connection.execute(
+        select(players.c.userid)
+        .join(blocks, blocks.c.blocked_id == players.c.id)
+        .where(blocks.c.player_id.in_(player_ids))
+        .distinct()
+        .order_by(players.c.userid)
+    )
+    return list(userids.scalars())
+
+
+def by_name(connection: Connection, player_ids: Collection[int]) -> list[tuple[int, int]]:
+    """Return (player id, id of a name that player blocks) for some players."""
+    rows = connection.execute(
+        select(blocks.c.player_id, blocks.c.blocked_id).where(blocks.c.player_id.in_(player_ids))
+    )
+    return [(row.player_id, row.blocked_id) for row in rows]
+
+
+def by_mailbox(connection: Connection, player_ids: Collection[int]) -> list[tuple[int, str]]:
+    """Return (player id, mark of a mailbox that player blocks) for some players."""
+    table = blocked_mailboxes
+    rows = connection.execute(
+        select(table.c.player_id, table.c.mark).where(table.c.player_id.in_(player_ids))
+    )
+    return [(row.player_id, row.mark) for row in rows]
+
+
+def blockers_of(connection: Connection, blocked_id: int) -> list[int]:
+    """Return the ids of the players who block this one by name."""
+    rows = connection.execute(
+        select(blocks.c.player_id)
+        .where(blocks.c.blocked_id == blocked_id)
+        .order_by(blocks.c.player_id)
+    )
+    return list(rows.scalars())
+
+
+def block(connection: Connection, player_id: int, blocked_id: int, marks: Iterable[str]) -> None:
+    """Block a player and these mailboxes; doing so twice changes nothing."""
+    pair = {"player_id": player_id, "blocked_id": blocked_id}
+    connection.execute(insert_into(connection, blocks).values(**pair).on_conflict_do_nothing())
+    for mark in marks:
+        connection.execute(
+            insert_into(connection, blocked_mailboxes)
+            .values(**pair, mark=mark)
+            .on_conflict_do_nothing()
+        )
+
+
+def unblock(
+    connection: Connection,
+    player_ids: Collection[int],
+    blocked: Collection[int],
+    marks: Collection[str],
+) -> None:
+    """Take every block back that one of some players has on a person.
+
+    Args:
+        blocked: ids of the person's names.
+        marks: of the person's mailboxes.
+    """
+    by_mailbox = connection.execute(
+        select(blocked_mailboxes.c.blocked_id).where(
+            blocked_mailboxes.c.player_id.in_(player_ids), blocked_mailboxes.c.mark.in_(marks)
+        )
+    )
+    ids = {*blocked, *by_mailbox.scalars()}
+    for table in (blocked_mailboxes, blocks):
+        connection.execute(
+            delete(table).where(table.c.player_id.in_(player_ids), table.c.blocked_id.in_(ids))
+        )
+
+
+def forget_by(connection: Connection, player_id: int) -> None:
+    """Forget whom a player blocks."""
+    for table in (blocked_mailboxes, blocks):
+        connection.execute(delete(table).where(table.c.player_id == player_id))
+
+
+def move(connection: Connection, old: int, new: int) -> None:
+    """Give all blocks by and on one player to another, except blocks between the two."""
+    for table in (blocks, blocked_mailboxes):
+        is_about_old = or_(table.c.player_id == old, table.c.blocked_id == old)
+        rows = connection.execute(select(table).where(is_about_old)).mappings().all()
+        connection.execute(delete(table).where(is_about_old))
+        for row in rows:
+            pair = {name: new if row[name] == old else row[name] for name in _PAIR}
+            if pair["player_id"] != pair["blocked_id"]:
+                connection.execute(
+                    insert_into(connection, table)
+                    .values(**{**row, **pair})
+                    .on_conflict_do_nothing()
+                )
+
+
+_PAIR = ("player_id", "blocked_id")

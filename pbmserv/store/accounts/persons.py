@@ -1,0 +1,157 @@
+"""Players who are one person: their confirmed addresses lead to the same mailbox.
+
+This is the only place that decides it. Sharing is passed on: if a first player shares a mailbox
+with a second, and the second shares another with a third, all three are one person. It holds as
+long as the addresses do; players who have signed off or were suspended are included.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from sqlalchemy import Connection, bindparam, select
+
+from pbmserv.store.tables.accounts import addresses
+
+MOST_NAMES = 1_000
+"""Further names that are looked up for a set of players; behind a mailbox with more, some of them
+count as persons of their own."""
+
+MOST_LINES = 8
+"""A list is read this many times as far as it is long, at most, to fill the places of names that
+are left out."""
+
+_PAIRS = select(addresses.c.player_id, addresses.c.mailbox).order_by(
+    addresses.c.player_id, addresses.c.mailbox
+)
+_MAILBOXES_OF = _PAIRS.where(addresses.c.player_id.in_(bindparam("ids", expanding=True)))
+_OWNERS_OF = _PAIRS.where(addresses.c.mailbox.in_(bindparam("mailboxes", expanding=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Persons:
+    """Some players, sorted into persons.
+
+    Attributes:
+        by_player: the lowest player id of the person, by player id; other names of the same
+            persons are included.
+    """
+
+    by_player: dict[int, int]
+
+    def same(self, one: int, other: int) -> bool:
+        """Whether two players are one person."""
+        return self.by_player[one] == self.by_player[other]
+
+    def names(self, player_id: int) -> frozenset[int]:
+        """Return the ids of all players who are the same person as this one, itself included."""
+        person = self.by_player[player_id]
+        return frozenset(each for each, owner in self.by_player.items() if owner == person)
+
+    def repeated(self, player_ids: Iterable[int]) -> frozenset[int]:
+        """Return those players of whom another name is among these players, too."""
+        ids = set(player_ids)
+        counts = Counter(self.by_player[each] for each in ids)
+        return frozenset(each for each in ids if counts[self.by_player[each]] > 1)
+
+
+def persons_of(connection: Connection, player_ids: Collection[int]) -> Persons:
+    """Sort players into persons, together with all their other names."""
+    owner = {each: each for each in player_ids}
+    first_of: dict[str, int] = {}  # a player with that mailbox
+    new_ids, limit = set(owner), len(owner) + MOST_NAMES
+    while new_ids:
+        rows = connection.execute(_MAILBOXES_OF, {"ids": sorted(new_ids)}).all()
+        new_mailboxes = sorted({mailbox for _, mailbox in rows if mailbox} - first_of.keys())
+        if not new_mailboxes:
+            break
+        rows = connection.execute(_OWNERS_OF, {"mailboxes": new_mailboxes}).all()
+        new_ids = set()
+        for player_id, mailbox in rows:
+            if player_id not in owner:
+                if len(owner) >= limit:
+                    continue
+                owner[player_id] = player_id
+                new_ids.add(player_id)
+            _join(owner, first_of.setdefault(mailbox, player_id), player_id)
+    return Persons({each: _root(owner, each) for each in owner})
+
+
+def names_of(connection: Connection, player_id: int) -> frozenset[int]:
+    """Return the ids of all players who are the same person as this one, itself included."""
+    return persons_of(connection, [player_id]).names(player_id)
+
+
+def mailboxes_of(connection: Connection, player_ids: Collection[int]) -> list[str]:
+    """Return the mailboxes of some players, in order."""
+    rows = connection.execute(_MAILBOXES_OF, {"ids": sorted(player_ids)})
+    return sorted({row.mailbox for row in rows if row.mailbox})
+
+
+def owners_of(connection: Connection, mailbox: str) -> frozenset[int]:
+    """Return the ids of players with an address that leads to this mailbox."""
+    rows = connection.execute(_OWNERS_OF, {"mailboxes": [mailbox]})
+    return frozenset(row.player_id for row in rows)
+
+
+def _root(owner: dict[int, int], player_id: int) -> int:
+    while owner[player_id] != player_id:
+        player_id = owner[player_id]
+    return player_id
+
+
+def _join(owner: dict[int, int], one: int, other: int) -> None:
+    low, high = sorted((_root(owner, one), _root(owner, other)))
+    owner[high] = low
+
+
+class _Line(Protocol):
+    """A line of a list, about one player."""
+
+    @property
+    def player_id(self) -> int: ...
+
+
+L = TypeVar("L", bound=_Line)
+
+
+def each_once(connection: Connection, lines: Sequence[L], besides: Collection[int] = ()) -> list[L]:
+    """Keep the first line of each person, and none of persons who are named elsewhere.
+
+    Args:
+        lines: of a list, the best ones first.
+        besides: ids of the players who are named elsewhere.
+    """
+    persons = persons_of(connection, {*besides, *(line.player_id for line in lines)})
+    named = {persons.by_player[each] for each in besides}
+    kept = []
+    for line in lines:
+        person = persons.by_player[line.player_id]
+        if person not in named:
+            named.add(person)
+            kept.append(line)
+    return kept
+
+
+def first_each_once(
+    connection: Connection,
+    read: Callable[[int], Sequence[L]],
+    most: int,
+    besides: Collection[int] = (),
+) -> list[L]:
+    """Return the first *most* lines of a list in which each person stands once.
+
+    Args:
+        read: returns so many lines of the whole list, the best ones first.
+        besides: as for `each_once`.
+    """
+    wanted = most
+    while True:
+        lines = read(wanted)
+        kept = each_once(connection, lines, besides)
+        if len(kept) >= most or len(lines) < wanted or wanted >= MOST_LINES * most:
+            return kept[:most]
+        wanted *= 2

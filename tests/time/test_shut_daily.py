@@ -1,0 +1,164 @@
+"""A day's box stays shut, everywhere, for a player who has given it up."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from sqlalchemy import select
+
+from pbmserv.games.blackbox.game_ids import atoms_of, read_id
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.store.boards import boards
+from pbmserv.store.tables.mail import outbox
+
+pytestmark = pytest.mark.slow
+
+ALICE, BOB = address_of("alice"), address_of("bob")
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Indoors]:
+    """A server at noon, UTC."""
+    with indoors(tmp_path) as server:
+        server.sign_up("alice", "bob")
+        yield server
+
+
+def daily_of(house: Indoors, userid: str) -> Posted:
+    letters = house.send(address_of(userid), f"blackbox daily {userid} {PASSWORD} 07:30")
+    (letter,) = [one for one in letters if one.kind == "daily"]
+    return letter
+
+
+def box_of(house: Indoors, letter: Posted) -> tuple[str, tuple[str, ...]]:
+    """The game ID of a letter's box, and its cells with atoms."""
+    assert letter.board is not None
+    with house.server.database.reading.connect() as connection:
+        board = boards.load(connection, letter.board)
+    assert board is not None
+    (word,) = [word for word in board.options if word.startswith("-id=")]
+    game = read_id(word.removeprefix("-id="))
+    cells = geometry(game.width, game.height)
+    return word.partition(":")[2], tuple(cells.name(cell) for cell in sorted(atoms_of(game)))
+
+
+def solution(cells: tuple[str, ...]) -> str:
+    return ",".join((*("+" + cell for cell in cells), "?"))
+
+
+def wrong_guess(cells: tuple[str, ...]) -> str:
+    """A guess that is wrong about one atom."""
+    free = next(cell for cell in ("A1", "B1", "C1", "D1", "E1", "F1") if cell not in cells)
+    return solution((free, *cells[1:]))
+
+
+def opens(letter: Posted, box: str, cells: tuple[str, ...]) -> bool:
+    """Whether anything of a letter or its files tells the box, beyond its reader's own markers."""
+    whole = letter.raw.decode()
+    files = [part.get_content() for part in letter.message.iter_attachments()]
+    texts = (whole, letter.text, letter.html if letter.has_html else "", *map(str, files))
+    named = any(f"at {cells[0]}, {cells[1]}" in text for text in texts)
+    drawn = any(ATOM.search(text) for text in texts)
+    return named or drawn or any(box in text for text in texts)
+
+
+ATOM = re.compile(r"[ ?x]@\||\?x\||>\??@<")
+"""A cell with an atom, or a marker told to be wrong, as letters draw them."""
+
+ENDS = ("solve", "resign", "wrong guess")
+
+
+def end(house: Indoors, letter: Posted, how: str) -> list[Posted]:
+    if how == "wrong guess":
+        return house.reply(letter, wrong_guess(box_of(house, letter)[1]))
+    return house.reply(letter, how)
+
+
+def looks(house: Indoors, letter: Posted) -> Iterator[Posted]:
+    """All that its player can be sent of the box after the end."""
+    board = letter.board
+    for line in (
+        "show",
+        "showas",
+        "record",
+        "replay",
+        "save",
+        "report",
+        "hint",
+        "check",
+        "1",
+        "undo",
+        "rematch",
+    ):
+        yield from house.reply(letter, line)
+    for line in (
+        f"blackbox show {board}",
+        f"blackbox show {board}#1",
+        f"blackbox showas alice {PASSWORD} {board}",
+        f"blackbox showas alice {PASSWORD} {board}#1",
+        f"blackbox showas alice {PASSWORD} {board}#2",
+        f"blackbox record {board}",
+        f"blackbox replay {board} alice",
+        f"blackbox save {board} alice {PASSWORD}",
+        f"blackbox report {board}",
+        "blackbox history alice",
+        f"export alice {PASSWORD}",
+    ):
+        yield from house.send(ALICE, line)
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_who_did_not_solve_it_learns_nothing_before_the_day_is_over(
+    house: Indoors, how: str
+) -> None:
+    house.send(ALICE, f"prefs alice {PASSWORD} report=always")
+    letter = daily_of(house, "alice")
+    box, cells = box_of(house, letter)
+    (moved,) = house.reply(letter, "1")
+    ended = end(house, moved, how)
+    assert [one.kind for one in ended] == ["result"]
+    assert "stays shut" in " ".join(ended[0].text.split())
+    for told in (*ended, *looks(house, letter)):
+        assert not opens(told, box, cells), (told.kind, told.text)
+    house.live(hours=13)
+    (shown,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {letter.board}")
+    assert opens(shown, box, cells), shown.text
+    assert "Nothing is hidden any more." in shown.text
+    (record,) = house.send(ALICE, f"blackbox record {letter.board}")
+    assert record.kind == "record"
+
+
+def test_who_solved_it_has_seen_it(house: Indoors) -> None:
+    letter = daily_of(house, "alice")
+    box, cells = box_of(house, letter)
+    (result,) = house.reply(letter, solution(cells))
+    assert opens(result, box, cells)
+    (record,) = house.reply(result, "record")
+    assert record.kind == "record"
+
+
+def test_it_stays_shut_while_somebody_still_plays_it(house: Indoors) -> None:
+    letter, other = daily_of(house, "alice"), daily_of(house, "bob")
+    box, cells = box_of(house, letter)
+    house.reply(letter, "solve")
+    house.live(hours=13)
+    (shown,) = house.reply(letter, "show")
+    assert not opens(shown, box, cells)
+    house.reply(other, solution(cells))
+    (shown,) = house.reply(letter, "show")
+    assert opens(shown, box, cells)
+
+
+def test_no_letter_in_the_outbox_says_what_its_reader_may_not_know(house: Indoors) -> None:
+    letter = daily_of(house, "alice")
+    box, _ = box_of(house, letter)
+    house.reply(letter, "solve")
+    list(looks(house, letter))
+    with house.server.database.reading.connect() as connection:
+        for row in connection.execute(select(outbox.c.letter, outbox.c.words)):
+            assert box not in json.dumps(row.words), row.letter

@@ -1,0 +1,45 @@
+"""Lessons of an opened box are worked out when somebody reads them, and for nobody else."""
+
+from __future__ import annotations
+
+from pbmserv.engine.position import Position, notes_for, opening
+from pbmserv.engine.record import GameRecord, Ply
+from pbmserv.engine.types import Rng, Seat
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.rules import LESSONS
+
+KINDS = {"contradicted", "distinguishing", "dead-zone"}
+
+
+def given_up(seats: int) -> Position:
+    """A race on a large box with few atoms, in which nobody has found anything."""
+    words = ("-race", "-size=26x26", "-atoms=3", "-seed=lessons")
+    options = GAME.fixed(GAME.options(words, seats), Rng(b"lessons", 0))
+    position = opening(GAME, GameRecord("blackbox", 1, seats, GAME.describe(options), b"lessons"))
+    for number in range(seats):
+        position = position.play(Ply(number + 1, Seat(number), "resign", free=False))
+    return position
+
+
+def test_the_step_that_ends_a_race_says_only_whose_lessons_there_are() -> None:
+    notes = given_up(3).step.notes
+    lessons = [note for note in notes if note.kind == LESSONS]
+    assert [note.audience for note in lessons] == [frozenset({Seat(n)}) for n in range(3)]
+    assert not any(note.values for note in lessons)
+    assert not any(note.kind in KINDS for note in notes)
+
+
+def test_each_reader_gets_the_own_lessons_and_spectators_get_none() -> None:
+    step = given_up(2).step
+    for seat in (Seat(0), Seat(1)):
+        told = [note for note in notes_for(GAME, step, seat) if note.kind in KINDS]
+        assert told
+        assert {note.seat for note in told} == {seat}
+    for reader in (None, Seat(0)):
+        assert LESSONS not in {note.kind for note in notes_for(GAME, step, reader)}
+    assert not KINDS & {note.kind for note in notes_for(GAME, step, None)}
+
+
+def test_lessons_come_before_the_scores() -> None:
+    kinds = [note.kind for note in notes_for(GAME, given_up(1).step, Seat(0))]
+    assert kinds.index("distinguishing") < kinds.index("score")

@@ -1,0 +1,49 @@
+"""Limits for recipient domains."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from pbmserv.outbound.domains import LONGEST_REST, Domains
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def test_a_domain_gets_no_more_letters_at_a_time_than_its_limit() -> None:
+    domains = Domains(2)
+    for _ in range(2):
+        assert domains.may_begin("x.example")
+        domains.began("x.example")
+    assert not domains.may_begin("x.example")
+    assert domains.may_begin("y.example")
+    domains.ended("x.example", accepted=True)
+    assert domains.may_begin("x.example")
+
+
+def test_no_more_letters_are_claimed_for_a_domain_that_has_enough_in_hand() -> None:
+    domains = Domains(2)
+    for _ in range(100):
+        domains.claimed("x.example")
+    domains.claimed("y.example")
+    assert domains.closed(NOON) == {"x.example"}
+    for _ in range(99):
+        domains.settled("x.example")
+    assert domains.closed(NOON) == frozenset()
+
+
+def test_each_rest_is_twice_as_long_until_a_letter_is_accepted() -> None:
+    domains, now = Domains(8), NOON
+    rests = []
+    for _ in range(8):
+        until = domains.rest("x.example", now)
+        assert domains.closed(now) == {"x.example"}
+        assert domains.next_opening(now) == domains.resting_until("x.example", now) == until
+        rests.append(until - now)
+        now = until
+    assert domains.closed(now) == frozenset()
+    assert domains.next_opening(now) is None
+    assert rests == [timedelta(minutes=n) for n in (1, 2, 4, 8, 16, 30, 30, 30)]
+    assert rests[-1] == LONGEST_REST
+    domains.began("x.example")
+    domains.ended("x.example", accepted=True)
+    assert domains.rest("x.example", now) == now + timedelta(minutes=1)

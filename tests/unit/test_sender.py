@@ -1,0 +1,708 @@
+"""The sender: batches, failures, pauses, and its end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+
+import pytest
+
+from pbmserv.errors import (
+    RelayBusy,
+    RelayDown,
+    RelayPermanent,
+    RelayRefusesUs,
+    RelayTemporary,
+    ServerFault,
+    StoreAway,
+)
+from pbmserv.log import TextFormatter
+from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
+from pbmserv.outbound.outbox import HEAVY, Failed, Later, Result, Sent, Untried
+from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.outbound.sender import BATCH, Sender
+from pbmserv.store.delivery.outbox import SHARE, QueuedLetter
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+LEASE = timedelta(minutes=5)
+PATIENCE_S = 20.0
+
+
+class MovedClock:
+    """Stands at noon until it is moved."""
+
+    def __init__(self) -> None:
+        self.time = NOON
+
+    def now(self) -> datetime:
+        return self.time
+
+
+@dataclass
+class Row:
+    id: int
+    created_at: datetime
+    due: datetime | None
+    attempts: int = 0
+    letter: OutgoingLetter | None = None
+    result: Result | None = None
+    effort: int = 1
+
+
+@dataclass
+class MemoryOutbox:
+    """The outbox as a list; it can be told to fail, and can be waited on."""
+
+    clock: MovedClock
+    rows: list[Row] = field(default_factory=list)
+    unmakeable: dict[int, Exception] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    claims: list[int] = field(default_factory=list)
+    renewed: list[list[int]] = field(default_factory=list)
+    away: int = 0
+    made: list[list[int]] = field(default_factory=list)
+    in_hand: list[list[int]] = field(default_factory=list)
+    asked: int = 0
+    idle: bool = False
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def add(self, count: int, like: Row | None = None) -> None:
+        """Queue letters, due now if they are not *like* another."""
+        with self.changed:
+            for _ in range(count):
+                row = like or Row(0, self.clock.now(), self.clock.now())
+                self.rows.append(replace(row, id=len(self.rows)))
+
+    def claim(
+        self,
+        limit: int,
+        in_hand: Collection[int] = (),
+        avoiding: Collection[str] = (),
+        since: datetime | None = None,
+    ) -> list[QueuedLetter]:
+        with self.changed:
+            self.in_hand.append(list(in_hand))
+            self._maybe_break("claim")
+            now = self.clock.now()
+            due = [row for row in self._open(avoiding) if row.due and row.due <= now][:limit]
+            for row in due:
+                row.due = now + LEASE
+            if due:
+                self.idle = False
+                self.claims.append(len(due))
+            return [queued(row) for row in due]
+
+    def make(self, rows: Sequence[QueuedLetter]) -> list[OutgoingLetter]:
+        self.made.append([row.id for row in rows])
+        if self.away:
+            self.away -= 1
+            raise StoreAway("play has gone away")
+        for row in rows:
+            if row.raw is None and row.id in self.unmakeable:
+                raise self.unmakeable[row.id]
+        return [letter(row.id) for row in rows]
+
+    def game_of(self, row: QueuedLetter) -> str:
+        return ""
+
+    def settle(self, results: Sequence[Result]) -> None:
+        with self.changed:
+            self._maybe_break("settle")
+            for result in results:
+                row = self.rows[result.id]
+                row.result = result
+                row.due = result.at if isinstance(result, Later | Untried) else None
+                row.attempts += isinstance(result, Later)
+            self.changed.notify_all()
+
+    def renew(self, ids: Sequence[int]) -> None:
+        with self.changed:
+            self._maybe_break("renew")
+            for one in ids:
+                self.rows[one].due = self.clock.now() + LEASE
+            self.renewed.append(list(ids))
+            self.changed.notify_all()
+
+    def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
+        with self.changed:
+            self.asked += 1
+            self.idle = True
+            self.changed.notify_all()
+            return min((row.due for row in self._open(avoiding) if row.due), default=None)
+
+    def _open(self, avoiding: Collection[str]) -> list[Row]:
+        return [row for row in self.rows if DOMAINS.get(row.id, "x.example") not in avoiding]
+
+    def _maybe_break(self, what: str) -> None:
+        if what in self.broken:
+            self.broken.discard(what)
+            self.changed.notify_all()
+            raise OSError(f"{what}: the database went away")
+
+    def wait_for(self, happened: Callable[[], bool]) -> None:
+        with self.changed:
+            assert self.changed.wait_for(happened, PATIENCE_S)
+
+    def wait_until_settled(self) -> list[Result]:
+        self.wait_for(lambda: all(row.result is not None for row in self.rows))
+        return [row.result for row in self.rows if row.result is not None]
+
+    def wait_until_idle(self) -> None:
+        """Until a thread has found nothing (more) to do."""
+        self.wait_for(lambda: self.idle)
+
+    def wait_until_idle_again(self, sender: Sender) -> None:
+        """The same after a wake, whether that finds a letter or not."""
+        with self.changed:
+            self.idle = False
+        sender.wake()
+        self.wait_until_idle()
+
+
+class TestRelay(Relay):
+    """Takes letters, or raises what it is told to."""
+
+    __test__ = False
+
+    def __init__(self) -> None:
+        self.taken: list[int] = []
+        self.errors: dict[int, Exception] = {}
+        self.always: Exception | None = None
+        self.before: Callable[[OutgoingLetter], object] = lambda _: None
+
+    def deliver(self, letter: OutgoingLetter) -> None:
+        self.before(letter)
+        error = self.errors.get(letter.id, self.always)
+        if error is not None:
+            raise error
+        self.taken.append(letter.id)
+
+    def close(self) -> None:
+        """Holds nothing."""
+
+
+DOMAINS: dict[int, str] = {}
+"""Recipient domains of letters that do not go to x.example."""
+
+
+def queued(row: Row) -> QueuedLetter:
+    made = letter(row.id)
+    return QueuedLetter(
+        "welcome",
+        made.recipient,
+        {},
+        made.message_id,
+        id=row.id,
+        attempts=row.attempts,
+        created_at=row.created_at,
+        raw=None if row.letter is None else row.letter.raw,
+        effort=row.effort,
+    )
+
+
+def letter(number: int) -> OutgoingLetter:
+    to = f"a@{DOMAINS.get(number, 'x.example')}"
+    return OutgoingLetter(
+        number, f"<{number}@play.example>", "b@play.example", to, b"Subject: x\r\n\r\n"
+    )
+
+
+@pytest.fixture
+def clock() -> MovedClock:
+    return MovedClock()
+
+
+@pytest.fixture
+def outbox(clock: MovedClock) -> MemoryOutbox:
+    return MemoryOutbox(clock)
+
+
+@pytest.fixture
+def relay() -> TestRelay:
+    return TestRelay()
+
+
+Begin = Callable[..., Sender]
+
+
+@pytest.fixture
+def begin(outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock) -> Iterator[Begin]:
+    """Starts senders, and stops them after the test."""
+    started: list[Sender] = []
+
+    def start(
+        threads: int = 1,
+        poll_s: float = 30.0,
+        domain_letters: int = 0,
+        renewal_s: float = 60.0,
+    ) -> Sender:
+        sender = Sender(
+            outbox,
+            relay,
+            clock,
+            lambda: 0.5,
+            threads=threads,
+            poll_s=poll_s,
+            domain_letters=domain_letters,
+            renewal_s=renewal_s,
+        )
+        sender.start()
+        started.append(sender)
+        return sender
+
+    yield start
+    DOMAINS.clear()
+    for sender in started:
+        assert sender.stop(PATIENCE_S)
+
+
+def test_due_letters_are_claimed_in_batches_and_each_is_sent_once(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    outbox.add(2 * BATCH + 20)
+    begin()
+    assert outbox.wait_until_settled() == [Sent(n) for n in range(2 * BATCH + 20)]
+    assert relay.taken == list(range(2 * BATCH + 20))
+    assert max(outbox.claims) == BATCH
+
+
+def test_a_refusal_among_others_concerns_its_letter_alone(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    outbox.add(6)
+    relay.errors = {2: RelayPermanent("550 no such user")}
+    begin(threads=3)
+    assert outbox.wait_until_settled() == [
+        Sent(0), Sent(1), Failed(2, "550 no such user"), Sent(3), Sent(4), Sent(5),
+    ]  # fmt: skip
+
+
+def test_of_few_letters_each_is_sent_before_the_next_is_made(
+    outbox: MemoryOutbox, begin: Begin
+) -> None:
+    outbox.add(2)
+    begin()
+    outbox.wait_until_settled()
+    assert outbox.made == [[0], [1]]
+
+
+@pytest.mark.parametrize("effort", [HEAVY + 1, SHARE])
+def test_heavy_letters_are_made_alone_and_after_the_others(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin, effort: int
+) -> None:
+    outbox.add(6)
+    for heavy in (1, 2):
+        outbox.rows[heavy].effort = effort
+    begin()
+    outbox.wait_until_settled()
+    assert relay.taken == [0, 3, 4, 5, 1, 2]
+    assert outbox.made[-2:] == [[1], [2]]
+
+
+def test_letters_that_come_while_heavy_ones_wait_go_first(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    outbox.add(20)
+    for row in outbox.rows:
+        row.effort = SHARE
+
+    def queue_another(one: OutgoingLetter) -> None:
+        if one.id == 2:
+            outbox.add(1)
+
+    relay.before = queue_another
+    begin()
+    outbox.wait_for(lambda: len(outbox.rows) == 21 and outbox.rows[20].result is not None)
+    assert relay.taken.index(20) <= 5
+
+
+def test_a_letter_that_was_rendered_before_is_sent_as_it_was(
+    outbox: MemoryOutbox, begin: Begin
+) -> None:
+    outbox.add(1, Row(0, NOON, NOON, letter=letter(0)))
+    outbox.unmakeable[0] = AssertionError("must not be rendered again")
+    begin()
+    assert outbox.wait_until_settled() == [Sent(0)]
+
+
+def test_waking_sends_at_once(outbox: MemoryOutbox, begin: Begin) -> None:
+    sender = begin()
+    outbox.wait_for(lambda: outbox.asked > 0)
+    outbox.add(1)
+    sender.wake()
+    assert outbox.wait_until_settled() == [Sent(0)]
+
+
+def test_without_waking_the_next_look_finds_it(outbox: MemoryOutbox, begin: Begin) -> None:
+    begin(poll_s=0.01)
+    outbox.wait_for(lambda: outbox.asked > 0)
+    outbox.add(1)
+    assert outbox.wait_until_settled() == [Sent(0)]
+
+
+def test_a_letter_that_falls_due_soon_is_not_left_until_the_next_poll(
+    outbox: MemoryOutbox, clock: MovedClock, begin: Begin
+) -> None:
+    outbox.add(1, Row(0, NOON, due=NOON + timedelta(milliseconds=20)))
+    begin(poll_s=3600)
+    outbox.wait_for(lambda: outbox.asked > 0)
+    clock.time += timedelta(seconds=1)
+    assert outbox.wait_until_settled() == [Sent(0)]
+
+
+def test_the_relay_gets_as_many_letters_at_a_time_as_there_are_threads(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    together = threading.Barrier(3, timeout=PATIENCE_S)
+    relay.before = lambda _: together.wait()
+    outbox.add(3 * BATCH)
+    begin(threads=3)
+    outbox.wait_until_settled()
+    assert sorted(relay.taken) == list(range(3 * BATCH))
+
+
+def test_a_refusal_for_now_waits_and_one_for_good_fails(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    outbox.add(3)
+    relay.errors = {0: RelayTemporary("451 greylisted"), 1: RelayPermanent("550 no such user")}
+    begin()
+    assert outbox.wait_until_settled() == [
+        Later(0, NOON + timedelta(minutes=1), "451 greylisted"),
+        Failed(1, "550 no such user"),
+        Sent(2),
+    ]
+
+
+def test_later_attempts_wait_longer_and_after_five_days_it_is_over(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    outbox.add(1, Row(0, NOON, NOON, attempts=3))
+    outbox.add(1, Row(0, NOON - timedelta(days=5), NOON, attempts=33))
+    relay.always = RelayTemporary("452 full")
+    begin()
+    assert outbox.wait_until_settled() == [
+        Later(0, NOON + timedelta(hours=1), "452 full"),
+        Failed(1, "given up after 5 days: 452 full"),
+    ]
+
+
+def test_a_letter_that_cannot_be_made_fails_alone(outbox: MemoryOutbox, begin: Begin) -> None:
+    outbox.add(3)
+    outbox.unmakeable[1] = ServerFault("not a mail address")
+    begin()
+    assert outbox.wait_until_settled() == [
+        Sent(0),
+        Failed(1, "our fault: not a mail address"),
+        Sent(2),
+    ]
+
+
+def test_while_the_store_is_away_letters_wait_and_no_attempt_counts(
+    outbox: MemoryOutbox, begin: Begin
+) -> None:
+    outbox.add(2)
+    outbox.away = 2
+    begin()
+    with outbox.changed:
+        assert outbox.changed.wait_for(
+            lambda: [row.result for row in outbox.rows] == [Sent(0), Sent(1)], PATIENCE_S
+        )
+    assert [row.attempts for row in outbox.rows] == [0, 0]
+    assert outbox.away == 0
+
+
+def test_a_bug_in_making_a_letter_keeps_it_for_a_better_version(
+    outbox: MemoryOutbox, begin: Begin
+) -> None:
+    outbox.add(2)
+    outbox.unmakeable[0] = KeyError("secret words")
+    begin()
+    assert outbox.wait_until_settled() == [
+        Later(0, NOON + timedelta(minutes=1), "not made: KeyError"),
+        Sent(1),
+    ]
+
+
+def test_a_bug_in_the_relay_stops_no_other_letter(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    outbox.add(2)
+    relay.errors[0] = ZeroDivisionError()
+    begin()
+    first, second = outbox.wait_until_settled()
+    assert first == Later(0, NOON + timedelta(minutes=1), "ZeroDivisionError")
+    assert second == Sent(1)
+
+
+@pytest.mark.parametrize("call", ["claim", "settle"])
+def test_a_database_that_goes_away_for_a_moment_loses_and_doubles_nothing(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin, call: str
+) -> None:
+    outbox.add(2)
+    outbox.broken.add(call)
+    begin(poll_s=0.01)
+    assert outbox.wait_until_settled() == [Sent(0), Sent(1)]
+    assert relay.taken == [0, 1]
+
+
+def test_a_relay_that_is_down_is_left_alone_and_letters_are_not_charged(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    outbox.add(20)
+    relay.always = RelayDown("no connection")
+    begin()
+    results = outbox.wait_until_settled()
+    assert [type(one) for one in results] == [Later] * FAILURES + [Untried] * (20 - FAILURES)
+    assert results[-1] == Untried(19, NOON + SHORTEST_PAUSE)
+    assert [row.attempts for row in outbox.rows] == [1] * FAILURES + [0] * (20 - FAILURES)
+
+
+def test_when_the_pause_is_over_one_letter_goes_first(
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+) -> None:
+    outbox.add(20)
+    relay.always = RelayDown("no connection")
+    sender = begin()
+    outbox.wait_until_settled()
+    outbox.wait_until_idle()
+    outbox.claims.clear()
+
+    clock.time += SHORTEST_PAUSE
+    sender.wake()
+    outbox.wait_for(lambda: outbox.rows[FAILURES].attempts == 1)
+    outbox.wait_until_idle()
+    assert outbox.claims == [1]
+
+    relay.always = None
+    clock.time += 2 * SHORTEST_PAUSE
+    sender.wake()
+    outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
+    assert outbox.claims[:2] == [1, 1]
+
+
+def test_a_trial_that_finds_no_letter_is_kept_for_the_next(
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+) -> None:
+    outbox.add(FAILURES)
+    relay.always = RelayDown("no connection")
+    sender = begin()
+    outbox.wait_until_settled()
+    outbox.wait_until_idle()
+    clock.time += SHORTEST_PAUSE
+    outbox.wait_until_idle_again(sender)
+
+    relay.always = None
+    outbox.add(1)
+    sender.wake()
+    outbox.wait_for(lambda: isinstance(outbox.rows[-1].result, Sent))
+
+
+def test_each_claim_names_the_letters_in_hand(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    """So the outbox can give back letters that were claimed and never reached the sender."""
+    delivering, go_on = threading.Event(), threading.Event()
+
+    def wait(one: OutgoingLetter) -> None:
+        if one.id == 0:
+            delivering.set()
+            assert go_on.wait(PATIENCE_S)
+
+    relay.before = wait
+    outbox.add(1)
+    sender = begin(threads=2)
+    assert delivering.wait(PATIENCE_S)
+    outbox.add(1)
+    sender.wake()
+    outbox.wait_for(lambda: outbox.rows[1].result is not None)
+    go_on.set()
+    outbox.wait_until_settled()
+    assert outbox.in_hand[:2] == [[], [0]]
+
+
+@pytest.mark.parametrize("trouble", [frozenset[str](), frozenset({"renew"})])
+def test_a_relay_that_takes_ten_minutes_over_a_letter_gets_it_once(
+    outbox: MemoryOutbox,
+    relay: TestRelay,
+    clock: MovedClock,
+    begin: Begin,
+    trouble: frozenset[str],
+) -> None:
+    """The lease is renewed, so that no other process takes the letter out meanwhile."""
+
+    def slow(_: OutgoingLetter) -> None:
+        for _ in range(3):
+            with outbox.changed:
+                clock.time += LEASE - timedelta(seconds=1)
+                seen = len(outbox.renewed)
+            outbox.wait_for(lambda: len(outbox.renewed) > seen)  # noqa: B023 - at once
+            assert outbox.claim(BATCH) == []
+
+    outbox.add(1)
+    outbox.broken |= trouble
+    relay.before = slow
+    begin(renewal_s=0.01)
+    assert outbox.wait_until_settled() == [Sent(0)]
+    assert relay.taken == [0]
+    assert outbox.renewed[0] == [0]
+
+
+def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin, caplog: pytest.LogCaptureFixture
+) -> None:
+    outbox.add(9)
+    relay.always = RelayRefusesUs("RCPT TO: 554 5.7.1 Relay access denied")
+    begin()
+    results = outbox.wait_until_settled()
+    assert [type(one) for one in results] == [Later] * FAILURES + [Untried] * (9 - FAILURES)
+    [told] = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert "PBMSERV_RELAY, PBMSERV_ADDRESS" in told.getMessage()
+    assert "Relay access denied" in TextFormatter().format(told)
+
+
+def test_letters_of_a_process_that_died_come_back_after_the_lease(
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+) -> None:
+    outbox.add(2)
+    assert len(outbox.claim(BATCH)) == 2  # and then the process died
+    sender = begin()
+    outbox.wait_until_idle()
+    assert relay.taken == []
+    clock.time += LEASE
+    sender.wake()
+    assert outbox.wait_until_settled() == [Sent(0), Sent(1)]
+
+
+def test_stopping_an_idle_sender_is_prompt(outbox: MemoryOutbox, begin: Begin) -> None:
+    sender = begin(threads=3, poll_s=3600)
+    outbox.wait_for(lambda: outbox.asked > 0)
+    begun = monotonic()
+    assert sender.stop(PATIENCE_S)
+    assert monotonic() - begun < 1
+
+
+def test_stopping_finishes_the_letter_in_hand_and_gives_the_others_back(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    in_hand, go_on = threading.Event(), threading.Event()
+
+    def wait(_: OutgoingLetter) -> None:
+        in_hand.set()
+        assert go_on.wait(PATIENCE_S)
+
+    outbox.add(3)
+    relay.before = wait
+    sender = begin()
+    assert in_hand.wait(PATIENCE_S)
+    assert not sender.stop(0)
+    go_on.set()
+    assert sender.stop(PATIENCE_S)
+    assert [row.result for row in outbox.rows] == [Sent(0), Untried(1, NOON), Untried(2, NOON)]
+
+
+def test_stopping_does_not_wait_for_a_database_that_is_gone(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    stopper: list[threading.Thread] = []
+
+    def stop_now(_: OutgoingLetter) -> None:
+        outbox.broken.add("settle")
+        thread = threading.Thread(target=sender.stop, args=(PATIENCE_S,))
+        stopper.append(thread)
+        thread.start()
+
+    sender = begin(poll_s=3600)
+    outbox.wait_for(lambda: outbox.asked > 0)
+    relay.before = stop_now
+    outbox.add(1)
+    sender.wake()
+    outbox.wait_for(lambda: "settle" not in outbox.broken and bool(stopper))
+    assert sender.stop(PATIENCE_S)
+    stopper[0].join(PATIENCE_S)
+    assert outbox.rows[0].result is None
+
+
+def test_a_sender_that_never_started_stops(
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock
+) -> None:
+    sender = Sender(outbox, relay, clock, lambda: 0.5, threads=2, poll_s=1)
+    assert sender.stop(0)
+
+
+def test_the_log_tells_of_outages_and_never_of_contents(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "pbmserv.send")
+    outbox.add(1)
+    sender = begin()
+    outbox.wait_until_settled()
+    relay.always = RelayDown("no connection")
+    outbox.add(FAILURES)
+    sender.wake()
+    outbox.wait_until_settled()
+    assert "letters wait" in caplog.text
+    assert "Subject: x" not in caplog.text
+
+
+def test_a_slow_domain_does_not_hold_up_the_letters_to_others(
+    outbox: MemoryOutbox, relay: TestRelay, begin: Begin
+) -> None:
+    """Ten thousand letters wait for one domain that takes its time; one for another behind them."""
+    stuck, most = threading.Event(), threading.Semaphore(0)
+
+    def slowly(one: OutgoingLetter) -> None:
+        if one.recipient.endswith("@x.example"):
+            most.release()
+            assert stuck.wait(PATIENCE_S)
+
+    relay.before = slowly
+    outbox.add(10_000)
+    last = len(outbox.rows)
+    DOMAINS[last] = "quick.example"
+    outbox.add(1)
+    begin(threads=3, domain_letters=2)
+    outbox.wait_for(lambda: outbox.rows[last].result is not None)
+    assert outbox.rows[last].result == Sent(last)
+    assert most.acquire(timeout=PATIENCE_S)
+    assert most.acquire(timeout=PATIENCE_S)
+    assert not most.acquire(blocking=False), "two letters at a time, not three"
+    stuck.set()
+    outbox.wait_for(lambda: sum(isinstance(row.result, Sent) for row in outbox.rows) > 500)
+
+
+def test_a_domain_that_wants_fewer_letters_rests_alone_and_longer_each_time(
+    outbox: MemoryOutbox, relay: TestRelay, clock: MovedClock, begin: Begin
+) -> None:
+    busy = RelayBusy("RCPT TO: 450 4.7.28 too many letters from you")
+    relay.before = lambda one: raise_if(one.recipient.endswith("@x.example"), busy)
+    outbox.add(3)
+    DOMAINS.update({3: "y.example", 4: "y.example"})
+    outbox.add(2)
+    sender = begin()
+    results = outbox.wait_until_settled()
+    first = results[0]
+    assert isinstance(first, Later)
+    assert first.at == clock.time + timedelta(minutes=1)
+    rest = clock.time + timedelta(minutes=1)
+    assert results[1:3] == [Untried(n, rest, "x.example wants fewer letters") for n in (1, 2)]
+    assert results[3:] == [Sent(3), Sent(4)]
+
+    clock.time = rest
+    outbox.wait_until_idle_again(sender)
+    outbox.wait_for(lambda: all(row.due and row.due > rest for row in outbox.rows[:3]))
+    again = [row.due for row in outbox.rows[:3]]
+    assert all(due is not None and due >= rest + timedelta(minutes=2) for due in again)
+
+    relay.before = lambda _: None
+    clock.time = rest + timedelta(minutes=10)
+    sender.wake()
+    outbox.wait_for(lambda: all(isinstance(row.result, Sent) for row in outbox.rows))
+
+
+def raise_if(wanted: bool, error: Exception) -> None:
+    if wanted:
+        raise error

@@ -1,0 +1,384 @@
+"""A block silences: every way by which words leave, under every name of both persons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from prepared import Prepared, going_on, prepare
+from running import add_player
+from sqlalchemy import select
+
+from pbmserv.store.accounts import players
+from pbmserv.store.operators import operating
+from pbmserv.store.tables.mail import outbox
+
+pytestmark = pytest.mark.slow
+
+ALICE, MALLORY, CAROL = address_of("alice"), address_of("mallory"), address_of("carol")
+WORDS = "You will hear from me every single day!"
+SMALL = "-size=4x4 -atoms=3 -unrated"
+
+READERS = {"alice": ALICE, "alice2": "Alice+games@players.example".lower()}
+"""Alice's names, by their addresses: one mailbox."""
+WRITERS = {"mallory": MALLORY, "mallory2": "mallory+2@players.example"}
+
+
+def sign_up(server: Indoors, names: dict[str, str]) -> None:
+    for userid, address in names.items():
+        add_player(server.server, userid, PASSWORD, address)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Names of the blocker and of the blocked player who have two boards together.
+
+    Attributes:
+        asked: the letter that asks the writer to accept a challenge of the reader's.
+        turn: the letter after which it is the writer's turn to hide atoms.
+    """
+
+    reader: str
+    writer: str
+    asked: Posted
+    turn: Posted
+
+
+@dataclass(frozen=True)
+class Begun:
+    prepared: Prepared
+    pairs: tuple[Pair, ...]
+
+
+def to(letters: list[Posted], address: str) -> Posted:
+    return next(letter for letter in letters if letter.recipient == address)
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Begun:
+    """Boards of all names, made before alice blocks mallory."""
+    made: list[Prepared] = []
+    pairs = []
+    with prepare(tmp_path_factory.mktemp("prepared"), made) as server:
+        sign_up(server, {**READERS, **WRITERS, "carol": CAROL})
+        for reader, home in READERS.items():
+            for writer, address in WRITERS.items():
+                letters = []
+                for _ in range(2):
+                    line = f"blackbox challenge {reader} {PASSWORD} {writer} {SMALL}"
+                    letters.append(to(server.send(home, line), address))
+                asked, second = letters
+                turn = to(server.reply(second, "accept"), address)
+                pairs.append(Pair(reader, writer, asked, turn))
+        server.send(ALICE, f"prefs alice {PASSWORD} block=mallory")
+    return Begun(made[0], tuple(pairs))
+
+
+Way = Callable[[Indoors, Pair], list[Posted]]
+
+
+def _line(line: str) -> Way:
+    def write(server: Indoors, pair: Pair) -> list[Posted]:
+        filled = line.format(reader=pair.reader, me=f"{pair.writer} {PASSWORD}", writer=pair.writer)
+        filled = filled.replace("BOARD", str(pair.turn.board)).replace(
+            "ASKED", str(pair.asked.board)
+        )
+        return server.send(WRITERS[pair.writer], filled, WORDS)
+
+    return write
+
+
+def _reply(text: str, *, asked: bool = False) -> Way:
+    def write(server: Indoors, pair: Pair) -> list[Posted]:
+        return server.reply(pair.asked if asked else pair.turn, f"{text}\n\n{WORDS}")
+
+    return write
+
+
+def _played_and(command: str, move: str = "") -> Way:
+    """The same once both have hidden their atoms."""
+
+    def write(server: Indoors, pair: Pair) -> list[Posted]:
+        number = pair.turn.board
+        server.send(
+            READERS[pair.reader], f"blackbox move {number} {pair.reader} {PASSWORD} a1,b2,c3"
+        )
+        line = f"blackbox move {number} {pair.writer} {PASSWORD} a2,c4,d1"
+        server.send(WRITERS[pair.writer], line)
+        server.send(READERS[pair.reader], f"blackbox move {number} {pair.reader} {PASSWORD} a")
+        line = f"blackbox {command} {number} {pair.writer} {PASSWORD} {move}".strip()
+        return server.send(WRITERS[pair.writer], line, WORDS)
+
+    return write
+
+
+def _rematched(server: Indoors, pair: Pair) -> list[Posted]:
+    server.reply(pair.turn, "resign")
+    return server.reply(pair.turn, f"rematch\n\n{WORDS}")
+
+
+def _confirmed(server: Indoors, pair: Pair) -> list[Posted]:
+    (shown,) = server.reply(pair.turn, "submit a2,c4,d1")
+    return server.reply(shown, f"confirm\n\n{WORDS}")
+
+
+PATHS: dict[str, Way] = {
+    "chat": _reply("chat"),
+    "chat by line": _line("blackbox chat BOARD {me}"),
+    "words with a move": _reply("a2,c4,d1"),
+    "words with a move by line": _line("blackbox move BOARD {me} a2,c4,d1"),
+    "words with a free move": _played_and("move", "+a1"),
+    "words with a submitted move": _confirmed,
+    "resignation": _played_and("resign"),
+    "resignation before a move": _reply("resign"),
+    "undo": _played_and("undo"),
+    "queue": _line("blackbox queue BOARD {me} a2,c4,d1"),
+    "message": _line("message {me} {reader}"),
+    "message to several": _line("message {me} {reader} carol"),
+    "challenge": _line("blackbox challenge {me} {reader}"),
+    "challenge without a password": _line("blackbox challenge {writer} {reader}"),
+    "race": _line("blackbox challenge {me} {reader} carol -race"),
+    "rematch": _rematched,
+    "acceptance": _reply("accept", asked=True),
+    "rejection": _reply("reject", asked=True),
+    "invitation": _line("blackbox challenge {me} alice@players.example"),
+    "invitation of another spelling": _line("blackbox challenge {me} ALICE+x@players.example"),
+}
+
+
+def words_to(server: Indoors, names: dict[str, str]) -> list[tuple[str, Any]]:
+    """Letters to some players in which the words stand."""
+    with server.server.database.reading.connect() as connection:
+        rows = connection.execute(
+            select(outbox.c.letter, outbox.c.words, outbox.c.recipient).where(
+                outbox.c.recipient.in_([*names.values(), "alice+x@players.example"])
+            )
+        ).all()
+    return [(row.letter, row.words) for row in rows if WORDS in str(row.words)]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_words_of_a_blocked_person_reach_the_blocker(
+    begun: Begun, tmp_path: Path, path: str
+) -> None:
+    for pair in begun.pairs:
+        place = tmp_path / f"{pair.reader}-{pair.writer}"
+        with going_on(begun.prepared, place) as server:
+            letters = PATHS[path](server, pair)
+            letters += [one for _ in range(3) for one in server.live(hours=9)]
+            assert words_to(server, READERS) == [], (pair.reader, pair.writer)
+            for letter in letters:
+                if letter.recipient in READERS.values():
+                    assert WORDS not in letter.text
+                else:
+                    assert "block" not in letter.text.lower(), letter.text
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_words_reach_somebody_who_has_not_blocked(
+    begun: Begun, tmp_path: Path, path: str
+) -> None:
+    """So the table above says something: most of these ways do bring words."""
+    silent = {"undo", "queue", "challenge without a password"}
+    pair = begun.pairs[0]
+    with going_on(begun.prepared, tmp_path / "open") as server:
+        server.send(ALICE, f"prefs alice {PASSWORD} unblock=mallory")
+        letters = PATHS[path](server, pair)
+        for letter in letters:
+            if letter.kind == "begin-asked":
+                server.reply(letter, "yes")
+        reached = bool(words_to(server, READERS))
+        assert reached or path in silent or path.startswith("invitation")
+
+
+def test_a_move_of_a_blocked_player_counts(begun: Begun, tmp_path: Path) -> None:
+    pair = begun.pairs[0]
+    with going_on(begun.prepared, tmp_path) as server:
+        letters = server.reply(pair.turn, f"a2,c4,d1\n\n{WORDS}")
+        assert [one.kind for one in letters if one.recipient == MALLORY] == ["board"]
+        (shown,) = server.send(MALLORY, f"blackbox showas mallory {PASSWORD} {pair.turn.board}")
+        assert "hidden at" in shown.text or "waiting for alice" in " ".join(shown.text.split())
+
+
+@pytest.mark.parametrize("path", ["chat", "words with a move", "resignation", "rejection"])
+def test_a_blocked_player_gets_the_same_letters_as_before(
+    begun: Begun, tmp_path: Path, path: str
+) -> None:
+    texts = []
+    for blocked in (True, False):
+        with going_on(begun.prepared, tmp_path / str(blocked)) as server:
+            if not blocked:
+                server.send(ALICE, f"prefs alice {PASSWORD} unblock=mallory")
+            letters = PATHS[path](server, begun.pairs[0])
+            texts.append([one.text for one in letters if one.recipient == MALLORY])
+    assert texts[0] == texts[1] != []
+
+
+@pytest.fixture
+def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, database=database_url) as server:
+        sign_up(server, {**READERS, **WRITERS, "carol": CAROL})
+        server.send(CAROL, f"prefs carol {PASSWORD} accept=auto")
+        yield server
+
+
+@pytest.mark.both_databases
+def test_words_that_wait_for_a_digest_are_silenced_by_a_block(house: Indoors) -> None:
+    house.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")
+    asked = to(house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory"), MALLORY)
+    turn = to(house.reply(asked, "accept"), MALLORY)
+    house.reply(turn, f"chat\n\n{WORDS}")
+    house.send(WRITERS["mallory2"], f"message mallory2 {PASSWORD} alice", f"{WORDS} Again.")
+    house.send(CAROL, f"message carol {PASSWORD} alice", "Good morning, neighbour!")
+    block(house)
+    letters = [one for _ in range(24) for one in house.live(hours=1)]
+    tray = next(one for one in letters if one.kind == "tray")
+    assert "Good morning, neighbour!" in tray.text
+    assert not any(WORDS in one.text for one in letters)
+
+
+# -- who meets whom --------------------------------------------------------------------------
+
+
+def boards_with(server: Indoors, one: str, other: str) -> int:
+    with server.server.database.reading.connect() as connection:
+        first, second = (players.of_name(connection, name) for name in (one, other))
+        assert first is not None
+        assert second is not None
+        return len(operating.shared_boards(connection, first.id, second.id))
+
+
+def block(server: Indoors) -> None:
+    server.send(ALICE, f"prefs alice {PASSWORD} block=mallory")
+
+
+MEETINGS = {
+    "by the blocker": ("{reader}", "blackbox challenge {reader} PW {writer}"),
+    "by the blocked": ("{writer}", "blackbox challenge {writer} PW {reader}"),
+    "by a third player": ("carol", "blackbox challenge carol PW {reader} {writer} -race"),
+    "by a third player, other seats": (
+        "carol",
+        "blackbox challenge {writer} carol PW {reader} -race",
+    ),
+    "a race of the blocker's": ("{reader}", "blackbox challenge {reader} PW carol {writer} -race"),
+    "a race of the blocked": ("{writer}", "blackbox challenge {writer} PW carol {reader} -race"),
+}
+
+
+@pytest.mark.parametrize("meeting", MEETINGS)
+def test_no_new_board_brings_the_two_together(house: Indoors, meeting: str) -> None:
+    house.send(ALICE, f"prefs alice {PASSWORD} accept=auto")
+    house.send(READERS["alice2"], f"prefs alice2 {PASSWORD} accept=auto")
+    house.send(MALLORY, f"prefs mallory {PASSWORD} accept=auto")
+    block(house)
+    homes = {**READERS, **WRITERS, "carol": CAROL}
+    for reader in READERS:
+        for writer in WRITERS:
+            speaker, line = MEETINGS[meeting]
+            home = homes[speaker.format(reader=reader, writer=writer)]
+            house.send(home, line.format(reader=reader, writer=writer).replace("PW", PASSWORD))
+            assert boards_with(house, reader, writer) == 0, (reader, writer)
+
+
+def test_a_block_ends_a_challenge_that_still_waits(house: Indoors) -> None:
+    asked = to(house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory"), MALLORY)
+    block(house)
+    (refused,) = house.reply(asked, "accept")
+    assert refused.kind == "refusal"
+    assert "alice takes no challenges at present" in " ".join(refused.text.split())
+    # By the first move, too.
+    (refused,) = house.reply(asked, "b3,d3,f6,g7")
+    assert refused.kind == "refusal"
+    declined = house.reply(asked, "reject")
+    assert "declined" in {one.kind for one in declined}
+
+
+def test_the_blocker_is_told_whom_to_unblock(house: Indoors) -> None:
+    block(house)
+    (refused,) = house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory")
+    text = " ".join(refused.text.split())
+    assert "You block mallory" in text
+    assert "unblock=mallory" in text
+    house.send(READERS["alice2"], f"prefs alice2 {PASSWORD} unblock=mallory2")
+    letters = house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory")
+    assert {one.kind for one in letters} == {"challenged", "challenge"}
+
+
+def test_a_rematch_and_seeks_bring_nobody_to_a_blocker(house: Indoors) -> None:
+    asked = to(house.send(ALICE, f"blackbox challenge alice {PASSWORD} mallory {SMALL}"), MALLORY)
+    house.reply(asked, "reject")
+    block(house)
+    for userid, home in (("mallory", MALLORY), ("alice", ALICE)):
+        house.send(home, f"blackbox rematch {asked.board} {userid} {PASSWORD}")
+        house.send(home, f"blackbox seek {userid} {PASSWORD}")
+    house.send(WRITERS["mallory2"], f"blackbox seek mallory2 {PASSWORD}")
+    house.send(READERS["alice2"], f"blackbox seek alice2 {PASSWORD}")
+    for reader in READERS:
+        for writer in WRITERS:
+            before = 1 if (reader, writer) == ("alice", "mallory") else 0
+            assert boards_with(house, reader, writer) == before
+
+
+@pytest.mark.both_databases
+def test_a_blocked_name_that_is_deleted_and_comes_back_is_blocked(house: Indoors) -> None:
+    block(house)
+    for userid, home in WRITERS.items():
+        (asked,) = house.send(home, f"delete {userid} {PASSWORD}")
+        house.reply(asked, "yes")
+    sign_up(house, {"again": MALLORY})
+    (refused,) = house.send(MALLORY, f"message again {PASSWORD} alice", WORDS)
+    assert refused.kind == "refusal"
+    house.send(MALLORY, f"blackbox challenge again {PASSWORD} alice2")
+    assert boards_with(house, "again", "alice2") == 0
+    house.send(ALICE, f"prefs alice {PASSWORD} unblock=again")
+    letters = house.send(MALLORY, f"message again {PASSWORD} alice", WORDS)
+    assert {one.kind for one in letters} == {"message", "message-sent"}
+
+
+def test_a_new_name_with_the_old_address_of_a_blocked_one_is_blocked(house: Indoors) -> None:
+    block(house)
+    letters = house.send(MALLORY, f"change address mallory {PASSWORD} other@far.example")
+    for letter in letters:
+        if letter.kind == "address-confirm":
+            house.reply(letter, "yes")
+    sign_up(house, {"third": MALLORY})
+    (refused,) = house.send(MALLORY, f"message third {PASSWORD} alice", WORDS)
+    assert refused.kind == "refusal"
+
+
+def test_names_of_one_mailbox_are_not_blocked_along_with_each_other(house: Indoors) -> None:
+    house.send(ALICE, f"prefs alice {PASSWORD} block=alice2")
+    (refused,) = house.send(READERS["alice2"], f"message alice2 {PASSWORD} alice", WORDS)
+    assert refused.kind == "refusal"
+    letters = house.send(ALICE, f"message alice {PASSWORD} alice2", WORDS)
+    assert {one.kind for one in letters} == {"message", "message-sent"}
+
+
+# -- the preference --------------------------------------------------------------------------
+
+
+@pytest.mark.both_databases
+def test_messages_none_and_played(house: Indoors) -> None:
+    house.send(ALICE, f"prefs alice {PASSWORD} messages=played")
+    (refused,) = house.send(CAROL, f"message carol {PASSWORD} alice", WORDS)
+    assert "alice cannot be reached by messages" in " ".join(refused.text.split())
+    letters = house.send(CAROL, f"blackbox challenge carol {PASSWORD} alice {SMALL}", WORDS)
+    assert WORDS not in to(letters, ALICE).text
+    turn = to(house.reply(to(letters, ALICE), "accept"), CAROL)
+    assert WORDS in to(house.reply(turn, f"chat\n\n{WORDS}"), ALICE).text
+    house.move_clock(hours=6)
+    letters = house.send(CAROL, f"message carol {PASSWORD} alice", WORDS)
+    assert {one.kind for one in letters} == {"message", "message-sent"}
+    house.send(ALICE, f"prefs alice {PASSWORD} messages=none")
+    house.move_clock(hours=6)
+    assert [one.kind for one in house.reply(turn, f"chat\n\n{WORDS}, again")] == ["chat-sent"]
+    (refused,) = house.send(CAROL, f"message carol {PASSWORD} alice", f"{WORDS} Again.")
+    assert refused.kind == "refusal"
+    (told,) = house.send(ALICE, f"prefs alice {PASSWORD}")
+    assert "nobody's words reach you" in told.text
+    (refused,) = house.send(ALICE, f"prefs alice {PASSWORD} messages=friends")
+    assert "(played)" in refused.text
