@@ -29,7 +29,6 @@ from pbmserv.inbound.smime import (
     OPAQUE,
     PGP_ENCRYPTED,
     SMIME,
-    signed_entity,
 )
 from pbmserv.inbound.text import HTML_LIMIT, decode, read_html
 
@@ -163,7 +162,8 @@ class _Walk:
         if kind.kind.startswith("multipart/"):
             return self._in_multipart(kind, body, depth)
         if kind.kind in SMIME:
-            return self._in_wrapper(kind, octets_of(headers, body), depth)
+            is_encrypted = "enveloped" in kind.param("smime-type")
+            return _Found(unread=ENCRYPTED if is_encrypted else OPAQUE)
         if kind.kind == _REACTION:
             self.reaction = True
             return None
@@ -226,20 +226,6 @@ class _Walk:
             elif found.html and other.html:
                 self.left_out = True  # two forms of one text in HTML
         return other
-
-    def _in_wrapper(self, kind: ContentType, octets: bytes, depth: int) -> _Found | None:
-        """What a person wrote into S/MIME's signed-data (RFC 8551 section 3.5.2)."""
-        if depth > DEPTH_LIMIT:
-            raise MailError("too-deep")
-        entity = signed_entity(kind, octets)
-        if isinstance(entity, str):
-            return _Found(unread=entity)
-        try:
-            block, inner = split_block(entity)
-            headers = read_headers(block)
-        except MailError:
-            return _Found(unread=OPAQUE)  # torn on its way
-        return self.find(headers, inner, depth=depth + 1)
 
     def _says_more(self, rest: Iterator[tuple[bytes, bytes]], *, alternatives: bool) -> bool:
         """Whether the parts behind the one that was read may hold something that is not in it."""
