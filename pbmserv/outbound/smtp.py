@@ -29,6 +29,7 @@ _LONGEST_ERROR = 300
 _TOO_MUCH = re.compile(r"\b4\.(?:7\.\d{1,3}|3\.2|4\.5)\b")
 # RFC 5321 section 4.5.3.1.9, RFC 1870: this letter is too long.
 _TOO_LONG = re.compile(r"\A552|\b5\.(?:2\.3|3\.4)\b")
+_ODD_DOTS = re.compile(r'\A\.[^"\\]*\Z|\A[^"\\]*\.(?:\.[^"\\]*)?\Z')
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f<>]")
 
 
@@ -199,7 +200,7 @@ class SmtpRelay(Relay):
 def _mail(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
     # Not smtplib's own mail() and rcpt(): those parse the address first, and what they make of
     # an unusual one need not be the same address.
-    parameters = [f"FROM:<{letter.envelope_sender}>"]
+    parameters = [f"FROM:<{_path(letter.envelope_sender)}>"]
     if connection.has_extn("size"):
         parameters.append(f"SIZE={len(letter.raw)}")
     addresses = letter.envelope_sender + letter.recipient
@@ -214,7 +215,13 @@ def _mail(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> N
 
 
 def _recipient(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
-    _command(connection, "RCPT", f"TO:<{letter.recipient}>", seconds)
+    _command(connection, "RCPT", f"TO:<{_path(letter.recipient)}>", seconds)
+
+
+def _path(address: str) -> str:
+    """Return an address as RFC 5321 section 4.1.2 writes it: odd dots need quotes."""
+    local, at, domain = address.rpartition("@")
+    return f'"{local}"@{domain}' if at and _ODD_DOTS.search(local) else address
 
 
 def _command(connection: smtplib.SMTP, verb: str, parameters: str, seconds: float) -> None:

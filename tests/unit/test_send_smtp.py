@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import ssl
 import threading
@@ -225,6 +226,23 @@ def test_a_letter_arrives_byte_for_byte(start: Start, open_to: Open) -> None:
     assert f"SIZE={len(LETTER.raw)}" in mail.mail_options
     assert "SMTPUTF8" not in mail.mail_options
     assert peer.names == ["play.example"]
+
+
+class Strict(SMTP):
+    """Takes only paths as RFC 5321 section 4.1.2 writes them."""
+
+    async def smtp_RCPT(self, arg: str | None) -> None:
+        if re.fullmatch(r'TO:<(?:"[^"]+"|\w+(?:\.\w+)*)@[\w.]+>', arg or ""):
+            await super().smtp_RCPT(arg)
+        else:
+            await self.push("501 5.1.3 malformed address")
+
+
+@pytest.mark.parametrize("local", ["a..b", "a.", ".a", "a...", "..a.b", "a.b"])
+def test_odd_dots_are_quoted_on_the_wire(start: Start, open_to: Open, local: str) -> None:
+    peer = start(Strict)
+    open_to(peer).deliver(replace(LETTER, recipient=f"{local}@player.example"))
+    assert [mail.rcpt_tos for mail in peer.mails] == [[f"{local}@player.example"]]
 
 
 def test_many_letters_share_one_connection(start: Start, open_to: Open) -> None:
