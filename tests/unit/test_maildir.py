@@ -148,7 +148,20 @@ def test_foreign_dot_files_are_no_letters(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    ["", "../a@x", "..", ".a", ".@x", "..@x", "a/b@x", "/etc/passwd", "a\0b@x", "a\nb@x", "a\\b@x", "a" * 256],
+    [
+        "",
+        "../a@x",
+        "..",
+        ".a",
+        ".@x",
+        "..@x",
+        "a/b@x",
+        "/etc/passwd",
+        "a\0b@x",
+        "a\nb@x",
+        "a\\b@x",
+        "a" * 256,
+    ],
 )
 def test_an_address_that_could_lead_elsewhere_is_refused(tmp_path: Path, wrong: str) -> None:
     with pytest.raises(RelayPermanent):
