@@ -17,6 +17,7 @@ from pbmserv.clock import SystemClock
 from pbmserv.config.settings import Loaded, Settings, public_url, shown, slip
 from pbmserv.files import open_to_others
 from pbmserv.letters.environment import keep_compiled
+from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.monitoring import metrics
 from pbmserv.net import listening
 from pbmserv.outbound.dkim import load as load_key
@@ -27,7 +28,6 @@ from pbmserv.stages.listeners import Bound, bind, shares
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
-from pbmserv.web.mailbox import secret_of
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
@@ -79,7 +79,7 @@ def _usable(settings: Settings) -> tuple[Base, str]:
     try:
         with base.game.writing.begin() as connection:
             health.write(connection, base.clock.now())
-        return base, secret_of(base.mail_domain.ring)
+        return base, mailbox_secret(base.mail_domain.ring)
     finally:
         base.let_go()
 

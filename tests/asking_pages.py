@@ -9,6 +9,7 @@ from one_process import Server
 from starlette.applications import Starlette
 
 from pbmserv.letters.environment import environment
+from pbmserv.mail.envelope import LOOPBACK
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.application import build
 from pbmserv.web.pages import Pages
@@ -37,7 +38,9 @@ class Answer(NamedTuple):
 def site_of(server: Server, allowance: Allowance | None = None) -> Starlette:
     """The pages of a server."""
     games = tuple(game.info for game in server.base.registry)
-    pages = Pages("pbmserv@games.example", games, "open", "", "http://games.example")
+    pages = Pages(
+        "pbmserv@games.example", games, "open", "", "http://games.example", proxies=LOOPBACK
+    )
     health: Any = None
     return build(pages, server.web_stage.web_requests, environment(), health, allowance)
 
@@ -74,10 +77,21 @@ async def asked(
     return Answer(found[0]["status"], tuple(found[0]["headers"]), body)
 
 
+async def visited(site: Starlette, path: str) -> str:
+    """Return the address of the visit to which the link of a letter leads."""
+    return (await asked(site, path)).header("location")
+
+
+async def followed(site: Starlette, path: str) -> Answer:
+    """The answer to a look, or that of the page to which it leads."""
+    answer = await asked(site, path)
+    return await asked(site, answer.header("location")) if answer.status == 303 else answer
+
+
 def all_asked(site: Starlette, *paths: str) -> dict[str, Answer]:
-    """The answers to all of these."""
+    """The answers to all of these, where they lead to."""
 
     async def ask() -> dict[str, Answer]:
-        return {path: await asked(site, path) for path in paths}
+        return {path: await followed(site, path) for path in paths}
 
     return asyncio.run(ask())

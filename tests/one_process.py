@@ -38,7 +38,12 @@ class Server:
             self.base = Base(settings, clock)
             stack.callback(self.base.close)
             self.play_stage = PlayStage(
-                self.base, self._ring_post, self._ring_bots, passwords, has_own_door=True
+                self.base,
+                self._ring_post,
+                self._ring_bots,
+                passwords,
+                names=names,
+                has_own_door=True,
             )
             stack.callback(self.play_stage.stop)
             self.door_stage = DoorStage(self.base, self.play_stage.play.ring, names)

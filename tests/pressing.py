@@ -35,17 +35,32 @@ def page_of(letter: Letter) -> str:
 
 @dataclass
 class Tab:
-    """One tab of somebody's browser."""
+    """One tab of somebody's browser.
+
+    Attributes:
+        link: the path in the letter, if that led to the address of a visit.
+    """
 
     port: int
     path: str
     html: str = ""
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
+    link: str = ""
 
     def load(self, query: str = "") -> Tab:
-        """Open the page, or load it again."""
-        return self._ask("GET", f"{self.path}{query}")
+        """Open the page, or load it again; a letter's link leads to the address of a visit."""
+        self._ask("GET", f"{self.path}{query}")
+        if self.status == 303:
+            to = self.headers["location"]
+            self.link, self.path = self.path, to.partition("?")[0]
+            self._ask("GET", to)
+        return self
+
+    def reopen(self) -> Tab:
+        """Open the link of the letter again, as a player does some hours later."""
+        self.path = self.link
+        return self.load()
 
     def tap(self, *spots: str) -> Tab:
         """Tap ports and cells, one after the other."""
@@ -64,7 +79,8 @@ class Tab:
         self._ask("POST", self.path, body)
         if self.status == 303:
             to = self.headers["location"]
-            assert to.partition("?")[0] == self.path
+            assert to.rpartition("/")[0] == self.path.rpartition("/")[0]
+            self.path = to.partition("?")[0]
             return self._ask("GET", to)
         return self
 

@@ -35,7 +35,7 @@ WAITING = ("queued", "held", "parked", "returned", "failed", "coming")
 
 @inbox.command("list")
 def list_mails(config: ConfigFile = None) -> None:
-    """List kept mails, oldest first. Example: pbmserv inbox list"""
+    """List kept mails, faults and the newest first. Example: pbmserv inbox list"""
     with _kept_mails(config) as mails:
         print_list(mails)
 
@@ -73,8 +73,9 @@ def drop_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = No
 
 
 def print_list(mails: KeptMails) -> None:
-    """Every kept mail in a table, each with its fault."""
+    """Print kept mails in a table, each with its fault."""
     kept = mails.list()
+    more = mails.count() - len(kept)
     if not kept:
         say("There are no kept mails: nothing has gone wrong.")
         return
@@ -86,6 +87,8 @@ def print_list(mails: KeptMails) -> None:
         ],
         fixed=2,
     )
+    if more > 0:
+        say(f"{more} older ones are kept, too: drop or retry some of these to see them.")
 
 
 def print_mail(mails: KeptMails, number: int) -> None:

@@ -19,6 +19,7 @@ from urllib.parse import unquote_to_bytes
 
 from pbmserv.errors import MailError
 from pbmserv.inbound.text import clean, decode
+from pbmserv.mail import reading_time
 
 HEADER_LIMIT = 64 * 1024
 """Octets that the header block of a mail, or of one part, may have."""
@@ -230,6 +231,7 @@ def split_parts(body: bytes, boundary: str) -> Iterator[tuple[bytes, bytes]]:
     start = -1
     at = 0 if body.startswith(mark) else _next(body, mark, 0)
     while at >= 0:
+        reading_time.check()
         rest = _DELIMITER_REST.match(body, at + len(mark))
         if rest is not None:
             if start >= 0:

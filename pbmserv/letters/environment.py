@@ -58,8 +58,10 @@ def templates_root() -> Path:
 
 _LETTER = re.compile(r"letters/([a-z-]+)\.(txt|html)\.j2")
 _BLOCKS_OF_THE_OTHER = {
-    "txt": re.compile(r"{% block html %}.*?{% endblock %}\n", re.DOTALL),
-    "html": re.compile(r"{% block (?:subject|text) %}.*?{% endblock %}\n", re.DOTALL),
+    "txt": re.compile(r"{% block html %}(?:(?!{% (?:end)?block ).)*{% endblock %}\n", re.DOTALL),
+    "html": re.compile(
+        r"{% block (?:subject|text) %}(?:(?!{% (?:end)?block ).)*{% endblock %}\n", re.DOTALL
+    ),
 }
 _ESCAPED = ".html.j2"
 _INCLUDED = re.compile(r'{% include "((?:letters|games)/[^"]+)" %}')
@@ -213,12 +215,13 @@ def template_of(name: str) -> Template:
     return environment().get_template(name)
 
 
-_VALUE = r'"(?:\{\{.*?\}\}|\{%.*?%\}|[^"{]|\{(?![{%]))*"'
-_TAG = re.compile(
-    rf"<(?P<name>[a-z][a-z0-9]*)(?P<said>(?:\s+[a-z-]+={_VALUE}|{{%.*?%}})*)\s*>", re.DOTALL
-)
-_CLASS = re.compile(r'\s+class="([^"{}]*)"')
-_STYLE = re.compile(r'\s+style="([^"]*)"')
+# Bounded, so that a template full of tags that nothing closes is read in linear time.
+_EXPRESSION = r"\{\{(?:[^}]|\}(?!\})){0,200}\}\}"
+_STATEMENT = r"\{%(?:[^%]|%(?!\})){0,200}%\}"
+_VALUE = rf'"(?:{_EXPRESSION}|{_STATEMENT}|[^"{{]|\{{(?![{{%]))*"'
+_TAG = re.compile(rf"<(?P<name>[a-z][a-z0-9]*)(?P<said>(?:\s+[a-z-]+={_VALUE}|{_STATEMENT})*)\s*>")
+_CLASS = re.compile(r'(?<!\s)\s+class="([^"{}]*)"')
+_STYLE = re.compile(r'(?<!\s)\s+style="([^"]*)"')
 _INSIDE = {"tr": "<table>", "caption": "<table>", "td": "<table><tr>", "th": "<table><tr>"}
 """What an HTML parser wants to see in front of a tag, else it drops it."""
 
@@ -275,5 +278,5 @@ def _style(name: str, classes: str, own: str, sheet: str) -> str:
     inliner = css_inline.CSSInliner(extra_css=sheet, load_remote_stylesheets=False, minify_css=True)
     tag = f'{_INSIDE.get(name, "")}<{name} class="{classes}" style="{own}">'
     # The parser puts html, head and body around it: a name ends where it ends.
-    found = re.search(rf'<{name}(?=[\s>])[^>]* style="([^"]*)"', inliner.inline(tag))
+    found = re.search(rf'<{name}(?=[\s>])[^<>]* style="([^"]*)"', inliner.inline(tag))
     return found[1].removesuffix(";") if found else ""

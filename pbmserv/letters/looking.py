@@ -164,6 +164,7 @@ class Seen:
             own_move=words.get("event") == "moved",
             daily=self.daily,
             after=words.get("after"),
+            chooser=self.board.chooser,
         )
         if not (words.get("read_as") or words.get("held")):
             return scene

@@ -73,6 +73,7 @@ class BoardScene:
         terms: how long its players may take.
         daily: number of the box of the day that it is; 0 = it is none.
         shut: it is over, and what is hidden in it stays so for a while.
+        chooser: userid of the player who chose the box of a race, and may know it; "" = nobody.
     """
 
     number: int
@@ -97,6 +98,7 @@ class BoardScene:
     terms: Terms
     daily: int
     shut: bool
+    chooser: str
 
     @property
     def has_coach(self) -> bool:
@@ -131,6 +133,7 @@ def board_scene(
     own_move: bool,
     daily: int,
     after: int | None = None,
+    chooser: str = "",
 ) -> BoardScene:
     """What *seat* may see of a position.
 
@@ -173,6 +176,7 @@ def board_scene(
         terms=terms,
         daily=daily,
         shut=outcome is not None and game.outcome(state) is None,
+        chooser=chooser,
     )
 
 

@@ -57,7 +57,7 @@ _NOBODY = frozenset(
 _THIS_LETTER = frozenset({"1.7", "1.8", "1.9", "2.3", "3.4"})
 
 _FULL = re.compile(
-    r"over ?quota|quota (?:is )?exceed|exceed\w* (?:\w+ )?quota|full mailbox"
+    r"over ?quota|quota (?:is )?exceed|exceed\w{0,9} (?:\w{1,30} )?quota|full mailbox"
     r"|(?:mailbox|inbox|mailfolder) (?:is )?full|out of (?:storage|space)"
     r"|insufficient (?:disk|storage|system)|too quickly|at a rate",
     re.IGNORECASE,

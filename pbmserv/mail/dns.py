@@ -6,7 +6,8 @@ Mail that comes in and keys for mail that goes out both need it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from pbmserv.errors import NamesUnavailable
@@ -58,15 +59,26 @@ class SystemResolver:
     Args:
         servers: (address, port) of others to ask instead.
         lifetime: seconds for one question.
+        library: dnspython's resolver with its cache; ``None``: it is made for the first question.
     """
 
     def __init__(
-        self, servers: Sequence[tuple[str, int]] = (), *, lifetime: float = LIFETIME
+        self,
+        servers: Sequence[tuple[str, int]] = (),
+        *,
+        lifetime: float = LIFETIME,
+        library: Library | None = None,
     ) -> None:
         self._servers = tuple(servers)
         self._lifetime = lifetime
-        self._library: Library | None = None
+        self._library = library
         self._lock = threading.Lock()
+
+    def within(self, seconds: float) -> SystemResolver:
+        """Return a resolver with the same servers and cache that waits at most *seconds* for one
+        question."""
+        lifetime = min(seconds, self._lifetime)
+        return SystemResolver(self._servers, lifetime=lifetime, library=self._resolver())
 
     def txt(self, name: str) -> tuple[bytes, ...]:
         """See `Resolver.txt`."""
@@ -106,7 +118,11 @@ class SystemResolver:
 
         try:
             answer = self._resolver().resolve(
-                dns.name.from_text(name), kind, search=False, raise_on_no_answer=False
+                dns.name.from_text(name),
+                kind,
+                search=False,
+                raise_on_no_answer=False,
+                lifetime=self._lifetime,
             )
         except dns.resolver.NXDOMAIN:
             return ()
@@ -134,9 +150,62 @@ class SystemResolver:
         made = dns.resolver.Resolver(configure=not self._servers)
         if self._servers:
             made.nameservers = [dns.nameserver.Do53Nameserver(*one) for one in self._servers]
-        made.lifetime = self._lifetime
         made.cache = dns.resolver.LRUCache(REMEMBERED)
         return made
+
+
+class TimedResolver:
+    """A resolver with one deadline for all questions together, however many there are.
+
+    Args:
+        ends: when the deadline is, by *clock*.
+        clock: seconds.
+    """
+
+    def __init__(
+        self, resolver: Resolver, ends: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._resolver = resolver
+        self._ends = ends
+        self._clock = clock
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the deadline has passed, so that nothing more can be asked."""
+        return self._clock() >= self._ends
+
+    def txt(self, name: str) -> tuple[bytes, ...]:
+        """See `Resolver.txt`."""
+        return self._in_time().txt(name)
+
+    def a(self, name: str) -> tuple[str, ...]:
+        """See `Resolver.a`."""
+        return self._in_time().a(name)
+
+    def aaaa(self, name: str) -> tuple[str, ...]:
+        """See `Resolver.aaaa`."""
+        return self._in_time().aaaa(name)
+
+    def mx(self, name: str) -> tuple[tuple[int, str], ...]:
+        """See `Resolver.mx`."""
+        return self._in_time().mx(name)
+
+    def ptr(self, name: str) -> tuple[str, ...]:
+        """See `Resolver.ptr`."""
+        return self._in_time().ptr(name)
+
+    def _in_time(self) -> Resolver:
+        """Return the resolver for one more question.
+
+        Raises:
+            NamesUnavailable: the deadline has passed.
+        """
+        left = self._ends - self._clock()
+        if left <= 0:
+            raise NamesUnavailable("too much time for one mail")
+        if isinstance(self._resolver, SystemResolver):
+            return self._resolver.within(left)
+        return self._resolver
 
 
 def record_tags(record: bytes) -> dict[str, str]:

@@ -96,7 +96,8 @@ class Mail:
             else date, subject and body; with the sender).
         away: it looks like the note of somebody who is out of the office.
         unread: why the body was not read, ``""`` if it was: ``"encrypted"``, ``"opaque"``
-            (an S/MIME wrapper), ``"html"`` (markup too big or deep) or ``"no-text"`` (only files).
+            (an S/MIME wrapper), ``"html"`` (markup too big or deep), ``"no-text"`` (only files)
+            or ``"too-long"`` (it takes too long to read).
         left_out: the mail had more than `text` in it, or more than could be kept: files,
             pictures, a calendar's answer. Together with ``NewText.left_out``
             (`pbmserv.inbound.quotes.reply`): an empty reply need not mean that nothing was said.
@@ -142,6 +143,9 @@ class Verdict:
 
 
 UNCHECKED = Verdict()
+BY_REPLY_ADDRESS = Verdict("unchecked", "not looked at: the reply address says who writes")
+"""The verdict of the door on a mail to a reply address, which need not wait for name servers. Play
+has the sender checked if a command of the mail may need more proof."""
 
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network

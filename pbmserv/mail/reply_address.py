@@ -11,10 +11,11 @@ in all they shall not count, so numbers of letters are enciphered.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
@@ -83,9 +84,19 @@ class Purpose(IntEnum):
     PAGE = 23
     """Opens the page of `player`'s account; `number` is the day (since 1970) from which it does so
     for `PAGE_DAYS`. It stands in a link alone: mail to it is no player's."""
+    BOARD_VISIT = 24
+    """Opens the page of board `about` for `player`; `number` is the minute (since 1970) from which
+    it does so for `VISIT_MINUTES`. It stands in the address of the page alone."""
+    PAGE_VISIT = 25
+    """Opens the page of `player`'s account; `number` as for `BOARD_VISIT`."""
 
 
 PAGE_DAYS = 30
+VISIT_MINUTES = 120
+
+OF_PAGES = frozenset({Purpose.PAGE, Purpose.BOARD_VISIT, Purpose.PAGE_VISIT})
+"""These open pages and are no reply addresses."""
+
 
 OF_BOARDS = frozenset({Purpose.PLAYER, Purpose.BOARD, Purpose.TRAY})
 """A letter that says one of these goes on with the board that it shows, if it shows one."""
@@ -157,6 +168,19 @@ class KeyRing:
     def read(self, token: str) -> ReplyAddress | None:
         """What a genuine token says, in any letter case; ``None`` for any other."""
         return _read(tuple(self.keys.items()), token.lower())
+
+    def tokens_in(self, letters: str) -> Iterator[tuple[int, int]]:
+        """Return where genuine tokens begin and end in a text of the letters that tokens have.
+
+        The beginning of a token says how long it is, so there is one candidate for each place.
+        """
+        keys = tuple(self.keys.items())
+        begins = "|".join(_beginning(key_id) for key_id in self.keys)
+        for match in re.finditer(f"(?=(?:{begins}))", letters):
+            start = match.start()
+            end = start + _length_of(letters[start : start + LONGEST_LOCAL])
+            if end > start and _read.__wrapped__(keys, letters[start:end]) is not None:
+                yield start, end
 
     def secret(self, use: str, number: int | None = None) -> tuple[int, bytes]:
         """A secret of the server for one use, 32 octets, and the id of the key that it is made of.
@@ -233,7 +257,7 @@ class MailDomain:
         if not local.startswith(prefix) or len(local) > LONGEST_LOCAL:
             return None
         found = _read(tuple(self.ring.keys.items()), local[len(prefix) :])
-        return None if found is not None and found.purpose is Purpose.PAGE else found
+        return None if found is not None and found.purpose in OF_PAGES else found
 
 
 def password_mark(password_hash: str) -> int:
@@ -244,6 +268,31 @@ def password_mark(password_hash: str) -> int:
 def blank_tokens(text: str) -> str:
     """The same text with ``***`` for all that may be a token: it speaks for somebody."""
     return _MAYBE_TOKEN.sub("***", text)
+
+
+def mailbox_secret(ring: KeyRing) -> str:
+    """Random path component that protects the local mailbox."""
+    return base64.b32encode(ring.secret("mailbox")[1][:20]).decode("ascii").lower()
+
+
+def _beginning(key_id: int) -> str:
+    """A pattern for the first three letters of tokens that this key signs: its eight bits, the bit
+    that says whether a number is enciphered, and three bits of which two are 0."""
+    first, rest = _LETTERS[key_id >> 3], (key_id & 7) << 2
+    return f"{first}[{_LETTERS[rest]}{_LETTERS[rest | 2]}][a-p]"
+
+
+def _length_of(letters: str) -> int:
+    """How many letters the token has that begins a text; 0: it has no end there."""
+    bits = len(letters) * 5
+    octets = (int(letters.translate(_DIGITS), 32) >> bits % 8).to_bytes(bits // 8, "big")
+    numbers = 0
+    for at, octet in enumerate(octets[2:], 3):
+        numbers += octet < 0x80
+        if numbers == 4:
+            length = (8 * (at + MAC_BYTES) + 4) // 5
+            return length if length <= len(letters) else 0
+    return 0
 
 
 @lru_cache(maxsize=256)  # RCPT, DATA and whoever reads a mail ask for the same

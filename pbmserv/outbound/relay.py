@@ -10,7 +10,7 @@ from typing import Protocol
 from pbmserv.outbound.relay_url import read_relay_url
 
 _CODE = re.compile(r"\b[245]\d\d\b(?:[ -]\d\.\d{1,3}\.\d{1,3})?")
-_ADDRESS = re.compile(r"\S*@\S*")
+_ADDRESS = re.compile(r"(?<!\S)\S*@\S*")
 
 
 @dataclass(frozen=True, slots=True)

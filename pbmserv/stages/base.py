@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError
 
@@ -11,7 +14,7 @@ from pbmserv.commands.table.catalogue import BY_NAME
 from pbmserv.config.settings import Settings
 from pbmserv.config.values import blank_passwords
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import ServerFault
+from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.service.auth.passwords import Lockout, Memo
@@ -93,6 +96,7 @@ class Base:
             one.away_days,
             one.invitations,
             looking,
+            partial(_operators_secrets, one.operator_token),
         )
 
     def read_keys(self) -> None:
@@ -110,6 +114,18 @@ class Base:
         self.game.close()
         if self.mail is not self.game:
             self.mail.close()
+
+
+def _operators_secrets(path: Path | None) -> Sequence[str]:
+    """Return the token of the operators' pages, which may have been replaced since the start."""
+    if path is None:
+        return ()
+    from pbmserv.web.operator_sessions import read_token  # brings the web library along
+
+    try:
+        return (read_token(path),)
+    except ConfigError:  # without a token that is right nobody can use the pages
+        return ()
 
 
 def opened(url: str, *, may_upgrade: bool = True) -> tuple[Database, Database]:

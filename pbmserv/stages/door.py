@@ -25,9 +25,19 @@ from pbmserv.errors import MailError, ServerFault
 from pbmserv.inbound.auth.verdict import Senders
 from pbmserv.inbound.message import read_head, source_of, wire_refusal
 from pbmserv.log import reason
-from pbmserv.mail.envelope import LOOPBACK, NOWHERE, UNCHECKED, Envelope, Network, Source
+from pbmserv.mail.envelope import (
+    BY_REPLY_ADDRESS,
+    LOOPBACK,
+    NOWHERE,
+    UNCHECKED,
+    Envelope,
+    Network,
+    Source,
+    Verdict,
+)
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
 from pbmserv.service.delivery.incoming import Outcome, note_arrival, note_mail
+from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany, Traffic
 from pbmserv.service.time.retention import Quota
 from pbmserv.smtpd.session import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
@@ -65,6 +75,7 @@ class Door:
         quota: what mails that wait may take.
         senders: checks who sent a mail; ``None``: nobody's From address is ever proven.
         ours: networks of our own mail servers.
+        postmaster: what one network may send to the postmaster; ``None``: as much as all may.
 
     Attributes:
         shares: what of each lane waits.
@@ -80,6 +91,7 @@ class Door:
         ring: Callable[[], None],
         senders: Senders | None = None,
         ours: Collection[Network] = LOOPBACK,
+        postmaster: PostmasterShares | None = None,
     ) -> None:
         self._mail_domain = mail_domain
         self._clock = clock
@@ -87,6 +99,7 @@ class Door:
         self._quota = quota
         self._senders = senders
         self._ours = ours
+        self._postmaster = postmaster
         self._storing = Storing(writer, ring)
         self.shares = Shares()
 
@@ -176,20 +189,34 @@ class Door:
             except MailError as error:
                 reply = f"554 5.6.0 {UNREADABLE.get(str(error), 'the mail cannot be read')}"
                 return Outcome(reply, "refused", reply)
-            if self._senders is not None:
-                verdict = await self._senders.verdict(envelope)
-            is_forged = verdict.result == "forged" and reply_address is None
-            if is_forged and not for_postmaster:
+            verdict = await self._verdict(envelope, source, reply_address)
+            if verdict.result == "forged" and not for_postmaster:
                 # An answer would go to somebody who has never written to us.
                 return Outcome(FORGED, "refused", FORGED)
+        shares = self._postmaster if for_postmaster else None
+        if shares is not None and not shares.is_open(source.network, octets):
+            return Outcome(TRY_LATER, "put-off", "the network's share of the postmaster is used up")
         lane = self.shares.lane_for(source, player, octets)
         if lane is None:
             return Outcome(LANE_FULL, "put-off", "too many mails of one sender wait")
         if not self._quota.has_room(octets, for_postmaster=for_postmaster):
             raise TryLater("there is no room for one more mail")
+        if shares is not None:
+            shares.add(source.network, octets)
         now = self._clock.now()
         new = NewArrival("mail", envelope, lane, now, verdict, player or None)
         return Outcome(TAKEN, "taken", arrival=await self._storing.store(new))
+
+    async def _verdict(
+        self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
+    ) -> Verdict:
+        """Return whether the From address is proven; of a mail to a reply address nothing is asked,
+        since that says who writes."""
+        if self._senders is None:
+            return UNCHECKED
+        if reply_address is not None:
+            return BY_REPLY_ADDRESS
+        return await self._senders.verdict(envelope, source.network)
 
     async def _put_off(self, envelope: Envelope, over: Over) -> None:
         """Have the sender of a mail that is not taken told why."""

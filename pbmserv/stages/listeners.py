@@ -303,7 +303,9 @@ class WebPorts:
             self._servers.append(WebServer(mailbox, bound.mailbox, limits))
         if bound.operators is not None and settings.operator_token is not None:
             token, where = settings.operator_token, settings.operator_url
-            site = build_operators(stage.operators, token, where, base.clock, environment())
+            proxies = settings.web_proxies
+            templates = environment()
+            site = build_operators(stage.operators, token, where, base.clock, templates, proxies)
             limits = _limits("operators", settings, PROBES)
             self._servers.append(WebServer(site, bound.operators, limits))
 

@@ -13,6 +13,7 @@ from functools import partial
 from random import random
 from typing import Any
 
+from pbmserv.config.settings import Settings
 from pbmserv.inbound.auth.verdict import Senders, Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.dns import Resolver, SystemResolver
@@ -31,6 +32,7 @@ from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.core.results import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.delivery.incoming import IncomingMail, MailReader
+from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.shared_counts import Book, Counting
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.service.operators.health import RelayState
@@ -58,6 +60,14 @@ BEAT = timedelta(seconds=30)
 Ring = Callable[[], None]
 
 
+def _senders(settings: Settings, names: Resolver | None) -> Senders | None:
+    """Return what checks senders; ``None`` if the settings turn that off."""
+    if not settings.sender_checks:
+        return None
+    trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)
+    return Senders(names or SystemResolver(), trusted)
+
+
 class DoorStage:
     """Takes mails in.
 
@@ -76,8 +86,7 @@ class DoorStage:
         self.counting = Counting([book] if book else [])
         self.traffic = base.traffic(book)
         self.quota = base.quota()
-        trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)
-        self.senders = Senders(names or SystemResolver(), trusted)
+        self.senders = _senders(settings, names)
         self.door = Door(
             base.mail_domain,
             self.writer,
@@ -85,8 +94,9 @@ class DoorStage:
             self.traffic,
             self.quota,
             ring,
-            self.senders if settings.sender_checks else None,
+            self.senders,
             settings.mail_servers,
+            PostmasterShares(self.quota.most // 2),
         )
         self._beat_at: datetime | None = None
         self._removal = Removal(base.mail, base.game, self.writer) if base.game.is_sqlite else None
@@ -124,7 +134,8 @@ class DoorStage:
     def stop(self) -> None:
         """End; what is stored stays."""
         self._rounds.stop(STOP_S)
-        self.senders.close()
+        if self.senders is not None:
+            self.senders.close()
         self.counting.stop(STOP_S)
         self.writer.close()
 
@@ -142,6 +153,7 @@ class PlayStage:
         current: tells the supervisor which mail is being carried out.
         suspects: arrivals with which play has died, and how often.
         by: name under which this process claims mails on PostgreSQL.
+        names: answers questions about domains; default: this machine's name servers.
         has_own_door: whether the door lives and dies with play, in one process.
     """
 
@@ -153,6 +165,7 @@ class PlayStage:
         passwords: Passwords | None = None,
         current: CurrentWork | None = None,
         suspects: Mapping[int, int] | None = None,
+        names: Resolver | None = None,
         *,
         by: str = "play",
         has_own_door: bool = False,
@@ -177,6 +190,7 @@ class PlayStage:
             if base.game.is_sqlite
             else OneStore(by, base.game, self.writer, clock)
         )
+        self.senders = _senders(settings, names)
         self.play = Play(
             self.arrivals,
             self.reader,
@@ -190,6 +204,7 @@ class PlayStage:
             current=current,
             suspects=suspects,
             keeps_order=base.game.is_sqlite,
+            senders=self.senders,
         )
         self.rows = WrittenRows(self.writer, clock, partial(bounces.refused, self.services))
         self.bot_moves = BotMoves(self.services, self.writer, clock, ring_post)
@@ -251,6 +266,8 @@ class PlayStage:
         self.play.stop(STOP_S)
         with contextlib.suppress(*UNAVAILABLE, Closed):
             self.arrivals.let_go()
+        if self.senders is not None:
+            self.senders.close()
         self.checks.close()
         self.counting.stop(STOP_S)
         self.writer.close()

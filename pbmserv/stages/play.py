@@ -1,9 +1,9 @@
 """The second stage: carries out what has arrived, and is the only one that changes a game.
 
-Lanes (`lanes`) say whose mail comes next. Passwords are looked at by other threads while the lane
-waits. Mails are read, and then carried out as a group, by one thread where there is one writer:
-each in a savepoint, and that it is done is written in the same transaction. Whatever dies at
-whatever moment, a mail is carried out once.
+Lanes (`lanes`) say whose mail comes next. Passwords, and senders of replies with commands, are
+checked by other threads while the lane waits. Mails are read, and then carried out as a group, by
+one thread where there is one writer: each in a savepoint, and that it is done is written in the
+same transaction. Whatever dies at whatever moment, a mail is carried out once.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -24,7 +25,9 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.errors import MailError
+from pbmserv.inbound.auth.verdict import Senders
 from pbmserv.log import reason
+from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
 from pbmserv.monitoring.metrics import Pulse, Vital
 from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Outdated
@@ -37,6 +40,7 @@ from pbmserv.stages.current_work import NONE, CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS, REST_S, Lane, Lanes, Task
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery.arrivals import Gone
+from pbmserv.store.delivery.inbox import FOR_POSTMASTER
 
 POLL_S = 1.0
 """Seconds between two looks for what no ring has told of."""
@@ -73,6 +77,7 @@ class Play:
         suspects: arrivals with which play has died, and how often: such a one is carried out
             with nothing beside it, and not a third time.
         keeps_order: whether the writer carries jobs out in the order in which they are handed in.
+        senders: checks who sent a reply with commands; ``None``: no sender is ever proven.
     """
 
     def __init__(
@@ -90,6 +95,7 @@ class Play:
         current: CurrentWork | None = None,
         suspects: Mapping[int, int] | None = None,
         keeps_order: bool = True,
+        senders: Senders | None = None,
     ) -> None:
         self._arrivals = arrivals
         self._reader = reader
@@ -104,6 +110,7 @@ class Play:
         self._suspects = suspects or {}
         self._is_alone = False
         self._keeps_order = keeps_order
+        self._senders = senders
         self._events: SimpleQueue[Future[Any] | None] = SimpleQueue()  # what others have ready
         self._awaited: dict[Future[Any], Callable[[Future[Any]], None]] = {}
         self._lanes = Lanes()
@@ -221,21 +228,22 @@ class Play:
                 task.incoming = incoming
                 is_postmaster = self._reader.mail_domain.is_postmaster
                 if incoming.reply_address is None and is_postmaster(envelope.recipient):
-                    digest, why = incoming.mail.digest, "for the postmaster"
+                    digest, why = incoming.mail.digest, FOR_POSTMASTER
                     kept = ToKeep(envelope, digest, why, "", arrival.verdict)
                     job = partial(mails.keep, kept, now)
                 elif incoming.mail.automatic and is_set_aside(incoming):
                     job = partial(mails.set_aside, incoming, now)
                 elif incoming.only_moves:
                     job = partial(mails.carry_out, incoming, now)
+                elif self._senders is not None and incoming.verdict == BY_REPLY_ADDRESS:
+                    checked = self._senders.check(envelope, incoming.source.network)
+                    self._hold(lane, checked, partial(self._sender_is_checked, lane, task))
+                    return
                 elif (known := self._checks.known(incoming)) is not None:
                     job = partial(mails.carry_out, known, now)
                 else:
                     looked = self._checks.vet(incoming)
-                    lane.is_held = True
-                    self._checked += 1
-                    self._awaited[looked] = partial(self._is_checked, lane, task)
-                    looked.add_done_callback(self._events.put)
+                    self._hold(lane, looked, partial(self._is_checked, lane, task))
                     return
         except MailError as error:  # which the door has not refused: nobody can be answered
             kept = ToKeep(envelope, "", f"the mail cannot be read: {error}")
@@ -276,6 +284,23 @@ class Play:
 
     def _form(self, values: dict[str, Any], now: datetime, connection: Connection) -> Any:
         return self._forms[values["form"]](values, now, connection)
+
+    def _hold(self, lane: Lane, future: Future[T], then: Callable[[Future[T]], None]) -> None:
+        """Have a lane wait for what a thread finds out about its first mail."""
+        lane.is_held = True
+        self._checked += 1
+        self._awaited[future] = then
+        future.add_done_callback(self._events.put)
+
+    def _sender_is_checked(self, lane: Lane, task: Task, future: Future[Verdict]) -> None:
+        """Go on with a mail to a reply address whose sender was checked, too."""
+        self._checked -= 1
+        lane.is_held = False
+        self._is_alone = False
+        assert task.incoming is not None
+        verdict = UNCHECKED if future.cancelled() else future.result()
+        task.incoming = replace(task.incoming, verdict=verdict)
+        self._lanes.put_back(task)
 
     def _is_checked(self, lane: Lane, task: Task, looked: Future[IncomingMail]) -> None:
         """A mail's passwords were looked at."""

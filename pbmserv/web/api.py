@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -23,13 +23,14 @@ from starlette.routing import Route
 from pbmserv.engine.registry import Readable, Registry
 from pbmserv.errors import ServerFault, StillWorking
 from pbmserv.letters.scene import BoardScene
-from pbmserv.mail.envelope import Press
+from pbmserv.mail.envelope import LOOPBACK, Network, Press
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.boards.public_pages import Finished
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.core.lookup import AWAY
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.web import api_shapes as shapes
+from pbmserv.web import post_limits
 from pbmserv.web.allowance import Allowance, Exhausted
 from pbmserv.web.api_shapes import (
     Board,
@@ -69,6 +70,7 @@ from pbmserv.web.pages import (
     seconds_until,
     tagged,
 )
+from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.public import is_number
 from pbmserv.web.server import AGAIN_S, SafeResponses
 
@@ -84,6 +86,9 @@ TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
 
 log = logging.getLogger("pbmserv.web")
 
+WITH_TOKEN = ("/api/seat/",)
+"""Beginnings of the paths of what is posted with a token."""
+
 _WHOLE = {"type": "integer", "minimum": 1}
 _TURN = {"turn": {"type": "integer", "minimum": 0, "maximum": LAST_NUMBER}}
 _TAP = {"state": {"type": "string"}, "tap": {"type": "string"}}
@@ -91,8 +96,20 @@ _OF_A_MOVE = (400, 401, 409, 413, 415, 422)
 _PAGING = {"limit": {**_WHOLE, "maximum": MOST}, "before": {**_WHOLE, "maximum": LAST_NUMBER}}
 
 
-def build_api(printer: Printer, service: WebRequests, allowance: Allowance) -> Starlette:
-    """Return the application below ``/api``; the allowance is that of the pages."""
+def build_api(
+    printer: Printer,
+    service: WebRequests,
+    allowance: Allowance,
+    proxies: Collection[Network] = LOOPBACK,
+) -> Starlette:
+    """Return the application below ``/api``.
+
+    Args:
+        printer: renders pages.
+        service: the service's side.
+        allowance: that of the pages.
+        proxies: networks of our own proxies.
+    """
     api = _Api(printer, service, allowance)
     application = Starlette(
         routes=[
@@ -100,7 +117,12 @@ def build_api(printer: Printer, service: WebRequests, allowance: Allowance) -> S
             Route("/openapi.json", api.openapi),
             Route("/", api.index),
         ],
-        middleware=[Middleware(SafeResponses, fault=api.fault)],
+        middleware=[
+            Middleware(SafeResponses, fault=api.fault),
+            Middleware(
+                LimitedPosts, limits=PostLimits(WITH_TOKEN, proxies), refuse=api.too_many_posts
+            ),
+        ],
         exception_handlers={
             ApiProblem: api.problem,
             HTTPException: api.nothing_here,
@@ -370,6 +392,12 @@ class _Api:
     async def too_large(self, _request: Request, _error: Exception) -> Response:
         """Return 503: the answer would take more work than one may."""
         return self._refused(ApiProblem(503, "too-large"))
+
+    def too_many_posts(self, seconds: int) -> Response:
+        """429: their network has sent too many of them."""
+        most = post_limits.WITH_TOKEN.amount
+        problem = ApiProblem(429, "too-many", most=most, span="minute", seconds=seconds)
+        return self._refused(problem)
 
     async def away(self, _request: Request, error: Exception) -> Response:
         """503: a stage or a database is not there."""

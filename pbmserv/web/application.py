@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import StillWorking
 from pbmserv.mail.envelope import Press
+from pbmserv.mail.reply_address import VISIT_MINUTES
 from pbmserv.service.accounts.personal_page import MOST_DRAWN, Change, PersonalPage
 from pbmserv.service.boards.board_page import BoardPage, Look, Pressed
 from pbmserv.service.core.budget import TooMuch
@@ -37,6 +38,7 @@ from pbmserv.web.pages import (
     seconds_until,
     tagged,
 )
+from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.public import PublicRequests, is_number, public_routes
 from pbmserv.web.server import Health, SafeResponses, fault_of, health_routes, mounted
 
@@ -48,11 +50,15 @@ LONGEST_WISH = 8_000
 """Octets of a form of a player's own page."""
 DONE = frozenset({"prefs", "away", "back", "address", "export", "signoff", "delete"})
 """What the forms of the page ask for."""
+WITH_TOKEN = ("/b/", "/confirm/", "/mine/", "/unsubscribe/")
+"""Beginnings of the paths of forms that need a token."""
 
 MOST_KEPT = 500
 """Pages of boards that are kept until somebody moves, of some 15 kB each."""
 _KEY = "\0key\0"
 """Stands for a page's key; no scene can have it."""
+_VISIT = "\0token\0"
+"""Likewise for the token of a visit: what is kept holds none."""
 _CUT = "\0cut\0"
 """Stands around what changes with a draft."""
 
@@ -152,6 +158,18 @@ class WebRequests(Protocol):
         """For players' own pages."""
         ...
 
+    def visit(self, token: str) -> str | None:
+        """A new visit's token for that of a link or a visit; ``None`` = it opens nothing."""
+        ...
+
+    def is_link(self, token: str) -> bool:
+        """Whether a token is of a letter's link to a page."""
+        ...
+
+    def has_ended(self, token: str) -> bool:
+        """Whether a token is of a visit that is over."""
+        ...
+
     async def describe(self, token: str) -> Confirmation | None:
         """What *token* would confirm, changing nothing; ``None`` = unknown or expired."""
         ...
@@ -186,7 +204,7 @@ def build(
         allowance: of anonymous readers; ``None`` = a new one.
     """
     printer, allowance = Printer(pages, templates), allowance or Allowance(pages.proxies)
-    site, own = _Site(printer, web_requests), _Personal(printer, web_requests.personal)
+    site, own = _Site(printer, web_requests), _Personal(printer, web_requests)
     application = Starlette(
         routes=[  # looked through from the first one on
             Route("/b/{token}", site.board, methods=["GET", "POST"]),
@@ -204,7 +222,15 @@ def build(
             Route("/api", site.to_api),
             mounted("/api", lambda: _api(printer, web_requests, allowance)),
         ],
-        middleware=[Middleware(SafeResponses, fault=site.fault)],
+        middleware=[
+            Middleware(SafeResponses, fault=site.fault),
+            Middleware(
+                LimitedPosts,
+                limits=PostLimits(WITH_TOKEN, pages.proxies),
+                refuse=site.too_many_forms,
+                but_below="/api/",
+            ),
+        ],
         exception_handlers={
             HTTPException: site.refused,
             StillWorking: site.working,
@@ -220,7 +246,7 @@ def build(
 def _api(printer: Printer, web_requests: WebRequests, allowance: Allowance) -> ASGIApp:
     from pbmserv.web.api import build_api
 
-    return build_api(printer, web_requests, allowance)
+    return build_api(printer, web_requests, allowance, printer.pages.proxies)
 
 
 class _Site:
@@ -231,7 +257,7 @@ class _Site:
         self._printer = printer
         self._text, self._failure = printer.text, printer.failure
         self._front = self._text("front")
-        self._kept: dict[str, tuple[BoardPage, list[bytes]]] = {}
+        self._kept: dict[tuple[int, int], tuple[BoardPage, list[bytes]]] = {}
         self._help = HelpPages(printer.pages.games, printer.templates, printer.shared)
 
     async def front(self, request: Request) -> Response:
@@ -281,8 +307,12 @@ class _Site:
         token: str = request.path_params["token"]
         if len(token) > LONGEST_TOKEN:
             return self._failure(404, "no-board")
+        if self._service.has_ended(token):
+            return await _visit_over(self._printer, request)
         boards, asked = self._service.boards, request.query_params
         if request.method != "POST":
+            if self._service.is_link(token):
+                return self._to_visit(token, request.url.query)
             look = Look(*(asked.get(name, "") for name in ("move", "tap", "check", "words")))
             found = await boards.page(token, look)
             if found is None:
@@ -298,24 +328,29 @@ class _Site:
             return self._failure(404, "no-board")
         if done.refused is not None:
             return html(self._board(done.refused, refused=True), 422, PRIVATE)
-        way = f"{self._printer.base}/b/{token}" + ("?answered" if done.by_letter else "")
-        return Response(status_code=303, headers={**PRIVATE, "Location": way})
+        return self._to_visit(token, "answered" if done.by_letter else "")
+
+    def _to_visit(self, token: str, query: str) -> Response:
+        """Lead to the page under the address of a visit that begins now."""
+        return _to_visit(f"{self._printer.base}/b/", self._service.visit(token) or token, query)
 
     def _board(self, page: BoardPage, *, by_letter: bool = False, refused: bool = False) -> bytes:
         said = {"by_letter": by_letter, "refused": refused, "bots": BOT_USERIDS}
         is_put = page.draft or page.tap or page.trouble or page.words or by_letter or refused
-        kept = self._kept.get(page.token)
+        kept = self._kept.get((page.player_id, page.scene.number))
         if kept is None or not _is_same(kept[0], page):
             plain = replace(page, **_PLAIN, scene=page.stands)
             text = self._text("board", page=plain, cut=_CUT, **said | _UNSAID)
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()
-            kept = self._kept[page.token] = page, text.encode().split(_CUT.encode())
+            parts = text.encode().split(_CUT.encode())
+            kept = self._kept[page.player_id, page.scene.number] = page, parts
         pieces = list(kept[1])
         if is_put or page.scene is not page.stands:  # until something happens, the rest stays
             news, move = self._printer.parts(("board-news", "board-move"), page=page, **said)
             pieces[1], pieces[3] = news.encode(), move.encode()
-        return b"".join(pieces).replace(_KEY.encode(), page.key.encode())
+        html_octets = b"".join(pieces).replace(_KEY.encode(), page.key.encode())
+        return html_octets.replace(_VISIT.encode(), page.token.encode())
 
     async def to_api(self, _request: Request) -> Response:
         """The address with a slash at its end, below which the others lie."""
@@ -349,6 +384,10 @@ class _Site:
         """Return 503: the page would take more work than one page may."""
         return self._failure(503, "too-large")
 
+    def too_many_forms(self, seconds: int) -> Response:
+        """429: their network has sent too many forms."""
+        return html(self._text("too-many-forms", seconds=seconds), 429, PRIVATE)
+
     def fault(self, error: BaseException) -> Response:
         """500, or 503: the log names the fault, the page does not."""
         log.error("a page failed", exc_info=error)
@@ -356,8 +395,8 @@ class _Site:
 
 
 _EMPTY = ("draft", "trouble", "example", "words", "tap")
-_DRAFT = {"key", "scene", "stands", *_EMPTY}
-_PLAIN: dict[str, Any] = {**dict.fromkeys(_EMPTY, ""), "key": _KEY}
+_DRAFT = {"key", "token", "scene", "stands", *_EMPTY}
+_PLAIN: dict[str, Any] = {**dict.fromkeys(_EMPTY, ""), "key": _KEY, "token": _VISIT}
 _UNSAID = {"by_letter": False, "refused": False}
 _BY_VALUE = [one.name for one in fields(BoardPage) if one.name not in _DRAFT]
 
@@ -368,12 +407,27 @@ def _is_same(kept: BoardPage, page: BoardPage) -> bool:
     return kept.stands is page.stands and all(values)
 
 
+def _to_visit(page: str, token: str, query: str) -> Response:
+    """Lead to the address of a visit, which replaces the link's in the browser."""
+    way = f"{page}{token}" + (f"?{query}" if query else "")
+    return Response(status_code=303, headers={**PRIVATE, "Location": way})
+
+
+async def _visit_over(printer: Printer, request: Request) -> Response:
+    """Say that a visit is over, with the words of a form that came too late."""
+    form = await read_form(request, LONGEST_FORM) if request.method == "POST" else {}
+    written = [form[name] for name in ("move", "words") if form.get(name, "").strip()]
+    text = printer.text("visit-over", hours=VISIT_MINUTES // 60, written=written)
+    return html(text, 410, PRIVATE)
+
+
 class _Personal:
     """A player's own page, which opens from a letter, and the form that has its link mailed."""
 
-    def __init__(self, printer: Printer, service: PersonalRequests) -> None:
+    def __init__(self, printer: Printer, web_requests: WebRequests) -> None:
         self._printer = printer
-        self._service = service
+        self._visits = web_requests
+        self._service = web_requests.personal
         self._form = printer.text("mine-link", why="")
         self._asked = printer.text("mine-asked")
 
@@ -391,7 +445,11 @@ class _Personal:
         token: str = request.path_params["token"]
         if len(token) > LONGEST_TOKEN:
             return self._gone()
+        if self._visits.has_ended(token):
+            return await _visit_over(self._printer, request)
         if request.method != "POST":
+            if self._visits.is_link(token):
+                return self._to_visit(token, request.url.query)
             found = await self._service.page(token)
             done = request.query_params.get("done", "")
             return self._gone() if found is None else self._shown(found, done)
@@ -405,8 +463,10 @@ class _Personal:
             return self._shown(change.refused, status=422)
         if not change.is_open:
             return html(self._printer.text("mine-link", why="changed"), headers=PRIVATE)
-        way = f"{self._printer.base}/mine/{token}?done={fields['do']}"
-        return Response(status_code=303, headers={**PRIVATE, "Location": way})
+        return self._to_visit(token, f"done={fields['do']}")
+
+    def _to_visit(self, token: str, query: str) -> Response:
+        return _to_visit(f"{self._printer.base}/mine/", self._visits.visit(token) or token, query)
 
     def _shown(self, page: PersonalPage, done: str = "", status: int = 200) -> Response:
         draw = partial(self._printer.board, "mine-board", bots=BOT_USERIDS)

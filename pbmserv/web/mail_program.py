@@ -32,7 +32,7 @@ LONGEST_LINE = 900
 """Characters of an address or a subject."""
 
 _MAILTO = re.compile(r'href="mailto:([^"]*)"', re.IGNORECASE)
-_HEAD = re.compile(r"<head[^>]*>", re.IGNORECASE)
+_HEAD = re.compile(r"<head[^<>]*>", re.IGNORECASE)
 _URL = re.compile(r"(https?://[^\s<>\"]+)")
 _POLICY = SMTP.clone(max_line_length=998, cte_type="7bit")
 """Folded References no longer match what they refer to."""

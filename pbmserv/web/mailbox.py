@@ -8,7 +8,6 @@ name of theirs that leads here (DNS rebinding), nor send mail through it.
 from __future__ import annotations
 
 import asyncio
-import base64
 import logging
 import re
 from collections.abc import Mapping
@@ -30,10 +29,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pbmserv.commands.grammar.words import USERID
 from pbmserv.config.values import Listen
 from pbmserv.errors import RelayError
-from pbmserv.mail.reply_address import KeyRing, MailDomain
+from pbmserv.mail.reply_address import MailDomain, mailbox_secret
 from pbmserv.outbound.relay_url import read_relay_url
 from pbmserv.web.mail_program import LONGEST_BODY, Draft, MailProgram, Person, drafted
 from pbmserv.web.pages import LASTING, PRIVATE, html, read_form, tagged
+from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.server import HEADERS, SafeResponses
 
 ANSWER_S = 3.0
@@ -61,11 +61,6 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+))(?::[0-9]{1,5})?", re.IG
 log = logging.getLogger("pbmserv.web")
 
 
-def secret_of(ring: KeyRing) -> str:
-    """The word in the paths of the mailbox, which nobody guesses."""
-    return base64.b32encode(ring.secret("mailbox")[1][:20]).decode("ascii").lower()
-
-
 def build_mailbox(
     relay: str, smtp: Listen, mail_domain: MailDomain, templates: Environment
 ) -> Starlette:
@@ -79,7 +74,7 @@ def build_mailbox(
     door = Listen(local.get(smtp.host, smtp.host), smtp.port)
     root = Path(read_relay_url(relay).path)
     program = MailProgram(root, f"smtp://{door}", mail_domain.address)
-    secret = secret_of(mail_domain.ring)
+    secret = mailbox_secret(mail_domain.ring)
     site = _Mailbox(program, f"/{secret}/", templates)
     top = f"/{secret}"
     one = top + "/{address}"
@@ -98,11 +93,18 @@ def build_mailbox(
         middleware=[
             Middleware(SafeResponses, fault=site.fault, headers=_SAFE),
             Middleware(OnlyHere, what="mailbox"),
+            Middleware(LimitedPosts, limits=PostLimits((f"{top}/",), ()), refuse=too_many_forms),
         ],
         exception_handlers={HTTPException: site.refused},
     )
     application.router.redirect_slashes = False
     return application
+
+
+def too_many_forms(seconds: int) -> Response:
+    """429: this machine has sent too many forms."""
+    text = f"You have sent a lot of forms within a minute: wait {seconds} s, and send it again.\n"
+    return Response(text, 429, PRIVATE, "text/plain")
 
 
 class OnlyHere:

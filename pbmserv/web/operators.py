@@ -10,7 +10,8 @@ import hashlib
 import hmac
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from math import ceil
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlsplit
@@ -25,13 +26,24 @@ from starlette.routing import Route
 
 from pbmserv.clock import Clock
 from pbmserv.errors import ConfigError, OperatorError, StillWorking
-from pbmserv.mail.envelope import block_name
+from pbmserv.mail.envelope import LOOPBACK, Network
 from pbmserv.service.operators import pages as service
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.pages import ACTIONS, OperatorPages
+from pbmserv.web.client_network import network_of
 from pbmserv.web.mailbox import OnlyHere
-from pbmserv.web.operator_sessions import SESSION, Asked, Session, Sessions, Turns, plain
+from pbmserv.web.operator_sessions import (
+    MOST_TRYING,
+    PAUSE_S,
+    SESSION,
+    Asked,
+    Session,
+    Sessions,
+    Turns,
+    plain,
+)
 from pbmserv.web.pages import LASTING, PRIVATE, html, read_form, tagged
+from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.server import HEADERS, SafeResponses
 
 LONGEST_FORM = 8_000
@@ -40,6 +52,8 @@ LONGEST_NAME = 80
 MOST_SAID = 100
 """Sentences on what was done that are kept for the page that comes next."""
 COOKIE = "pbmserv-operator"
+SIGNED = ("/mails", "/letters", "/players", "/boards", "/games", "/sign-in", "/sign-out")
+"""Beginnings of the paths of forms that need a session or the token."""
 
 # With "no-referrer" a browser says of each form that it comes from nowhere.
 _SAFE = HEADERS | {"Referrer-Policy": "same-origin"}
@@ -49,18 +63,25 @@ log = logging.getLogger("pbmserv.web")
 
 
 def build_operators(
-    pages: OperatorPages, token: Path, url: str, clock: Clock, templates: Environment
+    pages: OperatorPages,
+    token: Path,
+    url: str,
+    clock: Clock,
+    templates: Environment,
+    proxies: Collection[Network] = LOOPBACK,
 ) -> Starlette:
     """The application of a listener of its own.
 
     Args:
         token: see `read_token`.
         url: how operators reach the pages through a proxy; "" = on this machine alone.
+        proxies: networks of our own proxies.
     """
     parts = urlsplit(url)
     origin = f"{parts.scheme}://{parts.netloc}" if url else ""
     site = _Site(pages, Sessions(token, clock), parts.path, templates)
     site.is_secure = parts.scheme == "https"
+    site.proxies = proxies if url else ()
     both = ["GET", "POST"]
     application = Starlette(
         routes=[
@@ -84,6 +105,11 @@ def build_operators(
         middleware=[
             Middleware(SafeResponses, fault=site.fault, headers=_SAFE),
             Middleware(OnlyHere, what="operators' page", origin=origin),
+            Middleware(
+                LimitedPosts,
+                limits=PostLimits(SIGNED, site.proxies),
+                refuse=site.too_many_forms,
+            ),
         ],
         exception_handlers={HTTPException: site.refused},
     )
@@ -98,6 +124,7 @@ class _Site:
     """The handlers, and what they share."""
 
     is_secure = False
+    proxies: Collection[Network] = ()
 
     def __init__(
         self, pages: OperatorPages, sessions: Sessions, base: str, templates: Environment
@@ -155,14 +182,17 @@ class _Site:
         by = plain(fields.get("by", "")).strip()
         if not by or len(by) > LONGEST_NAME:
             return self._asking(422, "name", by)
-        network = block_name(request.client.host if request.client else "") or "none"
+        network = network_of(request, self.proxies) or "unknown"
         token = fields.get("token", "").strip()
         found = await self._turns.look(network, lambda: self._sessions.is_right(token))
         facts = {"network": network, "page": "operators"}
         if not found:
             log.warning("wrong operator token", extra=facts)
             status, trouble = (429, "later") if found is None else (403, "token")
-            return self._asking(status, trouble, by)
+            answer = self._asking(status, trouble, by)
+            if found is None:
+                answer.headers["Retry-After"] = str(ceil(MOST_TRYING * PAUSE_S))
+            return answer
         log.info("an operator has signed in", extra=facts | {"who": by})
         answer = self._to("/")
         self._set_cookie(answer, self._sessions.begin(by), int(SESSION.total_seconds()))
@@ -194,7 +224,8 @@ class _Site:
 
     async def mails(self, asked: Asked) -> Response:
         """Kept mails."""
-        return self._page("mails", asked, mails=await self._pages.mails())
+        mails, count = await self._pages.mails()
+        return self._page("mails", asked, mails=mails, more=max(0, count - len(mails)))
 
     async def mail(self, asked: Asked) -> Response:
         """One mail."""
@@ -351,6 +382,10 @@ class _Site:
             return self._told(503, "closed")
         log.error("a page of the operators failed", exc_info=error)
         return self._told(500, "fault")
+
+    def too_many_forms(self, seconds: int) -> Response:
+        """429: their network has sent too many forms."""
+        return self._told(429, "too-many", said=str(seconds))
 
     def _told(
         self, status: int, why: str, session: Session | None = None, said: str = ""

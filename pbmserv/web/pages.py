@@ -209,13 +209,16 @@ def tagged(
 
 
 async def read_form(request: Request, longest: int) -> dict[str, str]:
-    """The fields of a form; nothing of one that has more than *longest* octets."""
+    """Return the fields of a form; nothing of one that has more than *longest* octets.
+
+    NUL is left out: no browser sends it, and PostgreSQL takes no text with it.
+    """
     body = await read_body(request, longest)
     try:
         fields = parse_qsl((body or b"").decode("ascii"), keep_blank_values=True, max_num_fields=20)
     except ValueError:
         return {}
-    return dict(fields)
+    return {name: value.replace("\0", "") for name, value in fields}
 
 
 async def read_body(request: Request, longest: int) -> bytes | None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Any, Protocol
 
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -24,6 +25,14 @@ from pbmserv.web.server import HEADERS
 LONGEST_NUMBER = 9
 """Digits of a number in a path."""
 
+
+class _ShortInteger(IntegerConvertor):
+    """A number in a path: one that Python reads and every database holds."""
+
+    regex = f"[0-9]{{1,{LONGEST_NUMBER}}}"
+
+
+register_url_convertor("int", _ShortInteger())  # Starlette's own takes any number of digits
 
 MOST_RENDERED = 500
 """Pages and pictures of boards that are kept, of some 20 kB each."""
@@ -148,7 +157,7 @@ class _Public:
 
     async def daily(self, request: Request) -> Response:
         number = request.path_params["number"]
-        found = await self._service.daily(number) if number < 10**LONGEST_NUMBER else None
+        found = await self._service.daily(number)
         if found is None:
             return self._printer.failure(404, "missing")
         drawing, drawn = found.drawing, None
@@ -258,7 +267,7 @@ class _Public:
     ) -> Response:
         """Something of a board, made once for all readers until somebody moves."""
         number, turn = request.path_params["number"], request.query_params.get("turn")
-        if len(str(number)) > LONGEST_NUMBER or not (turn is None or is_number(turn)):
+        if not (turn is None or is_number(turn)):
             return self._printer.failure(404, "missing")
         asked = None if turn is None else int(turn)
         stamp = await self._service.stamp(number)

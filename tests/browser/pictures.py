@@ -23,8 +23,8 @@ from running import Running, start
 
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
+from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.store import solo
-from pbmserv.web.mailbox import secret_of
 from pbmserv.web.operator_sessions import new_token
 
 WIDTHS, SCHEMES = (375, 1280), ("light", "dark")
@@ -165,7 +165,7 @@ def guest(world: World) -> None:
 def mailbox(world: World) -> None:
     """What the local mailbox shows of it."""
     world.server.settle()
-    secret = secret_of(world.server.server.mail_domain.ring)
+    secret = mailbox_secret(world.server.server.mail_domain.ring)
     inbox = Tab(world.server.mailbox_port, f"/{secret}/{quote(ALICE)}/").load()
     letter = re.findall(
         r'href="([^"]+)">(?:<span class="new">new</span> )?<span class="subject">Your move',

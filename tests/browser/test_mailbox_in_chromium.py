@@ -11,7 +11,7 @@ from chromium import follow, looked_at, send
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 from running import Running, start
 
-from pbmserv.web.mailbox import secret_of
+from pbmserv.mail.reply_address import mailbox_secret
 
 SMALLEST_TARGET = """() => [...document.querySelectorAll('header a, main button, main summary,' +
     'main a:not(.letter-text a), main input:not([type=hidden])')]
@@ -31,7 +31,7 @@ class Reader:
 
     def __init__(self, chromium: Browser, server: Running, *, scripts: bool) -> None:
         self.chromium, self.server = chromium, server
-        secret = secret_of(server.server.mail_domain.ring)
+        secret = mailbox_secret(server.server.mail_domain.ring)
         self.top = f"http://127.0.0.1:{server.mailbox_port}/{secret}/"
         self.context = chromium.new_context(
             viewport={"width": 375, "height": 740}, java_script_enabled=scripts

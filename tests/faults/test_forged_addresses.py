@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from pbmserv.mail.reply_address import (
     LONGEST_LOCAL,
     MAC_BYTES,
+    OF_PAGES,
     KeyRing,
     MailDomain,
     Purpose,
@@ -35,7 +36,7 @@ capabilities = st.builds(ReplyAddress, st.sampled_from(Purpose), numbers, number
 # What a server of 268 million players and boards may come to; a page's token is no address.
 usual = st.builds(
     ReplyAddress,
-    st.sampled_from([one for one in Purpose if one is not Purpose.PAGE]),
+    st.sampled_from([one for one in Purpose if one not in OF_PAGES]),
     st.integers(0, 2**28 - 1),
     st.integers(0, 2**28 - 1),
     st.integers(0, 2**14 - 1),

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent.parent
 SHARE = 1 if DEEP else 2
 """A usual run makes them half as long as a mail may be; `make bench` has them all."""
 LENGTH = 2**20 // SHARE
-MOST_CPU_S = 1.0 / SHARE
+MOST_CPU_S = 0.5 / SHARE
 MOST_MEMORY = 64 * 2**20 // SHARE
 MOST_GROWTH = 8  # four times the mail; the benchmark has less patience than this
 
@@ -28,7 +28,7 @@ def test_a_long_mail_made_to_be_slow_costs_little_and_grows_with_its_size():
         cwd=ROOT, capture_output=True, text=True, check=True, timeout=100,
     )  # fmt: skip
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(lines) >= 58
+    assert len(lines) >= 80
     for line in lines:
         quarter, full = line["seconds"]
         assert full <= MOST_CPU_S, line

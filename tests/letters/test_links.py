@@ -78,7 +78,7 @@ def played(server: Running) -> Letter:
     alice, bob = map(server.sign_up, ("alice", "bob"))
     server.send(alice, "blackbox challenge alice bob")
     server.reply(server.letter(bob), "c3,b5,e5,g6")
-    server.reply(server.letters(alice)[-1], "b3,d3,h8,f2")
+    server.reply(server.letters(alice)[-1], "b3,d3,a1,f2")
     server.letters(bob)
     return server.letters(alice)[-1]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import OF_PAGES, KeyRing, MailDomain, Purpose, ReplyAddress
 
 RING = KeyRing({1: b"a key" * 8})
 NUMBERS = st.integers(0, 2**40)
@@ -74,7 +74,7 @@ def test_no_other_text_is_read(about: int, odd: str, data: st.DataObject) -> Non
     assert (RING.read(changed) is not None) == (changed == token)
 
 
-@given(st.sampled_from([*set(Purpose) - {Purpose.PAGE}]), NUMBERS, NUMBERS, st.integers(1, 40))
+@given(st.sampled_from([*set(Purpose) - OF_PAGES]), NUMBERS, NUMBERS, st.integers(1, 40))
 def test_an_address_that_is_too_long_for_mail_is_none_of_ours(
     purpose: Purpose, player: int, about: int, length: int
 ) -> None:

@@ -508,3 +508,21 @@ def test_the_example_bot_waits_when_it_has_asked_too_often() -> None:
     assert done.returncode == 0, done.stderr
     assert "It is over." in done.stdout
     assert Busy.refused == ["/api/seat"] * 2
+
+
+def test_a_far_label_is_refused_with_both_readings(client: Client) -> None:
+    """Nobody can be asked there; on 4 by 4 the label E is below column A."""
+    alice, bob = client.challenge(*SMALL)
+    for place, near in (("e2", "A2"), ("b5", "B1"), ("6e", "A2")):
+        status, problem = client.play(bob, place)
+        assert (status, problem["code"], problem["example"]) == (422, "far-cells", near), problem
+        assert place.upper() in problem["detail"]
+        assert near in problem["detail"]
+    assert client.moves() == 0
+    client.play(bob, "b2")
+    client.play(alice, "c3")
+    status, problem = client.play(alice, "+e2", key="far")
+    assert (status, problem["code"], problem["example"]) == (422, "far-cells", "+A2"), problem
+    assert client.seat(alice)["facts"]["boxes"][0]["markers"] == []
+    status, seat = client.play(alice, "+a2", key="near")
+    assert (status, seat["facts"]["boxes"][0]["markers"]) == (200, ["A2"])

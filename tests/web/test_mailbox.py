@@ -17,11 +17,11 @@ from running import Running, start
 from pbmserv.config.settings import load
 from pbmserv.config.values import Listen
 from pbmserv.errors import ConfigError
+from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.stages.listeners import bind
 from pbmserv.web.mail_program import MailProgram, of_mailto
-from pbmserv.web.mailbox import secret_of
 
 ALICE, BOB = "alice@games.example", "bob@games.example"
 BOTH = {"name1": "alice", "password1": "wonder-land", "name2": "bob", "password2": "the-builder"}
@@ -48,7 +48,7 @@ class Browser:
 
     @property
     def top(self) -> str:
-        return f"/{secret_of(self.server.server.mail_domain.ring)}/"
+        return f"/{mailbox_secret(self.server.server.mail_domain.ring)}/"
 
     def ask(self, method: str, path: str, body: str = "", **headers: str) -> Browser:
         """Ask, and go where it leads."""

@@ -25,13 +25,18 @@ def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
         yield running
 
 
-def opened(server: Running, letter: Letter) -> Tab:
-    """The page that a letter leads to."""
+def link_in(letter: Letter) -> str:
+    """The path in a letter's link to its reader's own page."""
     found = re.search(
         r"^(?:In a browser: )?http://games\.example(/mine/[a-z2-7]+)$", letter.text, re.MULTILINE
     )
     assert found is not None, letter.text
-    return Tab(server.web_port, found[1]).load()
+    return found[1]
+
+
+def opened(server: Running, letter: Letter) -> Tab:
+    """The page that a letter leads to."""
+    return Tab(server.web_port, link_in(letter)).load()
 
 
 def press(tab: Tab, do: str, **fields: str) -> Tab:
@@ -142,10 +147,12 @@ def test_a_link_is_mailed_and_nobody_learns_who_plays_here(server: Running) -> N
 def test_a_link_ends_by_time_and_by_a_new_password_and_is_no_address(server: Running) -> None:
     (welcome,) = server.letters(ALICE)
     alice = opened(server, welcome)
-    token = alice.path.rpartition("/")[2]
+    token, link = (one.rpartition("/")[2] for one in (alice.path, link_in(welcome)))
     to = f"pbmserv+{token}@games.example"
     assert server.send(ALICE, "", "prefs digest=daily", to=to).startswith("550")
-    assert Tab(server.web_port, f"/b/{token}").load().status == 404
+    assert server.send(ALICE, "", "help", to=f"pbmserv+{link}@games.example").startswith("550")
+    for one in (token, link):
+        assert Tab(server.web_port, f"/b/{one}").load().status == 404
     reply_token = welcome.reply_to.partition("+")[2].partition("@")[0]
     for wrong in (reply_token, token[:-1] + ("a" if token[-1] != "a" else "b"), "x", "a" * 300):
         assert Tab(server.web_port, f"/mine/{wrong}").load().status == 404
@@ -160,12 +167,16 @@ def test_a_link_ends_by_time_and_by_a_new_password_and_is_no_address(server: Run
     assert press(alice, "export").status == 404
     server.live(days=20)
     mailed(server, "alice")
-    alice = opened(
-        server, [one for one in server.letters(ALICE) if one.subject == "Your page, alice"][-1]
-    )
+    letters = [one for one in server.letters(ALICE) if one.subject == "Your page, alice"]
+    alice, link = opened(server, letters[-1]), link_in(letters[-1])
+    page = alice.path
     server.live(days=29)
+    assert alice.load().status == 410
+    alice.path = link
     assert alice.load().status == 200
+    assert alice.path not in (link, page)
     server.live(days=2)
+    alice.path = link
     assert alice.load().status == 404
 
 

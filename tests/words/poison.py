@@ -33,6 +33,7 @@ def poison(server: Indoors, letters: list[Posted]) -> tuple[str, tuple[str, ...]
     """A text with one harmless line, and what of it must go to nobody."""
     told = next(line for one in letters for line in one.text.split("\n") if "hidden at" in line)
     drawn = next(line for one in letters for line in one.text.split("\n") if line.count("@") > 0)
+    token = letters[0].reply_to.partition("+")[2].partition("@")[0]
     lines = (
         f"prefs alice {PASSWORD} digest=off",
         f"change password alice {PASSWORD} another-word",
@@ -40,10 +41,13 @@ def poison(server: Indoors, letters: list[Posted]) -> tuple[str, tuple[str, ...]
         f"* {drawn.strip()}",
         "A2, C4",
         f"It goes to {letters[0].reply_to}.",
+        f"https://links.example/?url=http%3A%2F%2Fgames.example%2Fb%2F{token}&data=05%7C01",
+        f"{token[:15]}=",
+        token[15:].upper(),
         HELLO,
     )
-    token = letters[0].reply_to.partition("+")[2].partition("@")[0]
-    secret = (PASSWORD, "another-word", "hidden at", drawn.strip(), "A2", "C4", token)
+    secret = (PASSWORD, "another-word", "hidden at", drawn.strip(), "A2", "C4")
+    secret += (token, token[:15], token[15:].upper())
     return "\n".join(lines), secret
 
 

@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pbmserv.commands.grammar.words import (
     ADDRESS,
     BOARD,
-    COMMAS,
     LONGEST_PASSWORD,
     MOST_SETTINGS,
     NUMBER,
@@ -131,6 +130,7 @@ class Cursor:
         *doubtful*: a word that has a userid's form may be a password.
         """
         row = self.row
+        doubtful |= row.takes_password_last
         safe = self._known if row.secrets else self._numbered if doubtful else self._harmless
         shown = {place for place, word in enumerate(self.words[: row.most]) if safe(place, word)}
         self.hidden = set(range(len(self.words))) - shown
@@ -254,7 +254,7 @@ def move(at: Cursor) -> None:
         at.taken.number = int(numbered[1])
         text = text[: numbered.start()]
     if "," in text and " " in text:
-        text = COMMAS.sub(",", text)
+        text = ",".join(map(str.strip, text.split(",")))
     at.taken.text = text.strip()
     if not at.taken.text:
         raise at.refusal("missing-move", form=", ".join(labels))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from difflib import get_close_matches
 
 from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.types import BOT_USERIDS, value
+from pbmserv.mail import reading_time
 
 
 def _table() -> dict[int, str]:
@@ -59,6 +61,7 @@ _FRENCH = re.compile(
 )
 _OPENING = re.compile(r"""[^\s"'=]*=(["'])|(["'])""")
 _PLAIN = re.compile(r"\S+")
+_CLOSING = {mark: re.compile(rf"{mark}(?!\S)") for mark in "\"'"}
 
 
 @value(frozen=True, slots=True)
@@ -131,26 +134,38 @@ def _is_french(text: str) -> bool:
 
 
 def split(line: str) -> list[Word]:
-    """The words of a line, folded: blanks separate, single or double quotes join.
+    """Return the words of a folded line: blanks separate, single or double quotes join.
 
     A quote opens at the start of a word or behind ``=`` and closes before a
     blank or the end; one that is not closed is an ordinary character.
+
+    Raises:
+        ReadingTooLong: the mail has taken all its time.
     """
+    reading_time.check()
     line = fold(line)
     if '"' not in line and "'" not in line:
         return [Word(word, word) for word in line.split()]
+    # Each place where a quote can close is found once: a search from every opening quote would take
+    # quadratic time in a line where none closes.
+    closings = {
+        mark: deque([found.start() for found in closing.finditer(line)])
+        for mark, closing in _CLOSING.items()
+    }
     words: list[Word] = []
     at = 0
     while plain := _PLAIN.search(line, at):
-        start = plain.start()
+        start, end = plain.span()
         opening = _OPENING.match(line, start)
-        closing = _closing(line, opening.end(), line[opening.end() - 1]) if opening else -1
-        if opening and closing >= 0:
-            at = closing + 1
-            inside = line[opening.end() : closing]
-            words.append(Word(line[start : opening.end() - 1] + inside, line[start:at]))
+        inside = opening.end() if opening else end
+        left = closings[line[inside - 1]] if opening else deque[int]()
+        while left and left[0] < inside:
+            left.popleft()
+        if left:
+            at = left[0] + 1
+            words.append(Word(line[start : inside - 1] + line[inside : at - 1], line[start:at]))
         else:
-            at = plain.end()
+            at = end
             words.append(Word(plain[0], plain[0]))
     return words
 
@@ -166,14 +181,6 @@ def quoted(word: str, mark: str = '"') -> str:
     return f"{mark}{word}{mark}"
 
 
-def _closing(line: str, start: int, quote: str) -> int:
-    """Where the quote closes, or -1."""
-    at = line.find(quote, start)
-    while at >= 0 and at + 1 < len(line) and not line[at + 1].isspace():
-        at = line.find(quote, at + 1)
-    return at
-
-
 SHORTEST_PASSWORD = 4
 LONGEST_PASSWORD = 200
 MOST_ADDRESSES = 5
@@ -186,7 +193,7 @@ MOST_DAYS = 365
 """Longest time that a challenge can set."""
 SETTINGS = frozenset(
     {"format", "digest", "tz", "timezone", "remind", "accept", "block", "unblock"}
-    | {"broadcast", "broadcasts", "report", "public", "messages"}
+    | {"broadcast", "broadcasts", "labels", "messages", "public", "report"}
 )
 """Names of preferences; what they may be set to the service knows."""
 OFF = frozenset({"off", "stop", "end", "cancel", "none", "no"})
@@ -198,7 +205,6 @@ TIMES = ("nagtime", "forfeittime", "totaltime")
 BOARD = re.compile(r"#?(\d{1,9})(?:#(\d{1,6}))?", re.ASCII)
 USERID = re.compile(r"[a-z0-9_-]{2,20}")
 NUMBER = re.compile(r"#\s*(\d{1,6})\s*\Z", re.ASCII)
-COMMAS = re.compile(r"\s*,\s*")
 OPTION = re.compile(r"-?([a-z][a-z0-9-]*)(?:=(.+))?", re.IGNORECASE)
 TIME = re.compile(r"-{0,2}(nagtime|forfeittime|totaltime)(?:=(.*))?", re.IGNORECASE)
 VALUE = re.compile(r"\d+(?:[x*-]\d+)*", re.IGNORECASE | re.ASCII)
@@ -216,7 +222,10 @@ _DATE_WORD = re.compile(
 )
 _MOVE = re.compile(r"[+\-/!?].*|.*[,;].*|[a-z]{1,2}\d{1,2}|\d{1,2}[a-z]{1,2}", re.IGNORECASE)
 _BEGINS = re.compile(r"(?:from|between|starting|beginning)\s+", re.IGNORECASE)
-_TO = re.compile(r"\s*-\s*|[\s,]+(?:to|and|(?:un)?till?|through|for)\s+", re.IGNORECASE)
+# A run of blanks is tried from its first one only, else a long run takes the square of its length.
+_TO = re.compile(
+    r"(?<!\s)\s+-\s*|-\s*|(?<![\s,])[\s,]+(?:to|and|(?:un)?till?|through|for)\s+", re.IGNORECASE
+)
 MOST_DATE_WORDS = 5
 _LONGEST_DAYS = 60
 

@@ -67,6 +67,7 @@ UNREAD = {
     "opaque": "(a sealed mail)",
     "html": "(a mail whose text could not be found)",
     "no-text": "(a mail without text)",
+    "too-long": "(a mail that takes too long to read)",
 }
 """What the answer says was read of a mail that could not be."""
 

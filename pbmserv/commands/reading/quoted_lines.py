@@ -28,7 +28,12 @@ _BARS = str.maketrans(dict.fromkeys("\u00a6\u2502\u2503\u2551\uff5c", "|"))
 _MARKS = "-=+|_.:;,#%@?! \t"
 _CELL = re.compile(r"(?<![^\W_])(?:[a-z]{1,2}[0-9]{1,2}|[0-9]{1,2}[a-z]{1,2})(?![^\W_])")
 _GAPS = re.compile(r"[\s,;.:/+!?*()\[\]-]+")
-_TAG = re.compile(r"<(?:style|title)\b.*?</(?:style|title)>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
+# What is between the tags of a style or title ends before the next such tag, so that no character
+# is looked at more than a few times.
+_TAG = re.compile(
+    r"<(?:style|title)\b[^<]*(?:<(?!/?(?:style|title)\b)[^<]*)*</(?:style|title)>|<[^<>]*>",
+    re.IGNORECASE,
+)
 
 
 def bare(markup: str) -> str:

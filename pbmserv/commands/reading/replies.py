@@ -32,8 +32,9 @@ LONGEST_ECHO = 200
 EMPTY_REPLY = Line("(an empty reply)", Yes(unsaid=True))
 """What a reply with nothing in it is read as."""
 
-_EXACT = {"check": r"\S{1,3}", "scores": r"\d+x\d+\S*( [a-z]+)?"}
-"""What no sentence has behind these: a port, or a kind of board. "check this" is a sentence."""
+_EXACT = {"check": re.compile(r"\S{1,3}"), "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?")}
+"""Arguments that no sentence has behind these commands: a port, or a kind of board. "check this"
+is a sentence."""
 
 _POLITE = frozenset(
     ("please", "pls", "thanks", "now", "it", "that", "this", "the", "my", "last", "move", "again")
@@ -255,7 +256,7 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
     if _names_a_board(row, rest):
         return read_arguments(row.without(Kind.USERID, Kind.PASSWORD), name, game, rest, games)
     kinds = {parameter.kind for parameter in row.parameters}
-    exact = name in _EXACT and re.fullmatch(_EXACT[name], " ".join(texts))
+    exact = name in _EXACT and _EXACT[name].fullmatch(" ".join(texts))
     prose = (Trait.ENGLISH in row.traits and not exact and not _POLITE.issuperset(texts)) or (
         Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE
     )

@@ -198,7 +198,8 @@ LONGEST_LIST = 8_000
 # Relaxed canonicalisation as dkimpy has it (RFC 6376 section 3.4.2) takes more than blanks off the
 # ends of a field: what is signed would not be, octet by octet, what our readers see.
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[^",]+|,|"')
+# A quote that nothing closes reaches to the end: nobody can tell where the name in it ends.
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[^",]+|,', re.DOTALL)
 
 
 def lacking(headers: Headers, signed: Collection[str], recipient: str) -> str:

@@ -223,7 +223,7 @@ FIELDS = ("arc-seal", "arc-message-signature", "arc-authentication-results")
 MOST_INSTANCES = 10
 """Sets of fields; each costs two questions (RFC 8617 allows 50)."""
 
-_INSTANCE = re.compile(r"\s*i\s*=\s*([0-9]{1,2})\s*;")
+_INSTANCE = re.compile(r"i\s*=\s*([0-9]{1,2})\s*;")
 
 
 def chain(

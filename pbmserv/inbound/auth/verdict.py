@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Collection
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -30,9 +32,11 @@ from pbmserv.inbound.auth.dmarc import (
     Policy,
     aligned,
     ascii_domain,
+    organisation,
     policy,
 )
 from pbmserv.inbound.auth.results import believed, chain, said_before, said_by
+from pbmserv.inbound.auth.slow_names import SlowNames
 from pbmserv.inbound.headers import (
     HEADER_LIMIT,
     Headers,
@@ -41,11 +45,8 @@ from pbmserv.inbound.headers import (
     read_headers,
     split_block,
 )
-from pbmserv.mail.dns import Resolver
+from pbmserv.mail.dns import Resolver, TimedResolver
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict, address_of
-
-TIME = 15.0
-"""Seconds for all questions about one client (RFC 7208 section 4.6.4 leaves the limit to us)."""
 
 NOBODY = {4: "203.0.113.77", 6: "2001:db8:77::77"}
 """Addresses that nobody has (RFC 5737, RFC 3849): a domain that lets them send lets all send."""
@@ -93,7 +94,7 @@ def _ask(peer: str, sender: str, hello: str, resolver: Resolver) -> tuple[str, s
     import spf as pyspf
 
     query = pyspf.query(peer, sender, hello)
-    query.dns = partial(_look_up, query, resolver, time.monotonic() + TIME)
+    query.dns = partial(_look_up, query, resolver)
     result, _, why = query.check()
     return str(result), str(why)
 
@@ -101,7 +102,6 @@ def _ask(peer: str, sender: str, hello: str, resolver: Resolver) -> tuple[str, s
 def _look_up(
     query: Any,
     resolver: Resolver,
-    ends: float,
     name: object,
     kind: str,
     cnames: object = None,  # noqa: ARG001 - resolvers follow them
@@ -113,8 +113,6 @@ def _look_up(
     asked = ascii_domain(str(name))
     if asked is None:
         return []
-    if time.monotonic() > ends:
-        raise pyspf.TempError("too much time for one mail")
     found = _records(resolver, asked, kind)
     if not found and not ignore_void:
         query.void_lookups += 1
@@ -143,11 +141,22 @@ def _records(resolver: Resolver, name: str, kind: str) -> list[Any]:
 
 log = logging.getLogger("pbmserv.receive")
 
-THREADS = 8
+THREADS = 16
+NETWORK_THREADS = 4
+"""Checks of one network's mails at a time."""
 MOST_WAITING = 64
-"""Mails whose sender is being checked, or waits for that; beyond them nothing is looked at."""
-PATIENCE = 20.0
-"""Seconds that a mail waits for its verdict."""
+"""Mails that are being checked or wait for that; beyond them nothing is checked."""
+NETWORK_WAITING = 32
+"""The same for the mails of one network."""
+CHECK_S = 4.0
+"""Seconds for all questions to name servers about one mail, and for waiting behind other mails of
+the same domain and network (RFC 7208 section 4.6.4 leaves the limit to us)."""
+TURN_S = 0.5
+"""Seconds that a mail waits for a thread because of other domains or networks."""
+MARGIN_S = 1.0
+"""Seconds that a check may take beyond its questions: the arithmetic of signatures."""
+
+TOO_SLOW = Verdict(TEMPERROR, "not looked at: name servers were too slow lately")
 
 _MARKS = (b"dkim-signature", b"arc-seal", b"authentication-results")
 
@@ -167,40 +176,177 @@ class Trusted:
     hops: int = 0
 
 
-class Senders:
-    """Checks senders, beside the event loop: name servers take their time."""
+@dataclass(eq=False, slots=True)
+class _Check:
+    """A mail whose sender is to be checked.
 
-    def __init__(self, resolver: Resolver, trusted: Trusted) -> None:
+    Attributes:
+        domain: the organisation of its From address, ``""`` where it has none.
+        network: the client's; ``""`` where it is unknown.
+    """
+
+    envelope: Envelope
+    domain: str
+    network: str
+    future: Future[Verdict] = field(default_factory=Future)
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The domain and the network, which have one check at a time."""
+        return self.domain, self.network
+
+
+class Senders:
+    """Checks senders in threads, so that a slow name server delays nobody but its own domain.
+
+    A domain's mails from one network are checked one after the other, and one network has
+    `NETWORK_THREADS` checks at a time. All questions about a mail have one deadline. Domains and
+    networks that run into it again and again are not checked for a while (`SlowNames`).
+    """
+
+    def __init__(
+        self,
+        resolver: Resolver,
+        trusted: Trusted,
+        slow: SlowNames | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._resolver = resolver
         self._trusted = trusted
+        self._slow = slow or SlowNames()
+        self._clock = clock
         self._pool = ThreadPoolExecutor(THREADS, "pbmserv-senders")
-        self._waiting = 0
+        self._guard = threading.Lock()
+        self._waiting: list[_Check] = []
+        self._running: set[tuple[str, str]] = set()
+        self._by_network: Counter[str] = Counter()
 
     def close(self) -> None:
-        """Let checks under way finish."""
+        """Let checks under way finish, and end those that wait."""
+        with self._guard:
+            waiting, self._waiting = self._waiting, []
+        for check in waiting:
+            check.future.cancel()
         self._pool.shutdown(cancel_futures=True)
 
-    async def verdict(self, envelope: Envelope) -> Verdict:
-        """Whether the domain of the From address vouches for a mail; never raises."""
-        if not worth_a_look(envelope):
-            return UNCHECKED
-        if self._waiting >= MOST_WAITING:
-            return Verdict(TEMPERROR, "not looked at: too many mails at a time")
-        self._waiting += 1
-        loop = asyncio.get_running_loop()
+    async def verdict(self, envelope: Envelope, network: str = "") -> Verdict:
+        """Return whether the domain of the From address vouches for a mail; never raises.
+
+        Args:
+            network: the client's /24 or /64; ``""`` where it is unknown.
+        """
+        check = self._begin(envelope, network)
+        future = asyncio.wrap_future(check.future)
         try:
-            looking = loop.run_in_executor(self._pool, self.examine, envelope)
-            return await asyncio.wait_for(looking, PATIENCE)
-        except TimeoutError:
+            done, _ = await asyncio.wait({future}, timeout=TURN_S)
+            if not done and not self._is_held_by_others(check):
+                done, _ = await asyncio.wait({future}, timeout=CHECK_S + MARGIN_S - TURN_S)
+            if done and not future.cancelled():
+                return future.result()
             return Verdict(TEMPERROR, "not looked at: it took too long")
+        finally:
+            if not future.done():  # nobody waits for it any more
+                self._forget(check)
+                future.cancel()
+
+    def check(self, envelope: Envelope, network: str) -> Future[Verdict]:
+        """Begin to check a mail; the future's result is its verdict, and it never raises.
+
+        Arguments as for `verdict`.
+        """
+        return self._begin(envelope, network).future
+
+    def _begin(self, envelope: Envelope, network: str) -> _Check:
+        is_worth = worth_a_look(envelope)
+        check = _Check(envelope, _domain_of(envelope) if is_worth else "", network)
+        if not is_worth:
+            check.future.set_result(UNCHECKED)
+        elif not self._slow.may_check(check.domain, network):
+            check.future.set_result(TOO_SLOW)
+        elif not self._waits(check):
+            check.future.set_result(Verdict(TEMPERROR, "not looked at: too many mails at a time"))
+        else:
+            self._start_some()
+        return check
+
+    def _waits(self, check: _Check) -> bool:
+        """Have a check wait for its turn; return whether there is room for it."""
+        with self._guard:
+            if len(self._waiting) + len(self._running) >= MOST_WAITING:
+                return False
+            neighbours = sum(other.network == check.network for other in self._waiting)
+            if check.network and neighbours >= NETWORK_WAITING:
+                return False
+            self._waiting.append(check)
+            return True
+
+    def _start_some(self) -> None:
+        """Start the checks whose turn it is, in the order of their mails."""
+        started = []
+        with self._guard:
+            for check in self._waiting:
+                if len(self._running) >= THREADS:
+                    break
+                if check.pair not in self._running and self._has_room(check.network):
+                    self._running.add(check.pair)
+                    self._by_network[check.network] += 1
+                    started.append(check)
+            self._waiting = [check for check in self._waiting if check not in started]
+        for check in started:
+            try:
+                self._pool.submit(self._run, check)
+            except RuntimeError:  # the server stops
+                check.future.cancel()
+
+    def _has_room(self, network: str) -> bool:
+        return not network or self._by_network[network] < NETWORK_THREADS
+
+    def _run(self, check: _Check) -> None:
+        """Check one mail, then start those that have waited for it."""
+        names = TimedResolver(self._resolver, self._clock() + CHECK_S, self._clock)
+        verdict = Verdict(TEMPERROR, "not looked at: the check failed")
+        try:
+            if self._slow.may_check(check.domain, check.network):
+                verdict = self.examine(check.envelope, names)
+                self._note(check, in_time=not names.is_over)
+            else:  # the mails before it have shown that
+                verdict = TOO_SLOW
         except Exception:
             log.exception("a mail's sender could not be checked")
-            return Verdict(TEMPERROR, "not looked at: the check failed")
-        finally:
-            self._waiting -= 1
+        with self._guard:
+            self._running.discard(check.pair)
+            self._by_network[check.network] -= 1
+            if not self._by_network[check.network]:
+                del self._by_network[check.network]
+        if check.future.set_running_or_notify_cancel():
+            check.future.set_result(verdict)
+        self._start_some()
 
-    def examine(self, envelope: Envelope) -> Verdict:
-        """The verdict; asks name servers. For a mail that cannot be read it is ``fail``."""
+    def _note(self, check: _Check, *, in_time: bool) -> None:
+        """Note how a check ended, for the next mails of its domain and network."""
+        self._slow.note(check.domain, check.network, in_time=in_time)
+        if not self._slow.may_check(check.domain, check.network):
+            facts = {"domain": check.domain, "network": check.network or "unknown"}
+            log.warning("senders are not checked: name servers are too slow", extra=facts)
+
+    def _is_held_by_others(self, check: _Check) -> bool:
+        """Whether a mail waits for a thread though nothing of its own domain and network runs."""
+        with self._guard:
+            return check in self._waiting and check.pair not in self._running
+
+    def _forget(self, check: _Check) -> None:
+        """Check a mail no more that nobody waits for; a check under way ends by itself."""
+        with self._guard:
+            if check in self._waiting:
+                self._waiting.remove(check)
+
+    def examine(self, envelope: Envelope, names: Resolver | None = None) -> Verdict:
+        """Return the verdict; for a mail that cannot be read it is ``fail``. Asks name servers.
+
+        Args:
+            names: answers the questions; ``None``: without a common deadline.
+        """
+        names = names or self._resolver
         try:
             headers = read_headers(split_block(envelope.raw)[0])
             sender = one_mailbox(first(headers, "from"))
@@ -210,17 +356,17 @@ class Senders:
         if author is None or "." not in author or len(headers["from"]) != 1:
             return Verdict(FAIL, "the From address has no domain that could vouch for it")
         try:
-            wanted = policy(author, self._resolver)
+            wanted = policy(author, names)
         except NamesUnavailable:
             wanted = Policy(strict_dkim=True, strict_spf=True)
-        found = self._look(envelope, headers, author, wanted)
+        found = self._look(envelope, headers, author, wanted, names)
         return Verdict(_result(found, wanted), _told(found, author, wanted))
 
     def _look(
-        self, envelope: Envelope, headers: Headers, author: str, wanted: Policy
+        self, envelope: Envelope, headers: Headers, author: str, wanted: Policy, names: Resolver
     ) -> list[Finding]:
         """Every check that makes sense here."""
-        raw, recipient, names = envelope.raw, envelope.recipient, self._resolver
+        raw, recipient = envelope.raw, envelope.recipient
 
         def counts(method: str, domain: str) -> bool:
             strict = wanted.strict_spf if method == "spf" else wanted.strict_dkim
@@ -240,6 +386,16 @@ class Senders:
         if not any(one.proves for one in found):
             found += chain(raw, headers, recipient, names, self._trusted.sealers, counts)
         return found
+
+
+def _domain_of(envelope: Envelope) -> str:
+    """Return the organisation of the From address; ``""`` where nothing can be asked about it."""
+    try:
+        sender = one_mailbox(first(read_headers(split_block(envelope.raw)[0]), "from"))
+    except MailError:
+        return ""
+    domain = ascii_domain(sender.rpartition("@")[2])
+    return "" if domain is None else organisation(domain)
 
 
 def worth_a_look(envelope: Envelope) -> bool:

@@ -33,6 +33,7 @@ from pbmserv.inbound.quotes.line_signs import (
     unadorned,
 )
 from pbmserv.inbound.quotes.phrases import GREETINGS
+from pbmserv.mail import reading_time
 
 # A client that wraps a quote leaves the rest of the line unmarked below it; none wraps
 # at fewer columns than this.
@@ -41,6 +42,9 @@ _NARROWEST_WRAP = 50
 # Characters of a line that are kept: more than of all words that an opponent may be sent, and
 # than of any command. What reads them may look at a line more than once.
 _LONGEST_LINE = 8_000
+
+# Lines that are read between two looks at the time.
+_LINES_BETWEEN_CHECKS = 50
 
 # Unquoted lines that are looked at; the commands and words of a mail are far fewer.
 _LINES_LIMIT = 5_000
@@ -94,7 +98,9 @@ def read_new_text(text: str, own: str = "") -> NewText:
             block in whatever form, and reading ends there; ``""``: it may stand anywhere.
     """
     scan = _Scan(own.casefold())
-    for line in text.split("\n"):
+    for number, line in enumerate(text.split("\n")):
+        if number % _LINES_BETWEEN_CHECKS == 0:
+            reading_time.check()
         if not scan.take(line):
             break
     said = "\n".join(scan.kept).strip("\n") if scan.written else scan.greeting

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
@@ -13,10 +14,12 @@ from pbmserv.commands.grammar.words import is_userid
 from pbmserv.commands.table.accounts import ChangeAddress, ChangePassword, Forgot, Signup
 from pbmserv.commands.table.model import Secret
 from pbmserv.errors import Refused
+from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark
-from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import too_many_passwords
 from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.unproven_answers import may_be_forged
 from pbmserv.service.limits.answer_limits import must_not_flood
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import AddressChange, PendingSignup, Player
@@ -27,12 +30,19 @@ from pbmserv.store.tables.accounts import PlayerState
 SAMPLES = frozenset({"password", "newpassword"})
 """What stands in our examples for a password, in whatever case; everybody would guess it."""
 
+UNCONFIRMED_DAYS = 7
+"""Days for which a signup, and a new address, can be confirmed."""
+
 BOARDS = 60
 """Most boards that are sent anew to a new address."""
 
 
 def signup(context: CommandContext, command: Signup) -> Answer:
-    """Ask each address to confirm; nothing is active before (unless signup is open)."""
+    """Ask the first address to confirm; nothing is active before (unless signup is open).
+
+    The other addresses are asked when the first one has answered, so that nobody can have letters
+    sent to many people who never wrote.
+    """
     policy = context.services.signup
     if policy == "closed":
         raise Refused("signup-closed", part=command.userid)
@@ -41,46 +51,99 @@ def signup(context: CommandContext, command: Signup) -> Answer:
     if players.of_name(context.connection, command.userid) is not None:
         raise _taken(command.userid)
     _must_be_their_own(command.password, f"signup {command.userid} PASSWORD")
-    addresses = command.addresses or (context.incoming.mail.sender,)
+    sender = context.incoming.mail.sender
+    addresses = command.addresses or (sender,)
+    if policy == "open":
+        return _sign_up_at_once(context, command, addresses)
+    first = sender if sender in addresses else addresses[0]
+    must_not_flood(context, (first,))
+    hashed, batch = _hashed(context, command.password), secrets.token_hex(8)
+    numbers = {
+        address: players.add_signup(
+            context.connection, command.userid, hashed, address.lower(), batch, context.now
+        )
+        for address in (first, *(one for one in addresses if one != first))
+    }
+    told = (_question(first, command.userid, numbers[first]),)
+    if addresses == (sender,):
+        return Answer((), told)
+    words = {
+        "userid": command.userid,
+        "address": "" if may_be_forged(context, [None]) else first,
+        "others": len(numbers) - 1,
+    }
+    return Answer((Part("signup-sent", words),), told)
+
+
+def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequence[str]) -> Answer:
+    """Make the player without asking any of the addresses."""
     must_not_flood(context, addresses)
-    hashed = _hashed(context, command.password)
-    batch = secrets.token_hex(8)
+    hashed, batch = _hashed(context, command.password), secrets.token_hex(8)
     told = []
     for address in addresses:
         signup_id = players.add_signup(
             context.connection, command.userid, hashed, address.lower(), batch, context.now
         )
-        if policy == "open":
-            request = players.signup(context.connection, signup_id)
-            assert request is not None
-            player = _activate(context.connection, request, context.now)
-            told.append(Notification(address, player.id, welcome(player.userid)))
-        else:
-            words = {"userid": command.userid, "signup": signup_id}
-            told.append(Notification(address, None, Part("confirm", words)))
-    if policy == "open" or addresses == (context.incoming.mail.sender,):
-        return Answer((), tuple(told))
-    words = {"userid": command.userid, "addresses": list(addresses)}
-    return Answer((Part("signup-sent", words),), tuple(told))
+        request = players.signup(context.connection, signup_id)
+        assert request is not None
+        player = _activate(context.connection, request, context.now)
+        told.append(Notification(address, player.id, welcome(player.userid)))
+    return Answer((), tuple(told))
 
 
-def confirm(connection: Connection, signup_id: int, now: datetime) -> Player:
+def _question(address: str, userid: str, signup_id: int) -> Notification:
+    """Return the letter that asks an address whether it is its owner who signs up."""
+    words = {"userid": userid, "signup": signup_id, "days": UNCONFIRMED_DAYS}
+    return Notification(address, None, Part("confirm", words))
+
+
+def waits(request: PendingSignup, now: datetime) -> bool:
+    """Whether a signup can still be confirmed, or was confirmed already."""
+    late = now > request.created_at + timedelta(days=UNCONFIRMED_DAYS)
+    return request.player_id is not None or not late
+
+
+def confirm(
+    services: Services, connection: Connection, signup_id: int, now: datetime
+) -> tuple[Player, tuple[Notification, ...]]:
     """Activate an address; doing so twice changes nothing.
 
+    Returns:
+        The player, and, if it is the first address of its signup, letters that ask the others.
+
     Raises:
-        Refused: the request is unknown, or somebody else was quicker with that userid.
+        Refused: the request is unknown or too old, or somebody else was quicker with that userid.
     """
     request = players.signup(connection, signup_id)
-    if request is None:
+    if request is None or not waits(request, now):
         raise Refused("confirm-unknown")
-    return _activate(connection, request, now)
+    is_first = request.player_id is None and not players.batch_owner(connection, request.batch)
+    player = _activate(connection, request, now)
+    return player, _other_questions(services, connection, request, now) if is_first else ()
+
+
+def _other_questions(
+    services: Services, connection: Connection, confirmed: PendingSignup, now: datetime
+) -> tuple[Notification, ...]:
+    """Return the letters to the other addresses of a signup of which one has answered."""
+    source = Source("", confirmed.address)
+    asked = []
+    for request in players.waiting_of_batch(connection, confirmed.batch):
+        address = [request.address]
+        if services.traffic.asks(address, source):
+            continue
+        if not services.traffic.asks_strangers(address, source):
+            asked.append(request)
+    players.ask_signups(connection, [request.id for request in asked], now)
+    return tuple(_question(one.address, one.userid, one.id) for one in asked)
 
 
 def confirm_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """A reply to a confirmation letter."""
-    player = confirm(context.connection, reply_address.about, context.now)
+    services, connection = context.services, context.connection
+    player, questions = confirm(services, connection, reply_address.about, context.now)
     context.player = player
-    return Answer((welcome(player.userid),))
+    return Answer((welcome(player.userid),), questions)
 
 
 def refuse_signup(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -260,7 +323,9 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
     rows = players.ask_change(context.connection, player.id, wanted, confirmed, batch, context.now)
     told = [
         Notification(
-            address, player.id, Part("address-confirm", _words(player, change=rows[address]))
+            address,
+            player.id,
+            Part("address-confirm", _words(player, change=rows[address], days=UNCONFIRMED_DAYS)),
         )
         for address in new
     ]
@@ -321,6 +386,8 @@ def _waiting_change(
 ) -> tuple[AddressChange, Player]:
     """The change that a reply from the new address is about, its player's row locked."""
     found = players.address_change(context.connection, reply_address.about)
+    if found is not None and context.now > found.created_at + timedelta(days=UNCONFIRMED_DAYS):
+        found = None
     if found is not None:
         preferences.lock(context.connection, found.player_id)
         found = players.address_change(context.connection, reply_address.about)

@@ -25,6 +25,7 @@ from pbmserv.letters.scene import why
 from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
 from pbmserv.service.accounts import preferences
+from pbmserv.service.accounts.visits import read_link, visit_of
 from pbmserv.service.boards.board_page import BoardPage, BoardPages
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import Services
@@ -51,7 +52,8 @@ MOST_OF_ADDRESS = 5
 _EMPTIED = {"digest": "off", "remind": "off", "tz": "UTC"}
 """What an emptied field means; any other leaves things as they are."""
 _SETTINGS = (
-    *("format", "digest", "tz", "remind", "accept", "messages", "report", "public", "broadcast"),
+    *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels"),
+    *("public", "broadcast"),
 )
 
 
@@ -123,11 +125,11 @@ class PersonalPages:
         Raises:
             TooMany: the player looks too often.
         """
-        told = self._services.mail_domain.ring.read(token)
-        if told is None or told.purpose is not Purpose.PAGE:
+        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
+        if link is None or link.purpose is not Purpose.PAGE:
             return None
-        self._services.traffic.looks(told.player)
-        async with self._boards.turns.of(told.player):
+        self._services.traffic.looks(link.player)
+        async with self._boards.turns.of(link.player):
             return await asyncio.to_thread(self._page, token)
 
     async def ask_link(self, who: str) -> None:
@@ -153,13 +155,14 @@ class PersonalPages:
     # -- looks -----------------------------------------------------------------------------
 
     def _player(self, connection: Connection, token: str) -> tuple[Player, ReplyAddress] | None:
-        told = self._services.mail_domain.ring.read(token)
-        if told is None or told.purpose is not Purpose.PAGE:
+        now = self._clock.now()
+        link = read_link(self._services.mail_domain.ring, token, now)
+        if link is None or link.purpose is not Purpose.PAGE:
             return None
-        player = players.by_id(connection, told.player)
-        if player is None or not opens_page(told, player, self._clock.now()):
+        player = players.by_id(connection, link.player)
+        if player is None or not opens_page(link, player, now):
             return None
-        return player, told
+        return player, link
 
     def _page(self, token: str) -> PersonalPage | None:
         with self._database.reading.connect() as connection:
@@ -197,8 +200,10 @@ class PersonalPages:
         for number in boards.of_player(connection, player.id, RUNNING, None, MOST_BOARDS):
             board = boards.load(connection, number)
             assert board is not None
-            told = ReplyAddress(Purpose.BOARD, player.id, number, 0, player.reply_epoch)
-            show = partial(self._boards.seen, connection, ring.token(told), budget.replay)
+            link = ReplyAddress(Purpose.BOARD, player.id, number, 0, player.reply_epoch)
+            visit = visit_of(link, self._clock.now())
+            assert visit is not None
+            show = partial(self._boards.seen, connection, ring.token(visit), budget.replay)
             try:
                 budget.check()
                 page = unless_broken(number, board.game, show)

@@ -17,16 +17,16 @@ from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import account, preferences
 from pbmserv.service.accounts.personal_page import PersonalPages, mail_link
 from pbmserv.service.accounts.preferences import Subscription
+from pbmserv.service.accounts.visits import has_ended, is_visit, visit_of, visit_token
 from pbmserv.service.boards import friends
 from pbmserv.service.boards.board_page import BoardPages, Taken
 from pbmserv.service.boards.public_pages import PublicPages
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import NOTHING, Done, message_id, told_letter
+from pbmserv.service.core.results import NOTHING, Done, Notification, told_letter
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
-from pbmserv.store.delivery.outbox import NewLetter
 
 Form: TypeAlias = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
 
@@ -72,6 +72,24 @@ class WebRequests:
         self.public = PublicPages(services, database, clock)
         self.personal = PersonalPages(services, database, clock, self.boards, leave)
 
+    def visit(self, token: str) -> str | None:
+        """Return a new visit's token for that of a link or a visit; ``None``: it opens nothing."""
+        return visit_token(self._services.mail_domain.ring, token, self._clock.now())
+
+    def is_link(self, token: str) -> bool:
+        """Whether a token is of a letter's link to a page, and its visit has yet to begin."""
+        told = self._services.mail_domain.ring.read(token)
+        return (
+            told is not None
+            and not is_visit(told)
+            and visit_of(told, self._clock.now()) is not None
+        )
+
+    def has_ended(self, token: str) -> bool:
+        """Whether a token is of a visit that is over."""
+        told = self._services.mail_domain.ring.read(token)
+        return told is not None and has_ended(told, self._clock.now())
+
     async def describe(self, token: str) -> SignupState | None:
         """What a confirmation link is about."""
         reply_address = self._read(token, Purpose.CONFIRM)
@@ -111,7 +129,7 @@ class WebRequests:
     def _describe(self, reply_address: ReplyAddress) -> SignupState | None:
         with self._database.reading.connect() as connection:
             request = players.signup(connection, reply_address.about)
-        if request is None:
+        if request is None or not account.waits(request, self._clock.now()):
             return None
         return SignupState(request.userid, request.address, request.player_id is not None)
 
@@ -168,18 +186,13 @@ class Forms:
         """A confirmation by web page: no mail, but the same welcome letter."""
         before = players.signup(connection, values["signup"])
         try:
-            player = account.confirm(connection, values["signup"], now)
+            player, questions = account.confirm(self._services, connection, values["signup"], now)
         except PlayerError:
             return NOTHING, False
         if before is not None and before.player_id is not None:
             return NOTHING, True
-        part = account.welcome(player.userid)
-        letter = NewLetter(
-            letter=part.letter,
-            recipient=player.address,
-            words=part.words,
-            message_id=message_id(self._services.mail_domain, part),
-            player_id=player.id,
-        )
-        outbox.add(connection, [letter], now)
-        return Done({}, 1), True
+        context = clock_context(self._services, connection, now)
+        welcome = Notification(player.address, player.id, account.welcome(player.userid))
+        letters = [told_letter(context, one) for one in (welcome, *questions)]
+        outbox.add(connection, letters, now)
+        return Done({}, len(letters)), True

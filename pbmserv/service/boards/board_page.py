@@ -1,8 +1,9 @@
 """A board's page: what its player sees there, and presses, which go in as mails do.
 
 The page is opened by the token of the reply address that the board's letters have, so it can do
-what a reply to them can, and nothing else. Looking changes nothing: a move is put together by
-buttons that lead back to the page, and only what is sent is played.
+what a reply to them can, and nothing else; its own address has the token of a visit. Looking
+changes nothing: a move is put together by buttons that lead back to the page, and only what is
+sent is played.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
@@ -27,6 +29,8 @@ from pbmserv.letters.looking import Seen
 from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.service.accounts.visits import read_link
+from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.core.context import Services
 from pbmserv.service.core.lookup import is_shut
@@ -221,17 +225,17 @@ class BoardPages:
         Raises:
             TooMany: the player looks too often.
         """
-        told = self._services.mail_domain.ring.read(token)
-        if told is None or told.purpose is not Purpose.BOARD:
+        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
+        if link is None or link.purpose is not Purpose.BOARD:
             return None
         if look.draft or look.tap or look.check:
-            self._services.traffic.looks(told.player)
+            self._services.traffic.looks(link.player)
         is_quick = not look.check and len(look.draft) <= QUICK_DRAFT
         if self._database.reads_at_once and is_quick:
             seen = self._kept_page(token)
             if seen is not None:
                 return _looked(seen, look)
-        async with self.turns.of(told.player):
+        async with self.turns.of(link.player):
             return await asyncio.to_thread(self._page, token, look)
 
     async def look(self, token: str) -> BoardPage | None:
@@ -240,9 +244,9 @@ class BoardPages:
         Raises:
             TooMany: it looks too often.
         """
-        told = self._services.mail_domain.ring.read(token)
-        if told is not None and told.purpose is Purpose.BOARD:
-            self._services.traffic.looks(told.player)
+        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
+        if link is not None and link.purpose is Purpose.BOARD:
+            self._services.traffic.looks(link.player)
         return await self.page(token, Look())
 
     async def press(self, token: str, press: Press) -> Pressed | None:
@@ -292,7 +296,7 @@ class BoardPages:
     def _kept_page(self, token: str) -> BoardPage | None:
         """The page without a draft, if that takes no more than to read the board's row."""
         with self._database.reading.connect() as connection:
-            told = _sitter_of(connection, self._services.mail_domain, token)
+            told = _sitter_of(connection, self._services.mail_domain, token, self._clock.now())
         if told is None:
             return None
         sitter, board = told
@@ -310,7 +314,7 @@ class BoardPages:
         Args:
             before: see `Positions.newest`.
         """
-        told = _sitter_of(connection, self._services.mail_domain, token)
+        told = _sitter_of(connection, self._services.mail_domain, token, self._clock.now())
         if told is None:
             return None
         sitter, board = told
@@ -338,7 +342,7 @@ class BoardPages:
         """The press as a reply to a letter of that turn."""
         domain = self._services.mail_domain
         with self._database.reading.connect() as connection:
-            found = _sitter_of(connection, domain, token)
+            found = _sitter_of(connection, domain, token, self._clock.now())
         if found is None:
             return None
         who, board = found
@@ -364,6 +368,9 @@ class BoardPages:
         for letter, words in letters:
             if letter == "refusal":
                 return _refused(seen, press, Refusal(**words["refusal"]))
+            if letter == "submitted" and words.get("far"):  # a page has no reply to ask for
+                refusal = far_labels.far_cells_refused(words["far"], words["move"]).refusal
+                return _refused(seen, press, refusal)
         if mail is not None and mail.state != MailState.DONE:  # no letter tells of it: too many did
             return _refused(seen, press, Refusal("unsaid"))
         by_letter = any(one[0] not in {"board", "result", "report", "hint"} for one in letters)
@@ -415,17 +422,17 @@ def scene_of(
 
 
 def _sitter_of(
-    connection: Connection, domain: MailDomain, token: str
+    connection: Connection, domain: MailDomain, token: str, now: datetime
 ) -> tuple[Sitter, BoardRow] | None:
-    """Who looks at which board, if the token is good, and is so still."""
-    told = domain.ring.read(token)
-    if told is None or told.purpose is not Purpose.BOARD:
+    """Return the player who looks, and the board; ``None`` if the token is not good now."""
+    link = read_link(domain.ring, token, now)
+    if link is None or link.purpose is not Purpose.BOARD:
         return None
-    board = boards.load(connection, told.about)
-    sitter = board.sitter_of(told.player) if board else None
+    board = boards.load(connection, link.about)
+    sitter = board.sitter_of(link.player) if board else None
     if board is None or sitter is None or sitter.state != PlayerState.ACTIVE:
         return None
-    return (sitter, board) if sitter.reply_epoch == told.epoch else None
+    return (sitter, board) if sitter.reply_epoch == link.epoch else None
 
 
 def _looked(seen: BoardPage, look: Look) -> BoardPage:

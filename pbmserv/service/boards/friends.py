@@ -50,7 +50,7 @@ _LURES = re.compile(r"://|www\.|@|[\w-]\.[a-z]{2,}\b|(?:\d[ ./()-]*){7}", re.IGN
 
 _DOMAIN = re.compile(r"(?:[a-z0-9_-]{1,63}\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})")
 
-_AS = re.compile(r"(.*?)[,;]?\s+as\s+[\"'<]?([\w-]{1,40})[\"'>]?\s*[.!]?", re.IGNORECASE)
+_AS = re.compile(r"(.*?)[,;]?(?<!\s)\s+as\s+[\"'<]?([\w-]{1,40})[\"'>]?\s*[.!]?", re.IGNORECASE)
 _NEVER = frozenset({"never", "unsubscribe", "stop", "remove"})
 _NO = frozenset({"no", "nope", "not", "reject", "decline", "nein", "non", "nej", "nei", "nee"})
 
@@ -188,7 +188,14 @@ def _may_go(context: CommandContext, sender: Player, address: str, marks: list[s
     month = context.now - AGAIN
     refused = invitations.wants_none(context.connection, marks)
     enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
-    asked = context.services.traffic.asks([mailbox_of(address)], context.incoming.source)
+    traffic, source, mailbox = (
+        context.services.traffic,
+        context.incoming.source,
+        mailbox_of(address),
+    )
+    asked = traffic.asks([mailbox], source)
+    if not asked and not _players_at(context, address):
+        asked = traffic.asks_strangers([mailbox], source)
     return _is_wanted(context, sender, address) and not (refused or enough or asked)
 
 
@@ -269,7 +276,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
     must_be_open(context, game)
     contact.must_meet(context, player.id, [inviter], ())
     options, rated = read_options(game, one.options, 2, one.game, one.game)
-    proposal = Proposal(game, options, rated, one.terms, (inviter, player))
+    proposal = Proposal(game, options, rated, one.terms, (inviter, player), sender=inviter)
     board = make_board(context, proposal, {inviter.id, player.id})
     invitations.settle(context.connection, number, InvitationState.ACCEPTED, board.id)
     context.player = player

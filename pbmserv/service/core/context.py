@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -54,6 +54,7 @@ class Services:
         away_days: days of a calendar year that a player can be away.
         invitations: how many mail addresses a player can invite in a day.
         letters: makes letters once more, to tell what of a mail quotes them.
+        secrets: secrets that no key of reply addresses has signed and nobody's words may hold.
     """
 
     mail_domain: MailDomain
@@ -68,6 +69,7 @@ class Services:
     away_days: int
     invitations: int
     letters: Letters
+    secrets: Callable[[], Sequence[str]] = tuple
 
 
 @dataclass(slots=True)
@@ -264,6 +266,10 @@ class CommandContext:
         if not self.incoming.verdict.passed:
             return []
         return players.by_address(self.connection, self.incoming.mail.sender.lower())
+
+    def shown(self, who: Credentials | None) -> list[Player]:
+        """Return the player whose password was given, else the players of `known`."""
+        return self.known() if who is None else [self.authenticate(who)]
 
     def _by_address(self) -> Player:
         """The one player whose address the mail's proven sender is.

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
+from pbmserv.mail.envelope import UNCHECKED, Envelope, Source, Verdict, block_name
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.accounts import absences
 from pbmserv.service.bots import bot_moves
@@ -101,7 +101,7 @@ class MailService:
         if mail_id is None:
             return _copy(connection, row.digest, row.envelope.recipient)
         self._quota.keeps(len(mail.envelope.raw))
-        if not mail.answer_to:
+        if not mail.answer_to or self._hears_enough(mail):
             return Done({}, 0, receipt=Receipt(mail_id, "kept"))
         part = Part("kept", {"number": mail_id})
         letter = NewLetter(
@@ -112,6 +112,13 @@ class MailService:
         )
         outbox.add(connection, [letter], now, mail_id)
         return Done({}, 1, receipt=Receipt(mail_id, "kept", letters=1))
+
+    def _hears_enough(self, mail: ToKeep) -> bool:
+        """Whether the address that a kept mail names had letters of this kind today: anybody can
+        write it into a mail that we fail on."""
+        envelope = mail.envelope
+        source = Source(block_name(envelope.peer), envelope.sender.lower())
+        return bool(self._services.traffic.asks([mail.answer_to.lower()], source))
 
     def put_off(
         self, incoming: IncomingMail, over: Over, now: datetime, connection: Connection

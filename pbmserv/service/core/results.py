@@ -13,6 +13,7 @@ from pbmserv.engine.types import Seat, value
 from pbmserv.errors import ServerFault
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.service.core.unproven_answers import may_be_forged, without_foreign_words
 from pbmserv.service.core.words_for_others import Said
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
@@ -169,7 +170,9 @@ def answers_to(context: CommandContext, said: list[CommandResult]) -> list[NewLe
         to = owners[0] if owners and one.to[1] is None else one.to
         readers.setdefault(to, []).append(one)
     letters = []
-    for to, lines in readers.items():
+    for to, results in readers.items():
+        is_proven = not may_be_forged(context, [to[1]])
+        lines = results if is_proven else without_foreign_words(context, results)
         parts = [part for one in lines for part in one.parts]
         if not parts:
             continue
@@ -180,7 +183,9 @@ def answers_to(context: CommandContext, said: list[CommandResult]) -> list[NewLe
         if part.letter == "help" or "refused" in [line.status for line in lines]:
             part = _going_on(context, part, to[1])
         told = Notification(*to, part)
-        letters.append(told_letter(context, told, context.incoming.mail.message_id))
+        # A Message-ID is its writer's text, too.
+        answered = context.incoming.mail.message_id if is_proven else ""
+        letters.append(told_letter(context, told, answered))
     return letters
 
 

@@ -26,6 +26,7 @@ from pbmserv.commands.table.accounts import ChangePassword
 from pbmserv.commands.table.model import Line, NotTried
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.inbound.quotes.line_signs import is_closing
+from pbmserv.mail.own_tokens import lines_with_tokens
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work
 from pbmserv.store.delivery import kept_letters
@@ -40,11 +41,9 @@ MOST_JOINED = 4
 WORDS = "(your words)"
 """Stands in an answer for words that were not passed on; nothing of them is repeated."""
 
-_REPLY_ADDRESS = re.compile(r"(?:\+|%2B)[a-z2-7]{24,64}@", re.IGNORECASE)
 _NAME = re.compile(r"[^\W\d_]+")
 _MOST_SIGNED = 8
-_SENTENCE = re.compile(r"[?!]\s*$|\S{2} \S+ \S+ \S+ \S+ \S+.*[.]\s*$")
-"""How a line ends that says something; few lines of signatures do."""
+_SIX_WORDS = re.compile(r"\S{2} \S+ \S+ \S+ \S+ \S")
 
 _AROUND = ".,:;!?()[]{}<>\"'`*_~|/\\=+-"
 _BETWEEN = re.compile(r"[\s=:/,;|()\[\]{}<>\"']+")
@@ -96,12 +95,19 @@ def pass_on(context: CommandContext, written: str) -> Said:
     return passed.said
 
 
+def _is_sentence(line: str) -> bool:
+    """Whether a line without blanks around it ends as few lines of signatures do."""
+    if line.endswith(("?", "!")):
+        return True
+    return line.endswith(".") and _SIX_WORDS.search(line[:-1]) is not None
+
+
 def _is_signature(context: CommandContext, written: str, userid: str) -> bool:
     """Whether what stands below a command is no more than its writer's signature, which may tell an
     opponent a name and a place of work: a goodbye and what is below it, or a name alone.
     """
     lines = list(filter(None, map(str.strip, written.split("\n"))))
-    if not 0 < len(lines) <= _MOST_SIGNED or any(map(_SENTENCE.search, lines)):
+    if not 0 < len(lines) <= _MOST_SIGNED or any(map(_is_sentence, lines)):
         return False
     if is_closing(lines[0]):
         return len(lines) > 1
@@ -147,7 +153,7 @@ def _checked(context: CommandContext, writer: Writer, written: str) -> Passed:
     kept = text.split("\n")
     for why, places in (
         ("quoted", _quoted),
-        ("link", _with_links),
+        ("link", partial(_with_tokens, context)),
         ("some-password", partial(_with_secrets, context)),
         ("letter", partial(_of_letters, context, writer)),
     ):
@@ -180,9 +186,10 @@ def _quoted(lines: Sequence[str]) -> set[int]:
     return {at for at, line in enumerate(lines) if line.lstrip().startswith(">")}
 
 
-def _with_links(lines: Sequence[str]) -> set[int]:
-    """The places of lines with a reply address of ours, which would let their reader move."""
-    return {at for at, line in enumerate(lines) if _REPLY_ADDRESS.search(line)}
+def _with_tokens(context: CommandContext, lines: Sequence[str]) -> set[int]:
+    """Return the places of lines with a token of this server, which opens a seat or an account."""
+    services = context.services
+    return lines_with_tokens(services.mail_domain.ring, lines, services.secrets())
 
 
 def _with_secrets(context: CommandContext, lines: Sequence[str]) -> set[int]:

@@ -25,6 +25,7 @@ from pbmserv.errors import MailError
 from pbmserv.inbound.dsn import read_report
 from pbmserv.inbound.message import AWAY_SUBJECT, read_mail, source_of
 from pbmserv.inbound.quotes.reply import read_new_text
+from pbmserv.mail import reading_time
 from pbmserv.mail.bounce_codes import Failure
 from pbmserv.mail.envelope import (
     NOWHERE,
@@ -36,6 +37,7 @@ from pbmserv.mail.envelope import (
     Verdict,
     block_of,
 )
+from pbmserv.mail.reading_time import ReadingTooLong
 from pbmserv.mail.reply_address import ENDINGS, MailDomain, Purpose, ReplyAddress, speaker_of
 from pbmserv.monitoring import metrics
 from pbmserv.service.core.results import Receipt
@@ -93,11 +95,37 @@ class MailReader:
         self._ours = ours
 
     def read(self, envelope: Envelope, verdict: Verdict = UNCHECKED) -> IncomingMail:
-        """Read a mail. *verdict*: on its From address.
+        """Read a mail. A mail that takes too long is read as one line that is refused.
+
+        Args:
+            verdict: on its From address.
 
         Raises:
             MailError: it cannot be read; the word says why.
         """
+        try:
+            with reading_time.limited(reading_time.LONGEST_S):
+                return self._read(envelope, verdict)
+        except ReadingTooLong:
+            log.warning("a mail takes too long to read", extra={"octets": len(envelope.raw)})
+            return self._read_head(envelope, verdict)
+
+    def _read_head(self, envelope: Envelope, verdict: Verdict) -> IncomingMail:
+        """Read the header of a mail whose text takes too long to read."""
+        reply_address = self.mail_domain.read(envelope.recipient)
+        source = source_of(envelope, self._ours)
+        digest = hashlib.sha256(envelope.raw).hexdigest()
+        if reply_address is not None and reply_address.purpose is Purpose.BOUNCE:
+            mail = Mail.of_nobody("unreadable", digest)
+            return _returned(envelope, mail, reply_address, source, ())
+        head = envelope.raw.partition(b"\r\n\r\n")[0]
+        mail = self._mail(replace(envelope, raw=head + b"\r\n\r\n"))
+        mail = replace(mail, unread="too-long", digest=mail.digest if mail.message_id else digest)
+        return IncomingMail(
+            envelope, mail, "", unread(mail.unread), reply_address, verdict, source=source
+        )
+
+    def _read(self, envelope: Envelope, verdict: Verdict) -> IncomingMail:
         reply_address = self.mail_domain.read(envelope.recipient)
         source = source_of(envelope, self._ours)
         if reply_address is not None and reply_address.purpose is Purpose.BOUNCE:
@@ -174,16 +202,27 @@ class MailReader:
             mail = self._mail(envelope)
         except MailError:
             mail = Mail.of_nobody("unreadable", hashlib.sha256(envelope.raw).hexdigest())
-        return IncomingMail(
-            envelope,
-            mail,
-            "",
-            Reading(()),
-            reply_address,
-            report=report,
-            source=source,
-            comes_back=True,
-        )
+        return _returned(envelope, mail, reply_address, source, report)
+
+
+def _returned(
+    envelope: Envelope,
+    mail: Mail,
+    reply_address: ReplyAddress,
+    source: Source,
+    report: tuple[Failure, ...],
+) -> IncomingMail:
+    """A mail to where a letter comes back to."""
+    return IncomingMail(
+        envelope,
+        mail,
+        "",
+        Reading(()),
+        reply_address,
+        report=report,
+        source=source,
+        comes_back=True,
+    )
 
 
 def reading_of(

@@ -16,6 +16,7 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import Notification, Part, message_id
+from pbmserv.service.core.unproven_answers import may_be_forged
 from pbmserv.service.limits.rates import Idle, Over, Reply
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
@@ -60,7 +61,8 @@ def goes_on(context: CommandContext, found: Idle, answers: Sequence[NewLetter]) 
     # The subject of a reply is ours, and changes with our letter; that of a command is all of it.
     words = incoming.text if player else f"{incoming.mail.subject}\n{incoming.text}"
     to = answers[0].recipient.lower() if answers else incoming.mail.sender.lower()
-    stranger = to if _may_be_forged(context, answers) else ""
+    readers = [letter.player_id for letter in answers]
+    stranger = to if may_be_forged(context, readers) else ""
     return context.services.traffic.answers(
         _whose(context), words, found, stranger, incoming.source
     )
@@ -78,35 +80,23 @@ def _whose(context: CommandContext) -> str:
 
 
 def must_not_flood(context: CommandContext, addresses: Iterable[str]) -> None:
-    """Refuse one more letter that asks for an answer at *addresses*, if there were some today.
+    """Refuse one more letter that asks for an answer at *addresses*, if there were some today, or
+    if this network or player brings too many such letters to others.
 
     Who is proven to write from an address may ask there as often as it takes.
     """
     own = context.incoming.mail.sender.lower() if context.incoming.verdict.passed else ""
     asked = list(dict.fromkeys(address.lower() for address in addresses))
     others = [address for address in asked if address != own]
-    full = context.services.traffic.asks(others, context.incoming.source)
+    player = context.player.id if context.player is not None else 0
+    traffic, source = context.services.traffic, context.incoming.source
+    full = traffic.asks(others, source)
     if full:
         raise Refused("asked-often", part=full)
-
-
-def _may_be_forged(context: CommandContext, answers: Sequence[NewLetter]) -> bool:
-    """Whether an answer goes to a From address that nothing shows to be the writer's own."""
-    incoming = context.incoming
-    if context.unproven:
-        return True
-    if incoming.verdict.passed or all(letter.player_id is not None for letter in answers):
-        return False
-    if context.services.traffic.is_usual(incoming.mail.sender, incoming.source):
-        return False
-    if incoming.reply_address is None or not incoming.reply_address.player:
-        return True
-    player = players.by_id(context.connection, incoming.reply_address.player)
-    return (
-        player is None
-        or player.reply_epoch != incoming.reply_address.epoch
-        or incoming.mail.sender.lower() not in players.addresses_of(context.connection, player.id)
-    )
+    if others:
+        reached = traffic.asks_strangers(others, source, player)
+        if reached:
+            raise Refused("asked-many", why=reached)
 
 
 TOLD_EVERY = timedelta(days=1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -36,6 +37,12 @@ NETWORKS = 3
 """How many networks can have used up their share of an address before nobody has one there."""
 _TALK = "40/hour; 100/day"
 """Mails of one sender that only carry words to others."""
+_STRANGERS_OF_NETWORK = "40/hour; 150/day"
+"""Letters that one network brings to addresses that nothing shows to be its writers' own."""
+_STRANGERS_OF_PLAYER = "10/day"
+"""The same for one player, whatever the network."""
+_STRANGERS_AT_DOMAIN = "200/hour"
+"""The same for all addresses of one domain, whoever brings them."""
 _LOOKS = "120/minute"
 """How often programs look at boards of one player."""
 _REACHED = "60/hour; 150/day"
@@ -113,6 +120,9 @@ class Traffic:
                 ("stranger", rates.answers),
                 ("asked", rates.confirmations),
                 ("reset", rates.resets),
+                ("strangers of", _STRANGERS_OF_NETWORK if rates.confirmations else ""),
+                ("strangers of player", _STRANGERS_OF_PLAYER if rates.confirmations else ""),
+                ("strangers at", _STRANGERS_AT_DOMAIN if rates.confirmations else ""),
                 ("look", _LOOKS if rates.player else ""),
                 ("talk", _TALK if rates.refusals else ""),
                 ("reached", _REACHED if rates.refusals else ""),
@@ -219,6 +229,33 @@ class Traffic:
             for _, limits in shares:
                 for limit, key in limits:
                     self._windows.hit(limit, *key)
+        return ""
+
+    def asks_strangers(
+        self, addresses: Sequence[str], source: Source, player: int = 0
+    ) -> Literal["", "network", "domain"]:
+        """Count a letter to each of *addresses* (in lower case), whose owners may never have
+        written: which limit is reached already, and then none is counted.
+
+        Args:
+            player: who wants these letters; 0 for nobody known.
+        """
+        by = [("network", "strangers of", source.neighbours)]
+        by += [("network", "strangers of player", str(player))] if player else []
+        counted = [(why, kind, who, len(addresses)) for why, kind, who in by]
+        domains = Counter(address.rpartition("@")[2] for address in addresses)
+        counted += [("domain", "strangers at", one, domains[one]) for one in domains]
+        windows = [
+            (why, limit, (kind, who), cost)
+            for why, kind, who, cost in counted
+            for limit in self._limits[kind]
+        ]
+        with self._guard:
+            for why, limit, key, cost in windows:
+                if not self._windows.has_room(limit, *key, cost=cost):
+                    return "domain" if why == "domain" else "network"
+            for _, limit, key, cost in windows:
+                self._windows.hit(limit, *key, cost=cost)
         return ""
 
     def _shares(

@@ -185,9 +185,10 @@ class OperatorPages:
         """What waits."""
         return await asyncio.to_thread(self._queue)
 
-    async def mails(self) -> Sequence[KeptMail]:
-        """All kept mails, oldest first."""
-        return await asyncio.to_thread(self._mails.list)
+    async def mails(self) -> tuple[Sequence[KeptMail], int]:
+        """Return kept mails, as `KeptMailsView.list` has them, and how many there are in all."""
+        mails = await asyncio.to_thread(self._mails.list)
+        return mails, await asyncio.to_thread(self._mails.count)
 
     async def mail(self, number: int) -> tuple[str, bool, Sequence[audit.Entry]]:
         """A mail, whether it is kept, and what operators have done to it.

@@ -64,8 +64,13 @@ class KeptMailsView:
         self._database = database
         self._read = read
 
+    def count(self) -> int:
+        """Return how many mails are kept; the list has some hundreds at most."""
+        with self._database.reading.connect() as connection:
+            return inbox.count_kept(connection)
+
     def list(self) -> list[KeptMail]:
-        """All kept mails, oldest first."""
+        """Return kept mails: faults first, then mails for the postmaster, each the newest first."""
         with self._database.reading.connect() as connection:
             found = inbox.kept(connection)
         return [

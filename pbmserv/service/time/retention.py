@@ -8,7 +8,8 @@ everything else nothing is kept, or only as long as the operator wishes. When th
 
 - Texts of mails that led to nothing go first, the oldest first, whatever their days.
 - Mails are carried out all the same, only their text is not kept: it is there to look things up.
-- Mails for the postmaster, whom anybody may write to, are put off (451) from half of the quota on.
+- Mails for the postmaster, whom anybody may write to, are put off (451) from half of the quota on,
+  small ones from three quarters on.
 - A mail that our own code failed on is kept above the quota: it had its 250, and a person must see
   it.
 
@@ -28,15 +29,18 @@ from typing import TypeVar
 from sqlalchemy import Connection, Table
 
 from pbmserv.clock import Clock
+from pbmserv.service.accounts import account
 from pbmserv.service.boards.proposals import ANSWERED_DAYS
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.bounces import TOO_LATE
+from pbmserv.service.limits.postmaster_shares import SMALL
+from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.statements import older, remove
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import inbox, kept_letters
 from pbmserv.store.delivery.kept_letters import OldLetter
-from pbmserv.store.tables.accounts import invitations
+from pbmserv.store.tables.accounts import address_changes, invitations, signups
 from pbmserv.store.tables.boards import unconfirmed_boards
 from pbmserv.store.tables.mail import MailState
 
@@ -106,12 +110,18 @@ class Quota:
             self._taken["kept"] = self._taken.get("kept", 0) + octets
 
     def has_room(self, octets: int, *, for_postmaster: bool) -> bool:
-        """Whether one more mail may wait, and count it. Those for the postmaster, whom anybody may
-        write to and that are kept, have half of the quota."""
+        """Return whether one more mail may wait, and count it then.
+
+        Mails for the postmaster are kept, and anybody may write them. They may take half of the
+        quota, and a quarter more if they are small.
+        """
         with self._guard:
             waiting = self._taken.get("waiting", 0)
             kept = self._taken.get("kept", 0) + octets
-            if waiting + octets > self.most or (for_postmaster and kept > self.most // 2):
+            quarters = 3 if octets <= SMALL else 2
+            if waiting + octets > self.most:
+                return False
+            if for_postmaster and kept > self.most * quarters // 4:
                 return False
             self._taken["waiting"] = waiting + octets
             if for_postmaster:
@@ -161,6 +171,9 @@ BOARDS_KEPT = timedelta(days=ANSWERED_DAYS)
 INVITATIONS_KEPT = timedelta(days=365)
 """How long the link in an invitation works that ends all of them."""
 
+UNCONFIRMED_KEPT = timedelta(days=account.UNCONFIRMED_DAYS)
+"""How long a signup and a change of address wait for their confirmation."""
+
 NO_TIME = timedelta(0)
 
 WORDS_KEPT = TOO_LATE + timedelta(days=1)
@@ -209,6 +222,10 @@ class Expiry:
             or self._prune()
             or self._drop_rows(unconfirmed_boards, BOARDS_KEPT)
             or self._drop_rows(invitations, INVITATIONS_KEPT)
+            or self._drop(players.late_signups, partial(remove, table=signups), UNCONFIRMED_KEPT)
+            or self._drop(
+                players.late_changes, partial(remove, table=address_changes), UNCONFIRMED_KEPT
+            )
             or self._drop(kept_letters.mailed, kept_letters.forget_bytes, kept.letters)
             or self._drop(kept_letters.old, _shrink, max(kept.letters, WORDS_KEPT))
         )

@@ -49,6 +49,8 @@ class Player:
         accept: challenges are accepted by ``ask``, ``auto`` or ``none``.
         remind: extra reminders before a forfeit (``2d,6h``), and ``night``.
         broadcasts: wants the operators' words to everybody.
+        labels: cells named by the labels of the far sides of a board are asked about (``ask``) or
+            taken (``both``).
         report: the coach's report comes with each result (``always``) or when asked for (``ask``).
         public: pages that everybody may read name them.
         messages: whose words reach them: ``all``, ``played`` (people they have played), ``none``.
@@ -68,6 +70,7 @@ class Player:
     remind: str
     broadcasts: bool
     report: str
+    labels: str
     public: bool
     messages: str
     digest_minute: int | None
@@ -81,7 +84,11 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class PendingSignup:
-    """A request for a userid from one address; `player_id` is set once it was confirmed."""
+    """A request for a userid from one address; `player_id` is set once it was confirmed.
+
+    Attributes:
+        created_at: when its letter was sent, or, before that, when the request came.
+    """
 
     id: int
     userid: str
@@ -89,6 +96,7 @@ class PendingSignup:
     address: str
     batch: str
     player_id: int | None
+    created_at: datetime
 
 
 _PLAYER = select(*columns_of(Player, players))
@@ -254,6 +262,43 @@ def pending(connection: Connection, userid: str) -> list[PendingSignup]:
     return [PendingSignup(*row) for row in found]
 
 
+def waiting_of_batch(connection: Connection, batch: str) -> list[PendingSignup]:
+    """Return the requests for the other addresses of a signup that nobody has confirmed yet."""
+    found = connection.execute(
+        _SIGNUP.where(signups.c.batch == batch, signups.c.player_id.is_(None)).order_by(
+            signups.c.id
+        )
+    )
+    return [PendingSignup(*row) for row in found]
+
+
+def ask_signups(connection: Connection, numbers: Sequence[int], now: datetime) -> None:
+    """Note that letters for these requests go out now."""
+    connection.execute(update(signups).where(signups.c.id.in_(numbers)).values(created_at=now))
+
+
+def late_signups(connection: Connection, before: datetime, most: int) -> Sequence[int]:
+    """Return the numbers of requests from *before* a moment that nobody has confirmed."""
+    found = connection.execute(
+        select(signups.c.id)
+        .where(signups.c.player_id.is_(None), signups.c.created_at < before)
+        .order_by(signups.c.created_at)
+        .limit(most)
+    )
+    return list(found.scalars())
+
+
+def late_changes(connection: Connection, before: datetime, most: int) -> Sequence[int]:
+    """Return the numbers of changes of address from *before* a moment that wait for a yes."""
+    found = connection.execute(
+        select(address_changes.c.id)
+        .where(address_changes.c.confirmed_at.is_(None), address_changes.c.created_at < before)
+        .order_by(address_changes.c.created_at)
+        .limit(most)
+    )
+    return list(found.scalars())
+
+
 def batch_owner(connection: Connection, batch: str) -> int | None:
     """The player that another address of the same request has already become."""
     found: int | None = connection.execute(
@@ -291,6 +336,7 @@ class AddressChange:
     player_id: int
     address: str
     batch: str
+    created_at: datetime
     confirmed_at: datetime | None
 
 

@@ -14,6 +14,9 @@ from pbmserv.mail.envelope import UNCHECKED, Verdict
 from pbmserv.store.core.statements import Prepared, columns_of
 from pbmserv.store.tables.mail import MailState, inbox
 
+FOR_POSTMASTER = "for the postmaster"
+"""Why a mail is kept on which our code did not fail."""
+
 
 @dataclass(frozen=True, slots=True)
 class Received:
@@ -210,12 +213,19 @@ def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> N
     connection.execute(_MARK, {"mail": mail_id, "new_state": state, "new_error": error})
 
 
-def kept(connection: Connection, limit: int = 200) -> list[Received]:
-    """Mails that wait for the operator, oldest first."""
-    found = connection.execute(
-        _ONE.where(inbox.c.state == MailState.KEPT).order_by(inbox.c.id).limit(limit)
-    )
-    return [_received(row) for row in found]
+def kept(connection: Connection, most: int = 100) -> list[Received]:
+    """Return mails that wait for the operator: faults first, then mails for the postmaster, each
+    with the newest first and at most *most* of them."""
+    newest = _ONE.where(inbox.c.state == MailState.KEPT).order_by(inbox.c.id.desc()).limit(most)
+    faults = connection.execute(newest.where(inbox.c.error != FOR_POSTMASTER)).all()
+    others = connection.execute(newest.where(inbox.c.error == FOR_POSTMASTER)).all()
+    return [_received(row) for row in (*faults, *others)]
+
+
+def count_kept(connection: Connection) -> int:
+    """Return how many mails wait for the operator."""
+    count = select(func.count()).where(inbox.c.state == MailState.KEPT)
+    return int(connection.execute(count).scalar_one())
 
 
 def put_off(connection: Connection, limit: int) -> list[Received]:

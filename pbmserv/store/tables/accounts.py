@@ -73,6 +73,7 @@ players = Table(
     Column("remind", String(40), nullable=False, server_default=""),
     Column("broadcasts", Boolean, nullable=False, server_default=false()),
     Column("report", String(6), nullable=False, server_default="ask"),
+    Column("labels", String(4), nullable=False, server_default="ask"),
     Column("public", Boolean, nullable=False, server_default=true()),
     Column("messages", String(6), nullable=False, server_default="all"),
     Column("digest_minute", SmallInteger, nullable=True),
@@ -85,7 +86,8 @@ address they ever got.
 `format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
 (``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day
 at which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made
-next. `report`: ``ask``, or ``always`` for the coach's report with each result.
+next. `report`: ``ask``, or ``always`` for the coach's report with each result. `labels`: ``ask``,
+or ``both`` for a player who names cells by the labels of the far sides of a board, too.
 `public`: pages that everybody may read name them.
 `messages`: whose words reach them: ``none``, ``played`` (people they have played) or ``all``.
 `unreachable_since`: every address of theirs is given up, since letters came back."""
@@ -171,6 +173,13 @@ address_changes = Table(
 """New addresses that wait for their confirmation, one row for each. With the first one of a
 batch to be confirmed the addresses from before that batch are dropped."""
 
+Index(
+    "ix_address_changes_waiting",
+    address_changes.c.created_at,
+    postgresql_where=address_changes.c.confirmed_at.is_(None),
+    sqlite_where=address_changes.c.confirmed_at.is_(None),
+)
+
 
 def _mailbox_of_row(row: Any) -> str:
     return mailbox_of(row.get_current_parameters()["address"])
@@ -199,7 +208,15 @@ signups = Table(
     Column("created_at", Instant, nullable=False),
 )
 """Requests that wait for their confirmation, a row for each address. The first one of a userid
-to be confirmed gets it; `player_id` is set when that has happened."""
+to be confirmed gets it; `player_id` is set when that has happened. The first address of a batch is
+asked at once, the others when it has answered. Those that nobody confirms are deleted."""
+
+Index(
+    "ix_signups_waiting",
+    signups.c.created_at,
+    postgresql_where=signups.c.player_id.is_(None),
+    sqlite_where=signups.c.player_id.is_(None),
+)
 
 invitations = Table(
     "invitations",

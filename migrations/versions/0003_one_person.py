@@ -5,8 +5,8 @@ from contextlib import suppress
 import sqlalchemy as sa
 from alembic import context, op
 
-revision = "0119"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,79 @@
+"""Measures how the processor time of a function grows with the length of its argument."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import thread_time
+from typing import Any
+
+FLOOR_S = 0.003
+"""Seconds of processor time below which growth is not measured."""
+MOST_GROWTH = 3.0
+"""Limit of the time for a text in proportion to the time for half of it: 2 is linear growth, 4 is
+quadratic growth."""
+PATIENCE_S = 0.4
+"""Seconds of processor time after which a function is interrupted."""
+_ROUNDS = 4
+
+
+class _TooLong(BaseException):
+    """A function has not returned within `PATIENCE_S`."""
+
+
+@contextmanager
+def patience() -> Iterator[None]:
+    """Let `seconds` interrupt a function, which has to run in the main thread."""
+
+    def interrupt(*_: object) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def seconds(ask: Callable[[Any], object], text: str | bytes) -> float:
+    """Return the processor time of a call; infinite if it was interrupted."""
+    # The clock of the process becomes coarse while its timer runs; that of the thread does not.
+    begun = thread_time()
+    signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE_S)
+    try:
+        ask(text)
+    except _TooLong:
+        return float("inf")
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return thread_time() - begun
+
+
+def steepness(
+    ask: Callable[[Any], object],
+    text: str | bytes,
+    half: Callable[[], str | bytes],
+    floor_s: float = FLOOR_S,
+) -> str:
+    """Describe how a call takes more than linear time; ``""`` if it does not.
+
+    Args:
+        text: the argument.
+        half: returns an argument of the same kind and half the length.
+        floor_s: a call that takes less is quick enough, however its time grows.
+    """
+    took = seconds(ask, text)
+    if took <= floor_s:
+        return ""
+    shorter = half()
+    before = 0.0
+    for _ in range(_ROUNDS):  # a busy machine is slow now and then, a slow function each time
+        took = min(took, *(seconds(ask, text) for _ in range(2)))
+        before = max(before, min(seconds(ask, shorter) for _ in range(2)))
+        if took <= floor_s or took <= MOST_GROWTH * before:
+            return ""
+    return (
+        f"{1000 * took:.0f} ms for {len(text)} characters like {text[:30]!r}, "
+        f"{1000 * before:.1f} ms for {len(shorter)}"
+    )

@@ -1,0 +1,132 @@
+"""Numbers of any length in commands, options and replies get an answer, and are no fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from indoors import Indoors, address_of, indoors
+from seating import seat_pairs
+from sqlalchemy import select
+
+from pbmserv.commands.table.catalogue import BY_NAME
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.store.accounts import players
+from pbmserv.store.tables.mail import MailState, inbox
+
+NUMBERS = (
+    "9" * 9,
+    "9" * 10,
+    str(2**31),
+    str(2**63),
+    str(2**64 + 1),
+    "9" * 100,
+    "9" * 4_301,
+    "1" + "0" * 5_000,
+    "0" * 5_000 + "1",
+    "-" + "9" * 5_000,
+    "1e999",
+    "\u0661\u0662",
+    "\u00b2",
+    "\uff11" * 5_000,
+)
+"""Longer than Python reads (4,300 digits), than a database holds (63 bits), and other digits."""
+
+LINES = (
+    "show {}",
+    "#{}",
+    "{}",
+    "board {}",
+    "show p0a {password} {}",
+    "show p0a {password} #{}",
+    "show p0a {password} 1#{}",
+    "blackbox solo p0a -size={}x{}",
+    "blackbox solo p0a -size={}",
+    "blackbox solo p0a -balls={}",
+    "blackbox solo p0a -balls={}-{}",
+    "blackbox solo p0a -atoms={}",
+    "blackbox solo p0a -guesses={}",
+    "blackbox solo p0a {}",
+    "solo -size={}x{}",
+    "solo -balls={}-{} -guesses={}",
+    "solo id={}x{}m{}M{}:{}",
+    "blackbox solo p0a id={}x{}m{}M{}:{}",
+    "blackbox solo p0a id={}",
+    "blackbox challenge p0a {password} p0b --nagtime={}",
+    "blackbox challenge p0a {password} p0b --forfeittime={} --totaltime={}",
+    "blackbox seek p0a {password} {}",
+    "blackbox join p0a {password} {}",
+    "blackbox race p0a {password} {}",
+    "blackbox race p0a {}",
+    "blackbox daily p0a {}",
+    "blackbox practice p0a {}",
+    "blackbox challenge p0a {password} p0b -size={}x{} -balls={}",
+    "prefs p0a {password} tz={}",
+    "prefs p0a {password} digest={}",
+    "prefs p0a {password} away={}",
+    "away p0a {password} {}",
+    "away p0a {password} {} days",
+    "away p0a {password} until {}-{}-{}",
+    "games {}",
+    "standings {}",
+    "history p0a {}",
+    "accept {}",
+    "move p0a {password} 1 {}",
+    "move p0a {password} {} b3",
+    "undo p0a {password} 1 {}",
+    "preview p0a {password} 1 {},{}",
+    "hint p0a {password} 1 {}",
+    "coach p0a {password} 1 {}",
+    "message p0a {password} {} hello",
+    "decline {}",
+    "resign {}",
+)
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
+    with indoors(tmp_path_factory.mktemp("numbers")) as opened:
+        seat_pairs(opened.server, 1)  # p0a and p0b, at board 1
+        yield opened
+
+
+def faults(house: Indoors) -> list[str]:
+    """The last lines of the faults on which mails were kept."""
+    with house.server.database.reading.connect() as connection:
+        found = connection.execute(select(inbox.c.error).where(inbox.c.state == MailState.KEPT))
+        return [error.strip().rpartition("\n")[2] for (error,) in found]
+
+
+def filled(line: str, number: str) -> str:
+    return line.replace("{password}", "secret").replace("{}", number)
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda number: f"{number[:6]}*{len(number)}")
+def test_any_number_in_a_command_gets_an_answer(house: Indoors, number: str) -> None:
+    for line in LINES:
+        house.send_unread(address_of("p0a"), "multiple", filled(line, number))
+        house.send_unread(address_of("p0a"), filled(line, number)[:900])
+    assert faults(house) == []
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda number: f"{number[:6]}*{len(number)}")
+def test_any_number_in_a_reply_gets_an_answer(house: Indoors, number: str) -> None:
+    with house.server.database.reading.connect() as connection:
+        player = players.of_name(connection, "p0a")
+    assert player is not None
+    seat = ReplyAddress(Purpose.BOARD, player.id, 1, epoch=player.reply_epoch)
+    to = house.server.mail_domain.address_of(seat)
+    for line in (*LINES, "+b{}", "{},{}", "g,{}", "b{}", "undo {}", "{}: b3", "#{} b3"):
+        house.send_unread(address_of("p0a"), "Re: your board", filled(line, number), to)
+    assert faults(house) == []
+
+
+@pytest.mark.slow
+def test_every_command_with_a_number_in_each_place(house: Indoors) -> None:
+    """Whatever a command's example has in a place, a number of 5,000 digits stands there once."""
+    for row in set(BY_NAME.values()):
+        words = row.example.split() if isinstance(row.example, str) else [row.name]
+        for at in range(1, len(words) + 1):
+            line = " ".join([*words[:at], "9" * 5_000, *words[at + 1 :]])
+            house.send_unread(address_of("p0a"), "multiple", line)
+    assert faults(house) == []

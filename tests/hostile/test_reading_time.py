@@ -1,0 +1,53 @@
+"""A mail that takes too long to read is refused politely, and keeps nobody else waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from indoors import PASSWORD, Indoors, address_of, indoors
+
+from pbmserv.commands.reading.mail import read
+from pbmserv.mail import reading_time
+
+ALICE, BOB = address_of("alice"), address_of("bob")
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path) as found:
+        found.sign_up("alice", "bob")
+        yield found
+
+
+def test_the_writer_of_a_mail_that_takes_too_long_is_told_so(house, monkeypatch) -> None:
+    monkeypatch.setattr(reading_time, "LONGEST_S", 0.0)
+    (letter,) = house.send(ALICE, f"blackbox challenge alice {PASSWORD} bob", "good luck")
+    assert letter.recipient == ALICE
+    words = " ".join(letter.text.split())
+    assert "takes so long to read that we stopped, and nothing in it was carried out" in words
+    assert PASSWORD not in letter.text
+    monkeypatch.undo()
+    (letter,) = house.send(BOB, "games bob")
+    assert "luck" not in letter.text
+
+
+def test_a_second_mail_is_no_copy_of_one_that_took_too_long(house, monkeypatch) -> None:
+    monkeypatch.setattr(reading_time, "LONGEST_S", 0.0)
+    head = f"From: {ALICE}\r\nSubject: help\r\n\r\n".encode()
+    assert len(house.send_raw(ALICE, head + b"a")) == 1
+    assert len(house.send_raw(ALICE, head + b"b")) == 1
+    assert house.send_raw(ALICE, head + b"b") == []
+
+
+def test_a_program_gets_no_answer_to_a_mail_that_takes_too_long(house, monkeypatch) -> None:
+    monkeypatch.setattr(reading_time, "LONGEST_S", 0.0)
+    assert house.send(ALICE, "help", "a", Precedence="bulk") == []
+
+
+def test_reading_stops_between_lines_when_its_time_is_over() -> None:
+    body = "blackbox 'a 'a 'a\n" * 2_000
+    with reading_time.limited(0.0), pytest.raises(reading_time.ReadingTooLong):
+        read("multiple", body, games={"blackbox"}, reply=False)
+    assert read("multiple", body, games={"blackbox"}, reply=False).lines  # without a limit

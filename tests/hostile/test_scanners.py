@@ -1,0 +1,464 @@
+"""Everything that reads a stranger's text takes a time that is linear in its length.
+
+Each reader gets texts that repeat each of many pieces, alone and behind what makes the reader look
+closer. A new reader needs a line in `SCANNERS`.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+import pytest
+from growth import patience, steepness
+
+from pbmserv.commands.grammar import plain_words
+from pbmserv.commands.grammar.line import LONGEST_LINE
+from pbmserv.commands.grammar.words import first_and_last_day, fold, split
+from pbmserv.commands.reading.mail import clean_subject, read, read_message
+from pbmserv.commands.reading.quoted_lines import Quoted, bare
+from pbmserv.config.values import blank_passwords
+from pbmserv.engine.plans import read_plan
+from pbmserv.engine.record import read_record
+from pbmserv.engine.types import Move, Seat
+from pbmserv.errors import MailError, PlayerError
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.inbound.auth.dkim import named, tags_of
+from pbmserv.inbound.auth.results import said_before
+from pbmserv.inbound.body import attached_text, read_body, unflow
+from pbmserv.inbound.dsn import read_report
+from pbmserv.inbound.headers import (
+    content_type,
+    octets_of,
+    one_line,
+    one_mailbox,
+    read_headers,
+    split_parts,
+)
+from pbmserv.inbound.message import is_role, read_mail, source_of, wire_refusal
+from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.inbound.smime import signed_entity
+from pbmserv.inbound.text import clean, decode, read_html
+from pbmserv.letters.filters import definitions, filled, said
+from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.reply_address import blank_tokens
+from pbmserv.outbound.relay import blanked
+
+pytestmark = pytest.mark.slow
+
+LENGTHS = {2_000: 0.003, 16_000: 0.012}
+"""Lengths of the texts, each with the processor time below which growth is not measured. Many
+readers look at 2,000 characters at most."""
+
+_GAMES = frozenset({"blackbox"})
+
+
+def _board() -> object:
+    state = GAME.setup(2, GAME.options((), 2), None)
+    for seat, atoms in ((0, "A1,B2,C3,D4"), (1, "A1,B2,C3,D4")):
+        state = GAME.apply(state, Seat(seat), Move(atoms), None).state
+    return GAME.view(state, Seat(0))
+
+
+VIEW = _board()
+
+PIECES = (
+    *(" ", "\n", "\t", "\xa0", "a", "1", "é", "\u0301", "\U0001f600", "\u200b", "\0"),
+    *("'", '"', "'a ", '"a ', "a='", "\u201c", "\xab ", ", ", ",", ";", ":", ": ", "#", "=", "=\n"),
+    *(
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "<",
+        ">",
+        "<a",
+        "<a ",
+        "</",
+        "<!--",
+        "&",
+        "&a",
+        "-",
+        "--\n",
+        "*",
+        "|",
+    ),
+    *("\\", "/", "%", "@", "+", "+a1,", ".", "a.", "a@", "a@b ", "!", "?", "_", "~", "^"),
+    *("a ", "a\n", "1 ", "1\n", "1:", "1. ", "> ", ">\n", "> a\nb\n", "\n\n", "a\n\n", "  a\n"),
+    *("On ", "On 1 a@b wrote:\n", "From: a\n", "re: ", "[a] ", "=?", "=?a?q?b?= ", "=41", "if ("),
+    *("blackbox ", "move ", "help\n", "12: g\n", "password ", "and ", "to ", "-a=1 ", "5.1.1 "),
+)
+"""Repeated in texts for every reader."""
+
+
+@dataclass(frozen=True)
+class Scanner:
+    """A reader of text.
+
+    Attributes:
+        read: reads a text.
+        fronts: beginnings of texts for which it does more than for others.
+        pieces: more of what is repeated.
+        longest: length of the longest text that it is given.
+    """
+
+    read: Callable[[str], object]
+    fronts: Sequence[str] = ()
+    pieces: Sequence[str] = ()
+    longest: int = 1 << 20
+
+
+def _octets(text: str) -> bytes:
+    return text.encode("utf-8", "replace").replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+
+
+def _mail(text: str, sender: str = "a@players.example") -> Envelope:
+    return Envelope(sender, "pbmserv@games.example", _octets(text))
+
+
+def _whole(text: str) -> object:
+    return read_mail(_mail(text), host="games.example", is_ours=lambda _: False)
+
+
+def _body(kind: str, encoding: str = "8bit") -> Callable[[str], object]:
+    headers = {"content-type": [kind], "content-transfer-encoding": [encoding]}
+    return lambda text: read_body(headers, _octets(text))
+
+
+def _command(front: str) -> Callable[[str], object]:
+    return lambda text: read(front + text.replace("\n", " "), "", games=_GAMES, reply=False)
+
+
+def _lines(subject: str, *, reply: bool = False, tray: bool = False) -> Callable[[str], object]:
+    return lambda text: read(
+        subject, text, games=_GAMES, reply=reply, tray=tray, plainly=reply and not tray
+    )
+
+
+_QUOTED = Quoted(["Board 12: your turn. The ray that you fired at port 5 was absorbed at b2."])
+
+SCANNERS: Mapping[str, Scanner] = {
+    "octets on the wire": Scanner(lambda text: wire_refusal(text.encode("utf-8", "replace"))),
+    "header fields": Scanner(
+        lambda text: read_headers(_octets(text)),
+        ("Subject: ", "From "),
+        ("\n ", "A: b\n", "A:\n b\n"),
+    ),
+    "encoded words": Scanner(one_line, ("=?utf-8?q?",), ("=?utf-8?b?", "=?utf-8?q?=C3?= ", "?=")),
+    "content types": Scanner(
+        content_type, ("text/plain; ",), ("; a", "; a=b", '; a="', "; a*0*=%aa", '";', ";a*")
+    ),
+    "mailboxes": Scanner(
+        one_mailbox, ("a <", '"', "("), ('" "', "a.b", "((", "()", "<>", "\\(", '\\"')
+    ),
+    "addresses of roles": Scanner(is_role),
+    "recipients": Scanner(named, ('"', "a, "), ('\\"', '",', "a@b.example, ")),
+    "signature tags": Scanner(tags_of, ("v=1; ",), ("a=b; ", "b= ", "; ")),
+    "authentication results": Scanner(
+        lambda text: said_before("a", 1, _octets(text)),
+        ("Received: x\nAuthentication-Results: a; ", "Authentication-Results: a; "),
+        ("dkim=pass ", "dkim=pass header.d=a; ", "(", "Received: a\n", "spf=pass (a) "),
+    ),
+    "received fields": Scanner(
+        lambda text: source_of(_mail(text), ()), ("Received: from ",), ("Received: from a (", "\n ")
+    ),
+    "parts": Scanner(
+        lambda text: list(split_parts(_octets(text), "b")), ("--b\n",), ("--b\n", "--b", "--b--")
+    ),
+    "quoted-printable": Scanner(
+        lambda text: octets_of({"content-transfer-encoding": ["quoted-printable"]}, _octets(text)),
+        (),
+        ("= \n", "=A", "= "),
+    ),
+    "base64": Scanner(
+        lambda text: octets_of({"content-transfer-encoding": ["base64"]}, _octets(text)),
+        (),
+        ("a=",),
+    ),
+    "utf-8": Scanner(lambda text: decode(text.encode(), "utf-8")),
+    "utf-7": Scanner(lambda text: decode(_octets(text), "utf-7"), (), ("+AG", "+-")),
+    "utf-16": Scanner(lambda text: decode(_octets(text), "utf-16")),
+    "iso-2022-jp": Scanner(
+        lambda text: decode(_octets(text), "iso-2022-jp"), (), ("\x1b$B", "\x1b(B", "\x1b$Ba")
+    ),
+    "gb18030": Scanner(lambda text: decode(_octets(text), "gb18030")),
+    "clean text": Scanner(clean, (), ("\u0301\u0323", "\u0100\u0301", "\r")),
+    "flowed text": Scanner(
+        partial(unflow, delsp=True), (), ("a \n", ">a \n", "> a \n>> b \n", "-- \n")
+    ),
+    "html": Scanner(
+        read_html,
+        ("<p>", "<table>"),
+        (
+            "<div>",
+            "<b>x",
+            "<p>",
+            "<ul><li>",
+            "<table><tr><td>",
+            "<blockquote>",
+            "&amp;",
+            "&#",
+            "<a b ",
+            "<a b='",
+            "<style>",
+            "<script>",
+            "<p style='border-left:",
+            "<br>",
+            "<![CDATA[",
+            "<?a",
+            "<x:y>",
+        ),
+    ),
+    "a mail of plain text": Scanner(_body("text/plain"), ("-----BEGIN PGP MESSAGE-----",)),
+    "a mail of parts": Scanner(
+        _body("multipart/mixed; boundary=b"),
+        ("--b\n\n",),
+        ("--b\n\n", "--b\nA: b\n\nx\n", "--b\nContent-Type: multipart/mixed; boundary=b\n\n"),
+    ),
+    "a whole mail": Scanner(
+        _whole,
+        ("From: a@b.example\nSubject: ", "From: a@b.example\n\n", "From: "),
+        ("To: a@b.example\n", "X: y\n", "<a@b> ", "Received: from a\n"),
+    ),
+    "attached files": Scanner(
+        lambda text: attached_text(_octets(text), "a"),
+        ("Content-Type: multipart/mixed; boundary=b\n\n",),
+        ("--b\nContent-Disposition: attachment; filename=x\n\na\n",),
+    ),
+    "sealed mails": Scanner(
+        lambda text: signed_entity(
+            content_type("application/pkcs7-mime"), text.encode("latin-1", "replace")
+        ),
+        ("0\x80",),
+        ("0\x80", "0\x80?", "0\x02"),
+    ),
+    "reports": Scanner(
+        lambda text: read_report(_mail(text, "")),
+        (
+            (
+                "Content-Type: multipart/report; boundary=b\n\n--b\n"
+                "Content-Type: message/delivery-status\n\n"
+            ),
+            "Subject: Undelivered\n\n",
+        ),
+        (
+            "Action: failed\n",
+            "Final-Recipient: rfc822; a@b\n",
+            "\n\nAction: failed\n",
+            "550 5.1.1 a@b\n",
+            "<a@b>: ",
+            "--b\n\n",
+            "a@b.example\n",
+        ),
+    ),
+    "bounce codes": Scanner(
+        lambda text: (status_in(text), judge("5.0.0", text), of_refusal(text, "a@b.example")),
+        ("550 ",),
+        ("exceeda", "exceed a ", "user ", "5.1.1", "mailbox ", "550 5.1.1 "),
+    ),
+    "words of relays": Scanner(blanked),
+    "new text of replies": Scanner(
+        new_text,
+        ("hi\n", "-----BEGIN PGP SIGNED MESSAGE-----\n"),
+        (
+            "On 3 Mar 2014 10:00 a@b.example wrote:\n> ",
+            "From: a\nTo: b\n",
+            "a@b\n",
+            "Reply above this ",
+            "Sent from my ",
+            "a:\n",
+            "2014-03-03 10:00\n",
+            "*a*\n",
+            "- a\n",
+            "thanks\n",
+            "+a1 ",
+            "hi\n",
+        ),
+    ),
+    "words of a line": Scanner(split),
+    "folded text": Scanner(fold, ("\xab", "\u2039"), ("\xa0\xbb", "\u2039 \u203a")),
+    "subjects": Scanner(
+        clean_subject, (), ("Re: ", "AW[2]: ", "[a]", "re   ", "**spam", "* "), longest=LONGEST_LINE
+    ),
+    "plain words": Scanner(
+        lambda text: (
+            plain_words.meant(text),
+            plain_words.says_yes(text),
+            plain_words.says_no(text),
+            plain_words.is_kind(text),
+            plain_words.weighty(text),
+        ),
+        ("i am away until ", "thanks", "how can i "),
+        ("yes ", "thanks ", "please ", "no ", "off ", "how "),
+        longest=LONGEST_LINE,
+    ),
+    "dates": Scanner(
+        first_and_last_day,
+        ("from ", "1 jan "),
+        ("- ", " to ", "1 jan ", ", to"),
+        longest=LONGEST_LINE,
+    ),
+    "a command": Scanner(
+        _command(""),
+        (
+            "blackbox move 12 alice secret ",
+            "signup ",
+            "blackbox challenge alice bob ",
+            "message alice x ",
+            "prefs alice x ",
+            "blackbox queue 12 alice secret ",
+            "away alice x ",
+            "help ",
+        ),
+        ("bob ", "'a' ", "tz=a ", "-x ", "a,", "digest=daily 8 "),
+        longest=LONGEST_LINE,
+    ),
+    "a body of commands": Scanner(
+        _lines("multiple"),
+        ("blackbox move 12 alice secret g\n", "message alice secret bob\n"),
+        (
+            "blackbox show 1\n",
+            "x\n",
+            "# a\n",
+            "end\n",
+            "help move\n  rules\n",
+            "blackbox 'a 'a 'a\n",
+        ),
+    ),
+    "a body below a subject": Scanner(
+        _lines("blackbox move 12 alice secret g"), ("\n",), ("accept 12\n",)
+    ),
+    "a body below no command": Scanner(_lines("hello"), ("\n",), ("accept 12\n", "hi alice\n")),
+    "a reply": Scanner(
+        _lines("", reply=True),
+        ("g\n", "chat ", "accept\n", "yes ", "move "),
+        ("a1,", "a1, ", "1. a\n", "chat a\n", "move a\n", "resign\n", "hello "),
+    ),
+    "an answer to a digest": Scanner(
+        _lines("", reply=True, tray=True),
+        ("12: g\n", "12 "),
+        ("12: g\n", "accept 12\n", "12 g\n", "board ", "12 - ", "12: g\n  h\n"),
+    ),
+    "a reply to a message": Scanner(
+        lambda text: read_message(text, _GAMES), ("chat ", "multiple\n")
+    ),
+    "quoted lines": Scanner(
+        lambda text: _QUOTED.places(text.split("\n")),
+        ("Board 12: your turn. The ray\n",),
+        ("port 5 was absorbed ", "b2 ", "b2, ", "b2 and ", "| - "),
+    ),
+    "markup": Scanner(
+        bare, ("<style>",), ("<style>", "<style", "</style", "<title></title>", "<b>")
+    ),
+    "tokens": Scanner(blank_tokens, (), ("+a234567abcdefghijklmnopqrst", "%2B")),
+    "moves": Scanner(
+        partial(GAME.parse, VIEW),
+        ("g ", "fire ", "+a1 ", "hi, "),
+        (
+            "+a1,",
+            "a1-z26,",
+            "!a,",
+            "mark a1 ",
+            "one ",
+            "port ",
+            "fire port a ",
+            "b2 - ",
+            "not ",
+            "a ",
+            "?,",
+        ),
+        longest=LONGEST_LINE,
+    ),
+    "options": Scanner(
+        lambda text: GAME.options(tuple(text.split()), 2),
+        ("-size=", "-atoms=", "-id="),
+        ("-size=8x8 ", "1x", "w8", "w8h8m4", "8x8/4:", "a1,", "0" * 20),
+        longest=LONGEST_LINE,
+    ),
+    "transcripts": Scanner(
+        lambda text: GAME.load(text, lambda _: ("-id=8x8:A1",)),
+        (
+            "pbmserv transcript 1\ngame: blackbox\nbox: 8x8:A1\nmoves:\n",
+            "pbmserv transcript 1\n",
+            "pbmserv transcript 1\nbox: board 1",
+        ),
+        ("box:\n", "box: \n", "box: board ", "1. a\n", "game: blackbox\n", "undone:\n"),
+    ),
+    "saved games": Scanner(
+        lambda text: GAME.load(text, lambda _: ()),
+        (
+            "SAVEFILE:41:Simon Tatham's Portable Puzzle Collection\n",
+            (
+                "SAVEFILE:41:Simon Tatham's Portable Puzzle Collection\n"
+                "VERSION :1:1\nGAME    :9:Black Box\n"
+            ),
+        ),
+        ("MOVE    :2:F1\n", "MOVE    :1:", "A       :1:a\n", "STATEPOS:1:1\n", "MOVE    :9"),
+    ),
+    "records": Scanner(
+        read_record,
+        ("pbmserv record 1\n", "pbmserv record 1\ngame: blackbox\nrules: 1\nplayers: a, b\n\n"),
+        ("1. a: b\n", "game: a\n", "1. a (free): b\n", "a: b, "),
+    ),
+    "plans": Scanner(
+        read_plan,
+        ("g ", "if a: "),
+        ("if a: b else ", "(", "a; ", "a=# and ", "not ", ": "),
+        longest=LONGEST_LINE,
+    ),
+    "words in letters": Scanner(
+        lambda text: (said(text), filled(text), definitions(text)),
+        (),
+        ("a  b\n", "  a   b\n", "a-"),
+        longest=LONGEST_LINE,
+    ),
+    "settings in logs": Scanner(blank_passwords, ("postgresql://",), ("a:b@", "password=", "://")),
+}
+
+
+@pytest.mark.parametrize("name", SCANNERS)
+def test_no_reader_grows_faster_than_its_text(name: str) -> None:
+    scanner = SCANNERS[name]
+
+    def ask(text: str) -> None:
+        with suppress(MailError, PlayerError, ValueError):
+            scanner.read(text)
+
+    def made(front: str, piece: str, length: int) -> str:
+        return front + piece * (length // len(piece))
+
+    ask("a")  # what is loaded with the first text of its kind
+    with patience():
+        for length, floor_s in LENGTHS.items():
+            for front in ("", *scanner.fronts):
+                for piece in dict.fromkeys((*PIECES, *scanner.pieces)):
+                    if length <= scanner.longest:
+                        shorter = partial(made, front, piece, length // 2)
+                        found = steepness(ask, made(front, piece, length), shorter, floor_s)
+                        assert not found, (front, found)
+
+
+def test_the_pieces_make_a_quadratic_reader_slow() -> None:
+    def quadratic(text: str) -> object:
+        return [text[at:].strip("'") for at in range(0, len(text), 4)]
+
+    with patience():
+        assert steepness(quadratic, "'" * 16_000, lambda: "'" * 8_000)
+
+
+def test_lines_of_unclosed_quotes_are_read_quickly() -> None:
+    line = "blackbox " + "'a " * 660 + "\n"
+    body = base64.encodebytes(line.encode() * 300).decode()
+    head = "From: a@b.example\nSubject: multiple\nContent-Transfer-Encoding: base64\n\n"
+
+    def ask(text: str) -> None:
+        mail = read_mail(_mail(text), host="games.example", is_ours=lambda _: False)
+        assert len(read(mail.subject, mail.text, games=_GAMES, reply=False).lines) > 1
+
+    with patience():
+        assert steepness(ask, head + body, lambda: head + body[: len(body) // 2]) == ""

@@ -1,0 +1,194 @@
+"""Letters to addresses that never wrote are few, whoever asks for them, and their links expire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from asking_pages import all_asked, site_of
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+from running import MovableClock
+from sqlalchemy import func, select
+
+from pbmserv.mail.envelope import Envelope
+from pbmserv.store.tables.accounts import address_changes, signups
+
+pytestmark = pytest.mark.slow
+
+ALICE = address_of("alice")
+DEFAULTS = {"rate_confirmations": "5/day", "rate_resets": "3/day"}
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path, signup="confirm", **DEFAULTS) as found:
+        found.sign_up("alice", "bob")
+        yield found
+
+
+def write(
+    server: Indoors, sender: str, subject: str, body: str = "", peer: str = "198.51.100.3"
+) -> list[Posted]:
+    """Hand a mail in from a client at some place of the net."""
+    server.mails += 1
+    house = server.server.mail_domain.address
+    raw = (
+        f"From: {sender}\r\nTo: {house}\r\nSubject: {subject}\r\n"
+        f"Message-ID: <s{server.mails}@x>\r\n\r\n{body}\r\n"
+    ).encode()
+    assert server.hand_in(Envelope(sender, house, raw, peer, "x")).startswith("250")
+    return server.letters()
+
+
+def to_strangers(letters: list[Posted], writer: str) -> list[Posted]:
+    return [one for one in letters if one.recipient not in {writer, ALICE}]
+
+
+def rows(server: Indoors, table) -> int:
+    with server.server.database.reading.connect() as connection:
+        return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+
+
+def clock_of(server: Indoors) -> MovableClock:
+    clock = server.server.clock
+    assert isinstance(clock, MovableClock)
+    return clock
+
+
+def five(number: int, domain: str = "far") -> str:
+    return " ".join(f"{letter}{number}@{domain}{letter}.example" for letter in "abcde")
+
+
+def test_a_network_that_signs_up_strangers_reaches_few(server: Indoors) -> None:
+    writer = "mallory@evil.example"
+    sent: list[Posted] = []
+    for number in range(150):
+        sent += to_strangers(
+            write(server, writer, f"signup m{number}x horseshoe {five(number)}"), writer
+        )
+    assert {one.kind for one in sent} == {"confirm"}
+    assert len(sent) == 40  # 750 without the limits
+    assert len({one.recipient for one in sent}) == 40
+    for hour in range(23):
+        clock_of(server).move(hours=1)
+        for number in range(50):
+            name = f"h{hour}n{number}"
+            line = f"signup {name} horseshoe {five(number, f'h{hour}x')}"
+            sent += to_strangers(write(server, writer, line), writer)
+    assert len(sent) <= 150
+
+
+def test_one_domain_gets_few_letters_from_all_networks_together(server: Indoors) -> None:
+    sent: list[Posted] = []
+    for number in range(260):
+        line = f"signup m{number}x horseshoe v{number}@far.example"
+        peer = f"198.51.{number % 250}.{1 + number // 250}"
+        found = write(server, f"m{number}@e{number}.example", line, peer=peer)
+        sent += [one for one in found if one.recipient.endswith("@far.example")]
+    assert len(sent) == 200
+
+
+def test_a_class_of_pupils_signs_up_within_the_hour(server: Indoors) -> None:
+    for number in range(30):
+        address = f"pupil{number}@school.example"
+        (question,) = write(server, address, f"signup pupil{number} horseshoe")
+        assert (question.kind, question.recipient) == ("confirm", address)
+
+
+def test_further_addresses_are_asked_when_the_first_has_answered(server: Indoors) -> None:
+    writer = "dave@players.example"
+    line = f"signup dave horseshoe a@far.example {writer} b@far.example"
+    (question, told) = sorted(server.send(writer, line), key=lambda one: one.kind)
+    assert (question.recipient, told.recipient) == (writer, writer)  # one's own comes first
+    assert "Then we ask the other addresses, too." in " ".join(told.text.split())
+    letters = server.reply(question, "yes")
+    assert sorted((one.kind, one.recipient) for one in letters) == [
+        ("confirm", "a@far.example"),
+        ("confirm", "b@far.example"),
+        ("welcome", writer),
+    ]
+    assert {one.kind for one in server.reply(question, "yes")} <= {"welcome"}  # nobody twice
+    other = next(one for one in letters if one.recipient == "a@far.example")
+    assert [one.kind for one in server.reply(other, "yes")] == ["welcome"]
+
+
+def test_an_address_that_does_not_answer_brings_no_letter_to_others(server: Indoors) -> None:
+    writer = "mallory@evil.example"
+    write(server, writer, f"signup mallory horseshoe {five(1)}")
+    letters = server.live(days=8)
+    assert not [one for one in letters if one.recipient != ALICE]
+
+
+def test_a_signup_expires_and_its_letter_and_link_say_so(server: Indoors) -> None:
+    letters = server.send("dave@players.example", "signup dave horseshoe a@far.example")
+    question = next(one for one in letters if one.kind == "confirm")
+    link = next(word for word in question.text.split() if "/confirm/" in word)
+    path = link.removeprefix("http://games.example")
+    site = site_of(server.server)
+    server.live(days=6)
+    assert all_asked(site, path)[path].status == 200
+    server.live(days=2)
+    while server.server.expiry.step():
+        pass
+    assert rows(server, signups) == 0
+    page = all_asked(site, path)[path]
+    assert page.status == 404
+    assert b"can be confirmed for 7 days" in page.body
+    (answer,) = server.reply(question, "yes")
+    assert "older than 7 days" in " ".join(answer.text.split())
+
+
+def test_a_signup_is_over_before_it_is_deleted(server: Indoors) -> None:
+    (question,) = server.send("dave@players.example", "signup dave horseshoe")
+    clock_of(server).move(days=7, minutes=1)
+    (answer,) = server.reply(question, "yes")
+    assert answer.kind == "refusal"
+    assert rows(server, signups) == 1
+
+
+def test_a_change_of_address_expires(server: Indoors) -> None:
+    letters = server.send(ALICE, f"change address alice {PASSWORD} new@far.example")
+    question = next(one for one in letters if one.kind == "address-confirm")
+    assert "You have 7 days" in question.text
+    server.live(days=8)
+    while server.server.expiry.step():
+        pass
+    assert rows(server, address_changes) == 0
+    (answer,) = server.reply(question, "yes")
+    assert "older than 7 days" in " ".join(answer.text.split())
+
+
+def test_a_player_asks_few_addresses_a_day(server: Indoors) -> None:
+    sent: list[Posted] = []
+    for number in range(30):
+        peer = f"198.51.{number}.7"
+        line = f"change address alice {PASSWORD} {five(number)}"
+        sent += to_strangers(write(server, ALICE, line, peer=peer), ALICE)
+    assert len(sent) == 10
+    clock_of(server).moment += timedelta(days=1)
+    line = f"change address alice {PASSWORD} own@far.example"
+    assert to_strangers(write(server, ALICE, line), ALICE)
+
+
+def test_invitations_count_with_the_letters_of_a_network(tmp_path: Path) -> None:
+    with indoors(tmp_path, signup="confirm", invitations="50", **DEFAULTS) as server:
+        server.sign_up("alice", "bob")
+        writer, sent = "mallory@evil.example", list[Posted]()
+        for number in range(50):
+            line = f"signup m{number}x horseshoe v{number}@far.example"
+            sent += to_strangers(write(server, writer, line), writer)
+        for number in range(20):
+            line = f"blackbox challenge alice {PASSWORD} w{number}@far.example"
+            sent += to_strangers(write(server, ALICE, line), writer)
+        assert {one.kind for one in sent} == {"confirm"}
+        assert len(sent) == 40
+
+
+def test_a_forged_request_brings_a_player_few_letters(server: Indoors) -> None:
+    sent: list[Posted] = []
+    for number in range(40):
+        peer = f"198.51.{number}.7"
+        sent += write(server, f"m{number}@evil.example", "forgot alice", peer=peer)
+    assert len([one for one in sent if one.recipient == ALICE]) == 3

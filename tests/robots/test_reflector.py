@@ -1,0 +1,170 @@
+"""Nobody can have the server send their words to somebody else by a mail in that one's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from email import policy
+from email.parser import BytesParser
+from pathlib import Path
+
+import pytest
+from headers import written
+from indoors import PASSWORD, Indoors, Posted, address_of, indoors
+
+from pbmserv.commands.table.catalogue import ROWS
+from pbmserv.commands.table.row_types import Row
+
+pytestmark = pytest.mark.slow
+
+LINK = "https://evil.example/win?prize=1"
+LINKS = (LINK, "evil.example/win", "www.evil.example", "mailto:a@evil.example", "b@evil.example",
+         "-size=evil.example", "--nagtime=evil.example", "tz=evil.example", "EVIL.EXAMPLE",
+         "\uff45\uff56\uff49\uff4c.example", "\u201cevil.example\u201d", "<a href=//evil.example>",
+         "+b2,evil.example", "1:evil.example", "block=evil.example", "?evil.example")  # fmt: skip
+PHRASE = ("zebra", "quagmire", "jackpot")
+VICTIM = "victim@far.example"
+ALICE = address_of("alice")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
+    with indoors(tmp_path_factory.mktemp("reflector"), signup="confirm") as found:
+        found.sign_up("alice", "bob")
+        found.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
+        yield found
+
+
+def everything(letter: Posted) -> str:
+    """All that a letter says: its headers but for its own address, and every part of it."""
+    message = BytesParser(policy=policy.default).parsebytes(letter.raw)
+    del message["To"]
+    headers = "\n".join(f"{name}: {value}" for name, value in message.items())
+    parts = [part.get_content() for part in message.walk() if not part.is_multipart()]
+    return "\n".join([headers, *map(str, parts)])
+
+
+def check(letters: list[Posted], what: object) -> None:
+    """Hold letters against the promise."""
+    for letter in letters:
+        said = everything(letter).lower()
+        assert "evil" not in said, (what, letter.kind, said)
+        words = {word for word in PHRASE if word in said}
+        assert len(words) < 2, (what, letter.kind, said)
+
+
+def lines(row: Row) -> Iterator[str]:
+    """A command with a link, and with words, in the place of each of its arguments, and behind."""
+    words = (
+        row.example.replace("NEWPASSWORD", "horse-shoe").replace("PASSWORD", "horseshoe").split()
+    )
+    begins = next(at for at, word in enumerate(words) if word in row.name.split())
+    for at in range(begins + 1, len(words) + 1):
+        for number, marker in enumerate((LINK, " ".join(PHRASE), LINKS[at % len(LINKS)])):
+            behind = words[at + 1 :] if number else words[at:]
+            yield " ".join([*words[:at], marker, *behind])
+    yield f"{row.name} {LINK}"
+    yield f"{row.name} {' '.join(PHRASE)}"
+    yield f"{LINK} {row.name} 1"
+
+
+@pytest.mark.parametrize("sender", [VICTIM, ALICE])
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_no_command_repeats_a_strangers_words(server: Indoors, row: Row, sender: str) -> None:
+    every = list(lines(row))
+    for line in every:
+        check(server.send(sender, line), line)
+    for at in range(0, len(every), 6):
+        check(server.send(sender, "multiple", "\n".join(every[at : at + 6])), every[at])
+    for line in every[:2]:
+        check(server.send(sender, "", f"{line}\n\n{LINK} {' '.join(PHRASE)}"), line)
+
+
+@pytest.mark.parametrize("marker", LINKS)
+def test_no_place_of_a_mail_is_repeated(server: Indoors, marker: str) -> None:
+    for subject in (
+        marker,
+        f"Re: {marker}",
+        f"blackbox preview 1 {' '.join(PHRASE)} {marker}",
+        f"scores 1 {marker}",
+        f"help {marker}",
+        f"{marker} help",
+        f"blackbox {marker}",
+        f"signup {marker} horseshoe",
+        f"signup carol horseshoe {marker}",
+        f"signup carol {marker} a@far.example",
+        f"forgot {marker}",
+        f"whoami {marker} horseshoe",
+        f"blackbox challenge {marker}",
+        f"blackbox challenge alice {marker} bob",
+        f"blackbox challenge alice bob {marker}",
+        f"blackbox solo alice {marker}",
+        f"blackbox move 1 alice {marker} a",
+        f"load {marker}",
+        f"prefs alice {marker} tz={marker}",
+        f"away alice {marker} until {marker}",
+        f"1: {marker}",
+        "multiple",
+        "",
+    ):
+        for sender in (VICTIM, ALICE):
+            check(server.send(sender, subject, f"{marker}\n\n{marker}"), subject)
+
+
+@pytest.mark.parametrize("marker", LINKS[:4])
+def test_no_header_and_no_file_name_is_repeated(server: Indoors, marker: str) -> None:
+    plain = re.sub(r"[^a-z.]", "", marker)
+    for name, value in (
+        ("From", f'"{marker}" <{VICTIM}>'),
+        ("Reply-To", f"{marker} <reply@{plain}>"),
+        ("Sender", f"sender@{plain}"),
+        ("Message-ID", f"<{plain}@{plain}>"),
+        ("References", f"<{plain}@{plain}>"),
+        ("In-Reply-To", f"<{plain}@{plain}>"),
+        ("List-Id", f"<{plain}>"),
+        ("Organization", marker),
+        ("User-Agent", marker),
+        ("Content-Description", marker),
+        ("Content-Disposition", f'inline; filename="{marker}"'),
+    ):
+        server.mails += 1
+        headers = {
+            "From": VICTIM,
+            "To": "pbmserv@games.example",
+            "Subject": "load",
+            "Message-ID": f"<{server.mails}@players.example>",
+        }
+        raw = written({**headers, name: value}, "hello there, nothing to load")
+        check(server.send_raw(VICTIM, raw), name)
+
+
+def test_no_reply_repeats_words_to_somebody_else(server: Indoors) -> None:
+    """A reply address of one's own, and somebody else's From."""
+    mine = "mallory@players.example"
+    (question,) = server.send(mine, "signup mallory horseshoe")
+    other = [letter for letter in server.send(ALICE, "forgot alice") if letter.kind == "reset"]
+    for marker in LINKS:
+        for letter in (question, *other):
+            for text in (marker, f"yes {marker}", f"{marker} yes", f"password {marker} {marker}"):
+                server.send_unread(VICTIM, f"Re: {marker}", text, letter.reply_to)
+                found = [one for one in server.letters() if one.recipient == VICTIM]
+                check(found, (letter.kind, text))
+
+
+def test_who_has_proved_to_write_still_reads_the_own_words(tmp_path: Path) -> None:
+    with indoors(tmp_path) as server:
+        server.sign_up("alice", "bob")
+        server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob")
+        (told,) = server.send(ALICE, f"blackbox move 1 alice {PASSWORD} evil.example")
+        assert "evil.example" in told.text
+
+
+def test_a_slip_is_still_named_to_anybody(tmp_path: Path) -> None:
+    with indoors(tmp_path) as server:
+        server.sign_up("alice", "bob")
+        for line, shown in (
+            ("signup a!b horseshoe", "cannot be a userid"),
+            ("blackbox challenge alice bob -size=90x9", "You wrote: blackbox challenge alice bob"),
+        ):
+            (told,) = server.send(ALICE, line)
+            assert shown in " ".join(told.text.split()), told.text

@@ -1,0 +1,147 @@
+"""A name server that takes its time holds up the mails of its own domains alone.
+
+The name server and the sockets are real. What must not wait is compared with what does: a mail that
+others do not hold up has its 250 while the mails of the slow domains still wait for theirs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from name_server import NameServer, name_server
+from running import Running, start
+from seating import HIDINGS, seat_pairs
+from signing import publish, rsa_key, signed
+from wire import Wire
+from zone import Zone
+
+from pbmserv.inbound.auth import slow_names
+from pbmserv.inbound.auth.verdict import NETWORK_THREADS
+
+pytestmark = pytest.mark.slow
+
+DOMAIN = "players.example"
+ALICE = f"alice@{DOMAIN}"
+HOUSE = "pbmserv@games.example"
+SLOW_S = 1.8
+CROWD = 12
+
+
+@pytest.fixture
+def names() -> Iterator[NameServer]:
+    zone = Zone()
+    publish(zone, DOMAIN, rsa_key())
+    slow = {f"slow{n}.example": SLOW_S for n in range(CROWD)}
+    for domain in slow:
+        zone.add_txt(domain, "v=spf1 " + " ".join(f"a:h{n}.{domain}" for n in range(9)))
+        for n in range(9):
+            zone.add("A", f"h{n}.{domain}", "192.0.2.1")
+    with name_server(zone, slow) as server:
+        yield server
+
+
+@pytest.fixture
+def server(database_url: str, tmp_path: Path, names: NameServer) -> Iterator[Running]:
+    """A server that counts this machine among the strangers."""
+    with start(
+        database_url,
+        tmp_path,
+        names=names.resolver(),
+        signup="open",
+        mail_servers="127.0.0.9",
+    ) as running:
+        yield running
+
+
+def mail(sender: str, number: int, text: str = "games") -> bytes:
+    domain = sender.rpartition("@")[2]
+    return (
+        f"From: {sender}\r\nTo: {HOUSE}\r\nSubject: {text}\r\n"
+        f"Date: Sat, 21 Nov 2026 06:00:00 +0000\r\nMessage-ID: <{number}@{domain}>\r\n\r\n"
+    ).encode()
+
+
+def reply_to(server: Running, sender: str, recipient: str, raw: bytes) -> str:
+    """The answer to a mail, which need not be carried out yet."""
+    wire = Wire(server.port)
+    try:
+        wire.begin(sender, recipient)
+        return wire.ask(raw + b"\r\n.\r\n")
+    finally:
+        wire._file.close()
+        wire._socket.close()
+
+
+@contextmanager
+def crowd(server: Running, names: NameServer, domains: list[str]) -> Iterator[list[str]]:
+    """Mails of slow domains that are being sent, and the answers that came so far."""
+    answers: list[str] = []
+
+    def send(number: int, domain: str) -> None:
+        sender = f"eve@{domain}"
+        answers.append(reply_to(server, sender, HOUSE, mail(sender, number)))
+
+    threads = [threading.Thread(target=send, args=one) for one in enumerate(domains)]
+    for thread in threads:
+        thread.start()
+    assert names.is_asked.wait(20)
+    yield answers
+    for thread in threads:
+        thread.join()
+    assert all(answer.startswith("250") for answer in answers)
+    assert len(answers) == len(domains)
+
+
+@pytest.mark.parametrize(
+    "domains",
+    [["slow0.example"] * CROWD, [f"slow{n}.example" for n in range(CROWD)]],
+    ids=["one domain", "many domains"],
+)
+def test_others_have_their_250_while_a_name_server_is_slow(
+    server: Running, names: NameServer, domains: list[str]
+) -> None:
+    server.sign_up("alice")
+    table = seat_pairs(server.server, 1)[0]
+    with crowd(server, names, domains) as answers:
+        asked = names.questions(DOMAIN)
+        # A reply waits for no name server, whoever it says to be from.
+        for sender in (table.players[0].address, "eve@slow0.example"):
+            move = mail(sender, 100, "Re: your board") + f"{HIDINGS[0]}\r\n".encode()
+            assert reply_to(server, sender, table.addresses[0], move).startswith("250")
+        assert names.questions(DOMAIN) == asked
+        raw = signed(mail(ALICE, 101, "prefs alice"), DOMAIN, rsa_key())
+        assert reply_to(server, ALICE, HOUSE, raw).startswith("250")
+        # The checks that hold all threads of the network are still under way.
+        assert len(answers) <= CROWD - min(NETWORK_THREADS, len(set(domains)))
+
+
+def test_a_slow_domain_is_answered_at_once_after_some_mails(
+    server: Running, names: NameServer
+) -> None:
+    sender = "eve@slow0.example"
+    asked = [0]
+    for number in range(slow_names.PAIR_STRIKES + 5):
+        assert reply_to(server, sender, HOUSE, mail(sender, number)).startswith("250")
+        asked.append(names.questions("slow0.example"))
+    assert len(set(asked)) == 1 + slow_names.PAIR_STRIKES
+    # Others of the same network are still checked.
+    server.sign_up("alice")
+    raw = signed(mail(ALICE, 101, "prefs alice"), DOMAIN, rsa_key())
+    assert reply_to(server, ALICE, HOUSE, raw).startswith("250")
+    assert "preferences" in server.letter(ALICE).subject.lower()
+
+
+def test_a_command_in_a_reply_has_its_sender_checked_after_the_250(
+    server: Running, names: NameServer
+) -> None:
+    """Play asks, and the command is carried out when the answer has come."""
+    table = seat_pairs(server.server, 1)[0]
+    sender, address = table.players[0].address, table.addresses[0]
+    text = mail(sender, 1, "Re: your board") + b"whoami\r\n"
+    assert reply_to(server, sender, address, text).startswith("250")
+    assert server.letters(sender)
+    assert names.questions(DOMAIN)

@@ -1,0 +1,102 @@
+"""The server's tokens are found in any spelling, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from pathlib import Path
+
+import pytest
+from examples import examples
+from hypothesis import given
+from hypothesis import strategies as st
+from rows import rows
+from spellings import SPELLINGS
+
+from pbmserv.mail.own_tokens import lines_with_tokens
+from pbmserv.mail.reply_address import KeyRing, Purpose, ReplyAddress, mailbox_secret
+
+RING = KeyRing({1: b"1" * 32, 7: b"7" * 32, 200: b"x" * 32})
+OTHER = KeyRing({200: b"y" * 32})
+NUMBERS = st.integers(0, 2**31 - 1)
+ADDRESSES = st.builds(
+    ReplyAddress,
+    st.sampled_from(list(Purpose)),
+    NUMBERS,
+    NUMBERS,
+    NUMBERS,
+    st.integers(0, 300),
+)
+
+
+@given(ADDRESSES, st.sampled_from(sorted(SPELLINGS)), st.sampled_from([1, 7, 200]))
+@examples(400)
+def test_every_token_is_found_in_every_spelling(
+    address: ReplyAddress, spelling: str, key: int
+) -> None:
+    token = KeyRing({key: RING.keys[key]}).token(address)
+    spelled = SPELLINGS[spelling](token).split("\n")
+    text = ["Good evening!", "", *spelled, "", "See you."]
+    found = lines_with_tokens(RING, text)
+    assert found
+    assert found <= set(range(2, 2 + len(spelled)))
+    left = [line for at, line in enumerate(text) if at not in found]
+    assert not lines_with_tokens(RING, left)
+
+
+@rows(("purpose", "spelling"), [(one, spelling) for one in Purpose for spelling in SPELLINGS])
+def test_every_kind_of_token_in_every_spelling(purpose: Purpose, spelling: str) -> None:
+    token = RING.token(ReplyAddress(purpose, 3, 12, 29_700_000, 1))
+    assert lines_with_tokens(RING, SPELLINGS[spelling](token).split("\n"))
+
+
+@rows("spelling", SPELLINGS)
+def test_secrets_that_no_key_has_signed_are_found(spelling: str) -> None:
+    if spelling not in {"Turkish", "mathematical", "base64", "base64 in lines"}:
+        path = mailbox_secret(RING)
+        assert lines_with_tokens(RING, SPELLINGS[spelling](path).split("\n"))
+    token = "Bq3_xW-9vK0aTz5LmN8rPs2dFg7hJk1cYu4eVw6iOoX"
+    assert lines_with_tokens(RING, [f"The word is {token}!"], [token])
+    assert not lines_with_tokens(RING, [f"The word is {token[:-2]}!"], [token])
+
+
+def test_the_cookie_of_an_operator_is_found() -> None:
+    cookie = f"1764160000.{secrets.token_urlsafe(18)}.YWxpY2U.{secrets.token_hex(32)}"
+    assert lines_with_tokens(RING, ["Hello", f"session={cookie}; path=/"]) == {1}
+
+
+@given(ADDRESSES, st.integers(0, 40), st.sampled_from("abcdefghijklmnopqrstuvwxyz234567"))
+@examples(200)
+def test_what_nobody_signed_is_no_token(address: ReplyAddress, at: int, letter: str) -> None:
+    assert not lines_with_tokens(RING, [f"http://games.example/b/{OTHER.token(address)}"])
+    token = RING.token(address)
+    changed = token[:at] + letter + token[at + 1 :]
+    if at < len(token) and changed != token:
+        assert not lines_with_tokens(RING, [changed])
+
+
+def test_no_document_of_ours_holds_one() -> None:
+    for path in (Path(__file__).parents[2] / "docs").rglob("*.md"):
+        assert lines_with_tokens(RING, path.read_text("utf-8").split("\n")) == set(), path
+
+
+@given(st.lists(st.text(), max_size=8))
+@examples(200)
+def test_any_text_is_read(lines: list[str]) -> None:
+    assert lines_with_tokens(RING, lines) <= set(range(len(lines)))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["ae", "aea", "%61", "%25", "%2561", "&amp;", "&#97;", "=61", "\\u0061", "%2561=61&#97; ",
+     "YWVh", "WVdWaA==", "\uff41", "ai&amp;%25=3D\\x41"],
+)  # fmt: skip
+def test_no_text_takes_long(piece: str) -> None:
+    def seconds(length: int) -> float:
+        text = (piece * length)[:length].split("\n")
+        begun = time.process_time()
+        lines_with_tokens(RING, text)
+        return time.process_time() - begun
+
+    seconds(4_000)
+    assert seconds(4_000) < 0.5  # 0.03 where nothing else runs

@@ -1,0 +1,286 @@
+"""Whatever stands in a path, a query, a form or a body, the answer is no fault of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from asking_pages import asked, site_of, visited
+from hypothesis import given
+from hypothesis import strategies as st
+from indoors import Indoors, indoors
+from running import Running, start
+from seating import seat_pairs
+from starlette.applications import Starlette
+from starlette.routing import Route
+from test_mailbox import Browser
+from test_operators_pages import Operator, keep
+
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.store.accounts import players
+from pbmserv.web.allowance import Allowance
+from pbmserv.web.api import build_api
+from pbmserv.web.operator_sessions import new_token, read_token
+
+PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
+HOSTILE = (
+    "9" * 9,
+    "9" * 18,
+    str(2**31),
+    str(2**63),
+    str(2**64),
+    "9" * 5_000,
+    "0" * 5_000,
+    "-1",
+    "0",
+    "+1",
+    "1_0",
+    " 1",
+    "1.5",
+    "1e9",
+    "NaN",
+    "\u0661",
+    "\u00b2",
+    "\uff11",
+    "a" * 5_000,
+    "\u00e9" * 300,
+    "\0",
+    "1\0",
+    "1\n",
+    "\r\n",
+    "\x7f\x80",
+    "\ufffd",
+    "\U0001f600",
+    "'",
+    '"><',
+    "%",
+    "%00",
+    "{0}",
+    "../..",
+    "..",
+    "a/b",
+    "a,b",
+    "[",
+    "\\",
+    ":",
+    "?",
+    "#1",
+)
+WORST = ("9" * 9, str(2**63), "9" * 5_000, "-1", "\u00b2", "\0", "a" * 5_000, "../..")
+QUERIES = (
+    *("turn", "state", "tap", "move", "check", "words", "limit", "before", "answered", "done"),
+    *("as", "sent", "answer", "to", "subject", "body", "like", "player", "status", "game"),
+    *("target",),
+)
+"""Parameters of queries; `test_every_parameter_of_a_query_is_tried` finds a new one."""
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
+    with indoors(tmp_path_factory.mktemp("hostile")) as opened:
+        seat_pairs(opened.server, 1)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def site(house: Indoors) -> Starlette:
+    return site_of(house.server)
+
+
+def token(house: Indoors) -> str:
+    """The token of a page of a board."""
+    with house.server.database.reading.connect() as connection:
+        player = players.of_name(connection, "p0a")
+    assert player is not None
+    seat = ReplyAddress(Purpose.BOARD, player.id, 1, epoch=player.reply_epoch)
+    return house.server.mail_domain.ring.token(seat)
+
+
+def routes(site: Starlette) -> list[str]:
+    """Paths of the pages and the API; the health checks are those of a whole server."""
+    found = [one.path for one in site.routes if isinstance(one, Route)]
+    found = [path for path in found if not path.startswith("/healthz")]
+    api = build_api(_printer(), None, Allowance(()))  # type: ignore[arg-type]
+    return found + [f"/api{one.path}" for one in api.routes if isinstance(one, Route)]
+
+
+def _printer():
+    from pbmserv.letters.environment import environment
+    from pbmserv.web.pages import Pages, Printer
+
+    return Printer(Pages("a@b.example", (), "open", "", ""), environment())
+
+
+def faults(site: Starlette, *requests: tuple[str, str, bytes], **headers: str) -> list[str]:
+    """Those requests whose answer is a fault."""
+
+    async def ask() -> list[str]:
+        return [
+            f"{method} {path[:60]!a}"
+            for method, path, body in requests
+            if (await asked(site, path, method, body, **headers)).status >= 500
+        ]
+
+    return asyncio.run(ask())
+
+
+def test_any_value_in_any_place_of_a_path(site: Starlette) -> None:
+    requests = []
+    for path in routes(site):
+        for place in PARAMETER.finditer(path):
+            for value in HOSTILE:
+                filled = path[: place.start()] + value.replace("?", "") + path[place.end() :]
+                requests.append(("GET", PARAMETER.sub("1", filled), b""))
+    assert len(requests) > 500
+    assert faults(site, *requests) == []
+
+
+def test_any_value_of_any_parameter_of_a_query(site: Starlette, house: Indoors) -> None:
+    wrong = []
+    seat = asyncio.run(visited(site, f"/b/{token(house)}"))
+    assert asyncio.run(asked(site, seat)).status == 200
+    headers = {"authorization": f"Bearer {token(house)}"}
+    assert asyncio.run(asked(site, "/api/seat", **headers)).status == 200
+    for path in routes(site):
+        filled = path.replace("/b/{token}", seat)
+        filled = PARAMETER.sub("1", filled)
+        wrong += faults(
+            site,
+            *[
+                ("GET", f"{filled}?{name}={quote(value)}", b"")
+                for name in QUERIES
+                for value in WORST
+            ],
+            *[
+                ("GET", f"{filled}?" + "&".join(f"{name}={quote(value)}" for name in QUERIES), b"")
+                for value in HOSTILE
+            ],
+        )
+    assert wrong == []
+
+
+@given(st.text(max_size=60), st.sampled_from(QUERIES), st.text(max_size=60))
+def test_any_path_and_any_query(site: Starlette, path: str, name: str, value: str) -> None:
+    path = path.encode("utf-8", "replace").decode().replace("?", "")
+    value = value.encode("utf-8", "replace").decode()
+    requests = [
+        ("GET", f"{front}{path}{end}?{name}={quote(value)}", b"")
+        for front in ("/", "/game/", "/daily/", "/players/", "/help/", "/b/", "/api/boards/")
+        for end in ("", ".svg", "/boards")
+    ]
+    assert faults(site, *requests) == []
+
+
+def test_any_value_in_a_form(house: Indoors) -> None:
+    wrong = []
+    for value in HOSTILE:
+        site = site_of(house.server)  # a new one has counted no forms yet
+        fields = ("turn", "key", "move", "words", "who", "do", "value")
+        body = "&".join(f"{name}={quote(value)}" for name in fields).encode()
+        for path in (f"/b/{token(house)}", "/mine", "/mine/x", "/confirm/x", "/unsubscribe/x"):
+            wrong += faults(site, ("POST", path, body), ("POST", path, body[:-1] + b"\xff"))
+            play = f"turn=0&key=1&move={quote(value)}&words={quote(value)}".encode()
+            if path.startswith("/b/"):
+                house.server.play_stage.play.run_until_idle()
+                wrong += faults(site, ("POST", path, play[:40]))
+    assert wrong == []
+
+
+def test_any_value_in_a_body_of_the_api(house: Indoors) -> None:
+    site, wrong = site_of(house.server), []
+    plain = {"turn": 0, "move": "b3", "words": "", "key": "1"}
+    bodies = [json.dumps(plain | {name: value}) for name in plain for value in HOSTILE]
+    numbers = ("9" * 5_000, "-" + "9" * 5_000, "1e9999", "-0", "1.0", "NaN", str(2**63), "[1]")
+    bodies += [json.dumps(plain).replace('"turn": 0', f'"turn": {n}') for n in numbers]
+    bodies += ["[" * 5_000, "9" * 5_000, '"\\ud800"', '{"turn": 0, "move": "\\ud800"}', "\0", ""]
+    headers = {"content_type": "application/json", "authorization": f"Bearer {token(house)}"}
+    for at in range(0, len(bodies), 50):
+        requests = [("POST", "/api/seat/moves", one.encode()) for one in bodies[at : at + 50]]
+        wrong += faults(site_of(house.server), *requests, **headers)
+    bearers = [value.encode("utf-8").decode("latin-1") for value in HOSTILE if "\n" not in value]
+    for bearer in bearers:
+        wrong += faults(site, ("GET", "/api/seat", b""), authorization=f"Bearer {quote(bearer)}")
+    assert wrong == []
+
+
+def test_every_parameter_of_a_query_is_tried() -> None:
+    import pbmserv.web
+
+    text = "".join(file.read_text() for file in Path(pbmserv.web.__file__).parent.glob("*.py"))
+    read = re.findall(r'(?:asked|query_params)\.(?:get|query)\("(\w+)"', text)
+    read += re.findall(r'asked\.query\("(\w+)"\)', text)
+    read += re.findall(r'"(\w+)" in (?:asked|request\.query_params)', text)
+    assert set(read) - {"key", "do", "why", "by", "token"} <= set(QUERIES)
+
+
+# -- the pages that only this machine reaches ---------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Path]]:
+    folder = tmp_path_factory.mktemp("local")
+    secret = keep(folder / "token", new_token())
+    named = {"operator_pages": "127.0.0.1:0", "operator_token": str(secret)}
+    url = f"sqlite:///{folder}/game.sqlite3"
+    with start(url, folder, mailbox="127.0.0.1:0", web_url="", **named) as running:
+        yield running, secret
+
+
+VALUES = sorted({quote(value[:3_000], safe="") for value in HOSTILE})
+
+
+@pytest.mark.slow
+def test_operators_pages_take_any_value(local: tuple[Running, Path]) -> None:
+    running, secret = local
+    operator = Operator(running).sign_in(read_token(secret))
+    wrong = []
+    for value in VALUES:
+        paths = [f"/{name}/{value}" for name in ("mails", "letters", "players", "boards", "games")]
+        paths += [f"/letters?state={value}&to={value}", f"/players?state={value}&like={value}"]
+        paths += [f"/boards?player={value}&status={value}&game={value}", f"/audit?target={value}"]
+        wrong += [path[:60] for path in paths if operator.open(path).status >= 500]
+    assert wrong == []
+
+
+@pytest.mark.slow
+def test_the_mailbox_takes_any_value(local: tuple[Running, Path]) -> None:
+    running, _ = local
+    browser = Browser(running)
+    browser.send("", {"name1": "carol", "password1": "wonder-land"})
+    carol = "carol@games.example"
+    wrong = []
+    for value in VALUES:
+        paths = [f"{value}/", f"{value}/write", f"{carol}/{value}", f"{carol}/{value}/html"]
+        paths += [f"{carol}/write?answer={value}", f"{carol}/write?to={value}&body={value}"]
+        paths += [f"{carol}/?sent={value}&as={value}"]
+        wrong += [path[:60] for path in paths if browser.open(path).status >= 500]
+    assert wrong == []
+
+
+@pytest.mark.both_databases
+def test_what_a_database_cannot_hold_is_asked_of_neither(
+    database_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """PostgreSQL refuses texts with NUL and numbers above 63 bits, SQLite only the latter."""
+    values = ("\0", "a\0b", str(2**63), "9" * 5_000, "9" * 9)
+    with indoors(tmp_path, database_url) as house:
+        seat_pairs(house.server, 1)
+        site, requests = site_of(house.server), []
+        for path in routes(site):
+            for value in values:
+                filled = PARAMETER.sub(lambda _, value=value: value, path)
+                query = "&".join(f"{name}={quote(value)}" for name in QUERIES)
+                requests.append(("GET", f"{filled}?{query}", b""))
+        seat = token(house)
+        for value in values:
+            form = "&".join(f"{n}={quote(value)}" for n in ("key", "move", "words", "who", "tap"))
+            requests += [("GET", f"/b/{seat}?{form}", b""), ("POST", "/mine", form.encode())]
+        assert faults(site, *requests) == []
+        house.server.play_stage.play.run_until_idle()
+        assert [one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR] == []

@@ -1,0 +1,158 @@
+"""Every address that takes forms takes so many from one network, and no more."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from asking_pages import Answer, asked, site_of
+from indoors import Indoors, indoors
+from sqlalchemy import func, select
+from starlette.applications import Starlette
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from pbmserv.config.values import Listen
+from pbmserv.letters.environment import environment
+from pbmserv.mail.reply_address import KeyRing
+from pbmserv.store.tables.mail import arrivals
+from pbmserv.web.allowance import Allowance
+from pbmserv.web.api import build_api
+from pbmserv.web.mailbox import build_mailbox
+from pbmserv.web.operator_sessions import new_token
+from pbmserv.web.operators import build_operators
+from pbmserv.web.pages import Pages, Printer
+from pbmserv.web.post_limits import ANYBODY, WITH_TOKEN
+
+PARAMETER = re.compile(r"\{\w+(?::\w+)?\}")
+ANONYMOUS = {"/mine"}
+"""Forms that need no token, no session and no secret path."""
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
+    with indoors(tmp_path_factory.mktemp("posts")) as opened:
+        yield opened
+
+
+def sites(house: Indoors, folder: Path) -> dict[str, Starlette]:
+    """Every application that serves pages, fresh, so that nothing was counted yet."""
+    domain = SimpleNamespace(ring=KeyRing({1: b"a key"}), address="pbmserv@localhost")
+    local = build_mailbox(f"maildir:{folder}", Listen("127.0.0.1", 1), domain, environment())
+    token = folder / "token"
+    token.write_text(new_token())
+    token.chmod(0o600)
+    side, clock = house.server.web_stage.operators, house.server.clock
+    desk = build_operators(side, token, "", clock, environment())
+    return {"site": site_of(house.server), "mailbox": local, "operators": desk}
+
+
+def api_of(house: Indoors) -> Starlette:
+    pages = Pages("pbmserv@games.example", (), "open", "", "http://games.example")
+    requests = house.server.web_stage.web_requests
+    return build_api(Printer(pages, environment()), requests, Allowance(()))
+
+
+def takers(house: Indoors, folder: Path) -> list[tuple[str, str]]:
+    """Each application's routes that take more than GET."""
+    found = [
+        (name, route.path)
+        for name, site in sites(house, folder).items()
+        for route in site.routes
+        if isinstance(route, Route) and set(route.methods or ()) - {"GET", "HEAD"}
+    ]
+    api = [one for one in api_of(house).routes if isinstance(one, Route)]
+    found += [("site", f"/api{one.path}") for one in api if "POST" in (one.methods or ())]
+    return found
+
+
+def stored(house: Indoors) -> int:
+    """The number of the newest row that a form has left."""
+    with house.server.base.mail.reading.connect() as connection:
+        return connection.execute(select(func.max(arrivals.c.id))).scalar() or 0
+
+
+def from_client(site: Starlette, client: str) -> ASGIApp:
+    """A site as a client with this address asks it."""
+
+    async def ask(scope: Scope, receive: Receive, send: Send) -> None:
+        await site({**scope, "client": (client, 1)}, receive, send)
+
+    return ask
+
+
+async def flood(site: ASGIApp, path: str, times: int, **headers: str) -> list[Answer]:
+    body = b"who=nobody&name1=&do=prefs"
+    return [await asked(site, path, "POST", body, **headers) for _ in range(times)]
+
+
+def test_every_route_that_takes_forms_has_a_limit(house: Indoors, tmp_path: Path) -> None:
+    wrong = {}
+    routes = takers(house, tmp_path)
+    assert len(routes) > 10
+    for name, path in routes:
+        site = from_client(sites(house, tmp_path)[name], "127.0.0.1")
+        limit = ANYBODY if path in ANONYMOUS else WITH_TOKEN
+        headers = {"host": "127.0.0.1", "content-type": "application/json"}
+        here = PARAMETER.sub("7", path)
+        answers = asyncio.run(flood(site, here, limit.amount, **headers))
+        before = stored(house)
+        over = asyncio.run(flood(site, here, 5, **headers))
+        faults = [
+            {one.status for one in answers} & {429, 500},
+            {one.status for one in over} != {429},
+            any(not 1 <= int(one.header("retry-after") or 0) <= 60 for one in over),
+            any(not one.body for one in over),
+            any("frame-anc" not in one.header("content-security-policy") for one in over),
+            stored(house) != before,
+        ]
+        if any(faults):
+            wrong[name, path] = faults
+    assert wrong == {}
+
+
+def test_every_site_is_in_the_table() -> None:
+    """A new application of pages has to be added to `sites`."""
+    import pbmserv.web
+
+    folder = Path(pbmserv.web.__file__).parent
+    made = {
+        name
+        for file in folder.glob("*.py")
+        for name in re.findall(r"^def (build\w*)\(", file.read_text(), re.MULTILINE)
+    }
+    assert made == {"build", "build_api", "build_mailbox", "build_operators", "build_probes"}
+
+
+def test_a_flood_of_wishes_for_links_stores_no_more_rows(house: Indoors) -> None:
+    site = site_of(house.server)
+    before = stored(house)
+    answers = asyncio.run(flood(site, "/mine", 200))
+    assert [one.status for one in answers].count(200) == ANYBODY.amount
+    assert stored(house) - before == ANYBODY.amount
+    page = answers[-1].body.decode()
+    assert "Please wait a moment" in page
+    assert f"Wait {answers[-1].header('retry-after')} seconds" in page
+
+
+def test_other_networks_and_readers_have_their_own_share(house: Indoors) -> None:
+    """A proxy of ours says for whom it asks; anybody else's word on that is not believed."""
+    site = site_of(house.server)
+
+    def statuses(client: str, said: str) -> set[int]:
+        asking = flood(from_client(site, client), "/mine", 2, x_forwarded_for=said)
+        return {one.status for one in asyncio.run(asking)}
+
+    for _ in range(ANYBODY.amount // 2):
+        assert statuses("127.0.0.1", "203.0.113.9, 192.0.2.7") == {200}
+    assert statuses("127.0.0.1", "192.0.2.8") == {429}  # the same /24
+    assert statuses("127.0.0.1", "192.0.2.8, 203.0.113.9") == {200}
+    assert statuses("127.0.0.1", "") == {200}
+    assert statuses("192.0.2.9", "198.51.100.1") == {429}
+    assert statuses("198.51.100.1", "192.0.2.9") == {200}
+    assert asyncio.run(asked(site, "/mine")).status == 200
+    assert asyncio.run(asked(site, "/mine", "HEAD")).status == 200
