@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import EmailMessage
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -182,7 +183,7 @@ def test_the_source_archive_has_all_that_is_needed_to_build_and_test(built: Buil
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {path.as_posix() for path in SHIPPED} <= names
     assert {path.relative_to(ROOT).as_posix() for path in TREES} <= names
-    assert {"pyproject.toml", "README.md", "Makefile", "constraints.txt"} <= names
+    assert {"pyproject.toml", "README.md", "Makefile", "alembic.ini", "constraints.txt"} <= names
     tests = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
     assert tests <= names
     assert not [name for name in names if "__pycache__" in name or "/." in name]
@@ -196,6 +197,25 @@ def test_both_ways_to_start_it_tell_the_version(installed: Path, tmp_path: Path)
         installed / "python", "-c", "import pbmserv; print(*pbmserv.__path__)", folder=tmp_path
     )
     assert found.startswith(str(installed.parent))
+
+
+def test_alembic_finds_the_migrations_and_the_databases_of_an_installed_server(
+    installed: Path, tmp_path: Path
+) -> None:
+    ini = run(installed / "pbmserv", "db", "alembic-ini", folder=tmp_path).strip()
+    assert ini.startswith(str(installed.parent))
+    alembic = partial(run, installed / "python", "-m", "alembic", "-c", ini, folder=tmp_path)
+    logged = alembic("upgrade", "head")
+    assert [Path(line).name for line in logged.splitlines()] == [
+        "pbmserv.sqlite3:",
+        "pbmserv-mail.sqlite3:",
+    ]
+    assert alembic("current").count("(head)") == 2
+    alembic("downgrade", "-1")
+    assert "(head)" not in alembic("current")
+    said = run(installed / "pbmserv", "db", "upgrade", folder=tmp_path)
+    assert said.count("is at revision") == 2
+    assert alembic("current").count("(head)") == 2
 
 
 def test_a_server_in_an_empty_folder_answers_a_mail_and_stops_when_told(
