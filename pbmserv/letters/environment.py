@@ -19,7 +19,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -76,20 +76,35 @@ class TemplateLoader(FileSystemLoader):
     draws a board in a terminal need not wait for.
     """
 
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.overrides: Mapping[str, Path] = {}
+        """Files of the operator, by the names of the shipped templates (see `overrides`)."""
+
+    def add_games(self) -> bool:
+        """Look for templates in the packages of games, too; tell whether there are more."""
+        more = [one for one in map(str, template_folders()) if one not in self.searchpath]
+        self.searchpath = [*self.searchpath, *more]
+        return bool(more)
+
+    def written(self, environment: Environment, path: str) -> tuple[str, str, Callable[[], bool]]:
+        """Return the same as `get_source` for a file as somebody wrote it."""
+        if own := self.overrides.get(path):
+            return own.read_text("utf-8"), str(own), lambda: True
+        try:
+            return super().get_source(environment, path)
+        except TemplateNotFound:
+            if not self.add_games():
+                raise
+            return super().get_source(environment, path)
+
     def get_source(
         self, environment: Environment, template: str
     ) -> tuple[str, str, Callable[[], bool]]:
-        """The template's text, its file, and whether that is still the same."""
+        """Return the template's text, its file, and a check whether that is still the same."""
         found = _LETTER.fullmatch(template)
         path = f"letters/{found[1]}.j2" if found else template
-        try:
-            source, file, is_same = super().get_source(environment, path)
-        except TemplateNotFound:
-            more = [one for one in map(str, template_folders()) if one not in self.searchpath]
-            if not more:
-                raise
-            self.searchpath = [*self.searchpath, *more]
-            source, file, is_same = super().get_source(environment, path)
+        source, file, is_same = self.written(environment, path)
         if found:
             source = _BLOCKS_OF_THE_OTHER[found[2]].sub("", source)
         if not template.startswith(("letters/", "games/")):
@@ -185,9 +200,12 @@ class CompiledTemplates(BytecodeCache):
     def _code(self) -> bytes:
         """Styles go into templates when they are compiled, and what filters make of constants."""
         found = hashlib.sha256(f"{version('jinja2')} {version('css-inline')}".encode())
-        sheets = [templates_root() / name for name in _SHEETS]
-        for file in [*sorted(Path(__file__).parent.glob("*.py")), *sheets]:
+        for file in sorted(Path(__file__).parent.glob("*.py")):
             found.update(file.read_bytes())
+        loader = environment().loader
+        assert loader is not None
+        for name in _SHEETS:
+            found.update(loader.get_source(environment(), name)[0].encode())
         return found.digest()
 
     def _file(self, bucket: Bucket) -> Path:

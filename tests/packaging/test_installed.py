@@ -113,12 +113,12 @@ def clean_environment() -> dict[str, str]:
 
 
 @contextmanager
-def started(*command: str | Path, folder: Path) -> Iterator[subprocess.Popen[str]]:
+def started(*command: str | Path, folder: Path, **settings: str) -> Iterator[subprocess.Popen[str]]:
     """A program that runs until it is told to stop."""
     with subprocess.Popen(
         [*command],
         cwd=folder,
-        env=clean_environment(),
+        env=clean_environment() | settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -245,3 +245,32 @@ def test_a_server_in_an_empty_folder_answers_a_mail_and_stops_when_told(
         said = [line.split()[1:3] for line in logged.splitlines()]
         parts = ("stages", "receive", "receive", "send")
         assert said == [["info", part] for part in parts], logged
+
+
+def test_templates_of_the_operator_are_used_and_broken_ones_reported(
+    installed: Path, tmp_path: Path
+) -> None:
+    own, name = tmp_path / "own", "help/index.txt.j2"
+    (own / "help").mkdir(parents=True, mode=0o755)
+    text = run(installed / "pbmserv", "templates", "show", name, folder=tmp_path)
+    (own / name).write_text(f"Welcome to the chess club of Upper Downing!\n{text}")
+    (own / name).chmod(0o644)
+    (own / "help" / "digest.txt.j2").write_text("{% if %}")
+    (own / "help" / "digest.txt.j2").chmod(0o644)
+    settings = {"PBMSERV_TEMPLATES": str(own)}
+    with started(installed / "pbmserv", "serve", folder=tmp_path, **settings) as server:
+        port = re.search(r"SMTP \S+:(\d+)", lines_until(server, "ready"))
+        assert port
+        mail = EmailMessage()
+        mail["From"], mail["To"] = "alice@localhost", "pbmserv@localhost"
+        mail["Subject"] = "help"
+        with smtplib.SMTP("127.0.0.1", int(port[1]), timeout=20) as client:
+            client.send_message(mail)
+        with started(
+            installed / "pbmserv", "read", "--follow", "alice@localhost", folder=tmp_path
+        ) as reader:
+            assert "chess club of Upper Downing" in lines_until(reader, "=" * 76)
+        server.send_signal(signal.SIGTERM)
+        _, errors = server.communicate(timeout=20)
+    said = f"pbmserv: {own}/help/digest.txt.j2, line 1: Expected an expression"
+    assert errors.startswith(said), errors
