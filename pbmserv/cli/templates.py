@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pbmserv.cli.output import complain, failure, say
+from pbmserv.cli.output import complain, say
 from pbmserv.cli.settings import ConfigFile, loaded
 
 app = typer.Typer(
@@ -51,7 +51,8 @@ def check(config: ConfigFile = None) -> None:
 
     folder = loaded(config).settings.templates
     if folder is None:
-        raise failure("PBMSERV_TEMPLATES is empty, so all templates are those of this version.")
+        say("PBMSERV_TEMPLATES is empty, so all templates are those of this version.")
+        return
     checked = overrides.check(folder)
     for fault in checked.faults:
         complain(str(fault))

@@ -208,7 +208,6 @@ def _check(name: str, file: Path, shipped: _Shipped) -> None:
         template = getattr(node, "template", None)
         if isinstance(template, nodes.Const) and template.value not in shipped.names:
             raise _Fault(node.lineno, shipped.unknown(str(template.value)))
-    _must_split(name, file, shipped)
     unknown = meta.find_undeclared_variables(tree) - meta.find_undeclared_variables(model)
     unknown -= set(shipped.environment.globals)
     if unknown and (unknown := unknown - shipped.values):
@@ -234,30 +233,6 @@ def _must_compile(text: str, shipped: _Shipped) -> None:
         shipped.environment.compile(text)
     except TemplateSyntaxError as error:
         raise _Fault(error.lineno, str(error.message).rstrip(".")) from None
-
-
-def _must_split(name: str, file: Path, shipped: _Shipped) -> None:
-    """Refuse a letter whose blocks are not found when it is loaded as text and as HTML."""
-    if not name.startswith("letters/") or name.count("/") > 1 or not name.endswith(".j2"):
-        return
-    mixed = TemplateLoader(templates_root())
-    mixed.overrides = {name: file}
-    stem, templates = name.removesuffix(".j2"), shipped.environment
-    assert templates.loader is not None
-    for form in (f"{stem}.txt.j2", f"{stem}.html.j2"):
-        model = templates.parse(templates.loader.get_source(templates, form)[0])
-        try:
-            tree = templates.parse(mixed.get_source(templates, form)[0])
-            lost = _blocks(model) - _blocks(tree)
-        except TemplateSyntaxError:
-            lost = _blocks(model)
-        if lost:
-            raise _Fault(
-                0,
-                f"the block {', '.join(sorted(lost))} is lost when it is loaded; write "
-                "{% block … %} and {% endblock %} on lines of their own, without a name behind "
-                "endblock",
-            )
 
 
 def _blocks(tree: nodes.Template) -> set[str]:

@@ -15,13 +15,6 @@ from pbmserv.letters import overrides
 pytestmark = pytest.mark.slow
 
 LETTER = "letters/address-asked.j2"
-LOST = """\
-{% block html %}<p>Hi</p>{% endblock html %}
-{% block subject %}Hi{% endblock %}
-{% block headline %}Hi{% endblock %}
-{% block text %}Hi{% endblock %}
-"""
-"""The loader would take the end of the subject for that of the HTML."""
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -76,7 +69,6 @@ def test_a_template_that_lacks_what_others_need_is_not_used(tmp_path: Path) -> N
         ("palette.j2", "{# no colours #}", "it lacks the macro or value "),
     ):
         assert why in fault(tmp_path, name, text), name
-    assert "is lost when it is loaded" in fault(tmp_path, LETTER, LOST)
 
 
 def test_a_template_that_includes_itself_is_not_used(tmp_path: Path) -> None:
