@@ -20,7 +20,6 @@ from jinja2 import TemplateSyntaxError, meta, nodes
 from pbmserv.errors import OperatorError
 from pbmserv.files import read_octets
 from pbmserv.letters.environment import (
-    LetterEnvironment,
     TemplateLoader,
     environment,
     environment_of,
@@ -147,9 +146,7 @@ class _Shipped:
     """The templates of this version and of games in packages of their own."""
 
     def __init__(self) -> None:
-        self.environment: LetterEnvironment = environment_of(
-            LetterEnvironment, TemplateLoader(templates_root())
-        )
+        self.environment = environment_of(TemplateLoader(templates_root()))
 
     @cached_property
     def names(self) -> list[str]:
