@@ -193,7 +193,7 @@ def test_a_relay_that_refuses_a_letter_is_quoted_by_its_code_alone(
             server.relay.changed.notify_all()
         raise RelayPermanent(f"550 5.1.1 <{ALICE}>: no such user {ALICE}")
 
-    monkeypatch.setattr(server.relay, "steps", refuse)
+    monkeypatch.setattr(server.relay, "deliver", refuse)
     server.send(ALICE, "help")
     server.settle()
     server.server.sender.stop(20)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from pbmserv.engine.types import Move
-from pbmserv.errors import Illegal, MoveError, NotUnderstood
+from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.geometry import Geometry, in_ranges
 from pbmserv.games.blackbox.moves import AIDS, TEXT_LIMIT, Element, Kind, move_of, read_elements
 from pbmserv.games.blackbox.readings import readings
@@ -81,7 +81,7 @@ def elements_of(view: View, text: str) -> tuple[Element, ...]:
             refusal = read.refusal
         offer = mentioned if isinstance(found, NotUnderstood) else mended
         values = {**what_can_be_done(view), **refusal.values}
-        works = offer(view, text)
+        works = _unlocked(view, refusal) or offer(view, text)
         raise type(found)(refusal.code, part=refusal.part, example=works, **values) from None
 
 
@@ -115,9 +115,21 @@ def check(view: Judged, text: str) -> tuple[Element, ...]:
     if probes and (mark := own.marks[probes[0].port]):
         part, port = probes[0].part, probes[0].text
         raise Illegal("blackbox.port-used", part=part, port=port, mark=mark, later=mark == FIRED)
+    _check_locks(own, elements)
     if guesses := [element for element in elements if element.kind is Kind.GUESS]:
         _check_guesses(view, own, elements, guesses)
     return elements
+
+
+def _check_locks(own: BoxView | Box, elements: Sequence[Element]) -> None:
+    """Refuse a move that changes a locked marker before it is unlocked."""
+    if not own.locked and all(element.kind is not Kind.LOCK for element in elements):
+        return
+    aids = Markers(own.markers, own.sealed, own.locked)
+    for element in elements:
+        if aids.is_kept_from(element):
+            raise Illegal("blackbox.locked", part=element.part, area=element.area)
+        aids.use(element)
 
 
 def _check_placement(view: Judged, elements: Sequence[Element]) -> None:
@@ -163,7 +175,7 @@ def _check_guesses(
     part = guesses[0].part
     if own.guesses_left < 1:
         raise Illegal("blackbox.no-guesses", part=part)
-    after = Markers(own.markers, own.sealed)
+    after = Markers(own.markers, own.sealed, own.locked)
     for element in elements:
         after.use(element)
     have = len(after.markers)
@@ -201,6 +213,13 @@ def what_can_be_done(view: View) -> dict[str, str]:
 _CLEAR = frozenset({"blackbox.guess-markers", "blackbox.two-probes", "blackbox.port-used"})
 _VAGUE = {"blackbox.commas": frozenset[str](), "blackbox.not-a-move": _CLEAR}
 """Refusals that say little, and which of those of a text's one reading say more (none = each)."""
+
+
+def _unlocked(view: View, refusal: Refusal) -> str:
+    """The refused element behind an ``unlock``, if a lock was in its way."""
+    if refusal.code != "blackbox.locked":
+        return ""
+    return _checked(view, [f"unlock {refusal.values['area']}", refusal.part])
 
 
 def _as_read(view: View, text: str) -> MoveError | None:

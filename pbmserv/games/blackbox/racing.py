@@ -276,7 +276,7 @@ def read_kind(text: str) -> str:
         OptionError: it is none.
     """
     first, *others = text.lower().split() or [""]
-    sizes = game_ids.read_parameters(first)
+    sizes = game_ids.any_parameters(first)
     options = Options(sizes.width, sizes.height, sizes.least, sizes.most, race=True, guesses=1)
     for word in others:
         name, _, value = word.partition("=")

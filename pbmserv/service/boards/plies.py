@@ -64,7 +64,8 @@ def play_move(
         timed = position.apart and not move.free
         made = recorded(context, sitter, position, move) if timed else move
         answer = log_ply(context, board, sitter, position.move(sitter.seat, made), words)
-    if typed and "".join(typed.split()).upper().replace(";", ",") != move.text:
+    plain = "".join(typed.split()).upper().replace(";", ",")
+    if typed and plain != "".join(move.text.split()).upper():
         answer = answer.saying(read_as=move.text)
     return answer
 

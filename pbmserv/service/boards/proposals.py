@@ -156,6 +156,7 @@ def read_options(
         )
     try:
         options = game.options(words, seats)
+        described = game.describe(options)
     except OptionError as error:
         refusal = error.refusal
         if not refusal.example:
@@ -164,7 +165,7 @@ def read_options(
             refusal = replace(refusal, example=meant)
         kept = (*(times or ()), *_kept(game, words, seats, refusal))
         raise _whole_line(refusal, line, kept) from error
-    return game.describe(options), game.rated(options)
+    return described, game.rated(options)
 
 
 def _kept(game: AnyGame, words: tuple[str, ...], seats: int, refusal: Refusal) -> tuple[str, ...]:
