@@ -59,6 +59,16 @@ def test_each_file_that_a_decision_names_exists(decision: Path) -> None:
     assert missing == []
 
 
+def test_each_file_of_the_mail_specification_exists() -> None:
+    text = (ROOT / "docs" / "mail.md").read_text()
+    names = re.findall(r"`((?:[\w.*-]+/)+[\w.*-]*)`", text)
+    assert len(names) > 100
+    tops = ("pbmserv", "tests", "")
+    assert [
+        n for n in names if not any(list(ROOT.glob(f"{top}/{n}".strip("/"))) for top in tops)
+    ] == []
+
+
 def test_the_index_lists_each_decision() -> None:
     index = (ROOT / "docs" / "decisions" / "README.md").read_text()
     assert [page.name for page in DECISIONS if f"({page.name})" not in index] == []
