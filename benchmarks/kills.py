@@ -152,7 +152,6 @@ def run(plan: Plan, postgres: OwnPostgres | Pair | None = None) -> Report:
             games.running,
             lambda: tree.port,
             chance,
-            players=plan.players,
             sessions=plan.sessions,
             pause_s=plan.pause_s,
         )

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from benchmarks.moves import DOMAIN, LOCAL, Board, Games
+from benchmarks.moves import Board, Games
 from benchmarks.smtp import Mail
 from benchmarks.smtp import Sink as SmtpSink
 
@@ -31,6 +31,8 @@ GIVE_UP = 0.25
 """Share of mails that are not sent again after a connection broke behind their dot."""
 OTHERS = 0.1
 """Share of mails that are not moves."""
+FIRST_TURN = 3
+"""Turn of the first probe. Questions answer an old letter, whose address is never a move's."""
 QUESTIONS = ("help", "help move", "help challenge", "help clock", "help board", "help resign")
 
 _MESSAGE_ID = re.compile(rb"^Message-ID:\s*(<[^>]+>)", re.IGNORECASE | re.MULTILINE)
@@ -117,7 +119,6 @@ class Load:
 
     Args:
         port: returns the port at which the server is now.
-        players: number of players.
         sessions: number of sessions that send at the same time.
         pause_s: mean seconds between two mails of a session.
 
@@ -134,12 +135,10 @@ class Load:
         port: Callable[[], int],
         chance: random.Random,
         *,
-        players: int,
         sessions: int,
         pause_s: float,
     ) -> None:
         self._games = games
-        self._players = players
         self._port = port
         self._pause_s = pause_s
         self.sent: dict[str, Sent] = {}
@@ -205,7 +204,7 @@ class Load:
 
     def _next(self, chance: random.Random) -> tuple[Board | None, Mail | None]:
         if chance.random() < OTHERS:
-            return None, _question(chance, self._players)
+            return None, _question(chance, self._games)
         try:
             return self._ready.get(timeout=1.0)
         except queue.Empty:
@@ -320,12 +319,14 @@ class _Wire:
                 return line
 
 
-def _question(chance: random.Random, players: int) -> Mail:
-    """Return a mail that is not a move, of one of the players."""
-    sender = f"p{chance.randint(1, players)}@players.example"
+def _question(chance: random.Random, games: Games) -> Mail:
+    """Return a reply with a question, which makes no move and gets an answer."""
+    board, seat = chance.choice(games.running), chance.randrange(2)
+    sender = games.player_address(board, seat)
+    recipient = games.reply_address(board, seat, FIRST_TURN)
     number = chance.getrandbits(64)
     text = (
-        f"From: {sender}\r\nTo: {LOCAL}@{DOMAIN}\r\nSubject: {chance.choice(QUESTIONS)}\r\n"
-        f"Message-ID: <q{number:x}@players.example>\r\n\r\n"
+        f"From: {sender}\r\nTo: {recipient}\r\nSubject: Re: Blackbox\r\n"
+        f"Message-ID: <q{number:x}@players.example>\r\n\r\n{chance.choice(QUESTIONS)}"
     )
-    return Mail(sender, f"{LOCAL}@{DOMAIN}", text.encode() + b"\r\n.\r\n")
+    return Mail(sender, recipient, text.encode() + b"\r\n.\r\n")

@@ -88,9 +88,7 @@ class Games:
         """Return the next turn of a board, as the player's reply to the board letter."""
         self._number += 1
         player, opponent = board.players[board.seat], board.players[1 - board.seat]
-        recipient = self._domain.address_of(
-            ReplyAddress(Purpose.BOARD, player, board.id, board.turn, 0)
-        )
+        recipient = self.reply_address(board, board.seat, board.turn)
         sender = _address(player)
         text = (
             f"From: Player {player} <{sender}>\r\n"
@@ -113,6 +111,16 @@ class Games:
             text += _QUOTED
         board.turn += 1
         return Mail(sender, recipient, text.encode() + b".\r\n")
+
+    def reply_address(self, board: Board, seat: int, turn: int) -> str:
+        """Return the address to which a player answers the letter about a turn."""
+        return self._domain.address_of(
+            ReplyAddress(Purpose.BOARD, board.players[seat], board.id, turn, 0)
+        )
+
+    def player_address(self, board: Board, seat: int) -> str:
+        """Return the mail address of the player at a seat."""
+        return _address(board.players[seat])
 
     def pick(self) -> Board:
         """Return the board with the most turns left."""
