@@ -27,7 +27,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pbmserv.config.values import Listen
+from pbmserv.config.listen import Listen
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import bind
 from pbmserv.web.server import WebServer, bounds

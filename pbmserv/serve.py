@@ -9,12 +9,13 @@ import shutil
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from pbmserv import __version__, log
 from pbmserv.clock import SystemClock
-from pbmserv.config.settings import Loaded, Settings, public_url, shown, slip
+from pbmserv.config.display import text_of
+from pbmserv.config.listen import public_url
+from pbmserv.config.settings import Loaded, Settings
 from pbmserv.files import open_to_others
 from pbmserv.letters.environment import keep_compiled
 from pbmserv.mail.reply_address import mailbox_secret
@@ -38,8 +39,8 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
     """
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     log.configure(loaded.settings.log_level, loaded.settings.log_format, forks=True)
-    for name in loaded.unread:
-        print(f"pbmserv: {name} {slip(name)}", file=sys.stderr)  # noqa: T201
+    for warning in loaded.warnings:
+        print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
     preflight.must_be_set(SystemClock())
     bound = bind(_only(loaded.settings, stages))
     try:
@@ -88,9 +89,13 @@ def _only(settings: Settings, stages: Sequence[str]) -> Settings:
     """The settings without the listeners of stages that run elsewhere, and the certificate that
     only the door's user may be able to read."""
     if "door" not in stages:
-        settings = replace(settings, smtp=None, smtps=None, lmtp=None, mailbox=None, tls_cert=None)
+        settings = settings.model_copy(
+            update=dict.fromkeys(("smtp", "smtps", "lmtp", "mailbox", "tls_cert"))
+        )
     if "web" not in stages:
-        settings = replace(settings, web=None, metrics=None, mailbox=None, operator_pages=None)
+        settings = settings.model_copy(
+            update=dict.fromkeys(("web", "metrics", "mailbox", "operator_pages"))
+        )
     return settings
 
 
@@ -104,14 +109,15 @@ def _with_ports(settings: Settings, bound: Bound) -> Settings:
         web_url = public_url(web)
     mailbox = listening.port_of(bound.mailbox, settings.mailbox)
     operators = listening.port_of(bound.operators, settings.operator_pages)
-    return replace(
-        settings,
-        smtp=smtp,
-        smtps=smtps,
-        web=web,
-        web_url=web_url,
-        mailbox=mailbox,
-        operator_pages=operators,
+    return settings.model_copy(
+        update={
+            "smtp": smtp,
+            "smtps": smtps,
+            "web": web,
+            "web_url": web_url,
+            "mailbox": mailbox,
+            "operator_pages": operators,
+        }
     )
 
 
@@ -136,12 +142,12 @@ def greeting(
         if settings.lmtp is not None:
             lines.append(f"             {_listener('LMTP', settings.lmtp)}")
     if "post" in stages:
-        lines.append(f"  mail out   {shown(settings, 'relay')}")
+        lines.append(f"  mail out   {text_of(settings.relay)}")
     if "web" in stages:
         lines.append(f"  pages      {settings.web_url if settings.web else 'off'}")
         lines += _operators(settings)
     lines += [
-        f"  database   {shown(settings, 'database')}",
+        f"  database   {text_of(settings.database)}",
         f"  address    {settings.address}",
         "",
     ]

@@ -13,8 +13,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pbmserv.clock import WRITTEN, Clock
-from pbmserv.config.settings import Loaded, Settings, shown
-from pbmserv.config.values import PREFIX
+from pbmserv.config.display import text_of
+from pbmserv.config.settings import Loaded, Settings
+from pbmserv.config.sources import variable_of
 from pbmserv.errors import ConfigError, OperatorError, ServerFault
 
 STAGES = ("door", "play", "post", "bots", "web")
@@ -165,6 +166,5 @@ def _must_be_writable(loaded: Loaded, key: str, folder: Path) -> None:
 
 
 def _wrong(loaded: Loaded, key: str, why: str) -> ConfigError:
-    name = f"{PREFIX}{key.upper()}"
-    given = f'{name} = "{shown(loaded.settings, key)}" ({loaded.sources[key]})'
-    return ConfigError(f"{given}: {why}")
+    text = text_of(getattr(loaded.settings, key))
+    return ConfigError(f'{variable_of(key)} = "{text}" ({loaded.sources[key]}): {why}')
