@@ -3,6 +3,7 @@
 
 SHELL := /bin/sh
 VENV := .venv
+EXTRAS := postgresql,tools,pictures,house
 BIN := $(VENV)/bin
 PYTHON ?=
 MINUTES ?= 10
@@ -45,14 +46,14 @@ bench: $(VENV)/.dev ## Measure what the README quotes
 	$(BIN)/python -m benchmarks
 
 bench-growth: $(VENV)/.dev ## Measure what a move costs in a full database (GROWTH="--boards 1000,100000")
-	@$(INSTALL) -e '.[bench]'
+	@$(INSTALL) -e '.[$(EXTRAS),bench]'
 	$(BIN)/python -m benchmarks.growth --png docs/growth.png $(GROWTH)
 
 screenshots: $(VENV)/.dev ## Photograph every page, for you to look at (FOLDER=var/screenshots)
 	PYTHONPATH=tests $(BIN)/python tests/browser/pictures.py $(FOLDER)
 
 fuzz: $(VENV)/.dev ## Search for mails that break the server (MINUTES=10 for each of TARGETS)
-	@$(INSTALL) -e '.[fuzz]'
+	@$(INSTALL) -e '.[$(EXTRAS),fuzz]'
 	$(BIN)/python tests/fuzz/fuzz.py $(TARGETS) $(MINUTES)
 
 dist: $(VENV)/.dev ## Build the wheel, its constraints and the source archive into dist/
@@ -94,13 +95,13 @@ same-python: $(VENV)/.python
 	  fi; \
 	fi
 
-# What `make serve` needs is little, so it comes first and alone.
+# What `make serve` needs comes first and alone: the server and all its parts.
 $(VENV)/.runtime: $(VENV)/.python pyproject.toml constraints.txt | same-python
 	@echo "Installing what the server needs into $(VENV) ..."
-	@$(INSTALL) -e .
+	@$(INSTALL) -e '.[$(EXTRAS)]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime
 	@echo "Installing the development tools into $(VENV) ..."
-	@$(INSTALL) -e '.[dev]'
+	@$(INSTALL) -e '.[$(EXTRAS),dev]'
 	@touch $@

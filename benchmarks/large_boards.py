@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--board", type=int, choices=range(len(BOARDS)))
     asked = parser.parse_args()
     if compiled_loops() is None:
-        print("This wants numba: pip install -e '.[solver]'")
+        print("This wants numba: pip install -c constraints.txt -e '.[house]'")
         return 1
     begun = process_time()
     for words, _ in BOARDS:

@@ -63,7 +63,7 @@ def main() -> int:
                 print(f"  {file_name(*kind, goal):<22} {followed(kind, goal)}", flush=True)
     print("\nWhat house-hard hides, 7x7, 4: exactly, over all layouts by how likely each is")
     if find_spec("numba") is None:
-        print("  left out: pip install pbmserv[solver]")
+        print("  left out: pip install -c constraints.txt -e '.[house]'")
     else:
         from benchmarks.hiding import measured
 

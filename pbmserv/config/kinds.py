@@ -19,6 +19,7 @@ from pydantic import PlainValidator
 from pbmserv.config.display import one_line
 from pbmserv.config.listen import Listen
 from pbmserv.errors import ConfigError
+from pbmserv.extras import why_missing
 from pbmserv.mail.envelope import Network
 from pbmserv.outbound.dkim import NamedFile, named_files
 
@@ -291,6 +292,8 @@ def _read_database(text: str) -> str:
             return text
         raise ValueError("name the file, such as sqlite:///var/pbmserv.sqlite3")
     if text.startswith("postgresql+psycopg://"):
+        if missing := why_missing("psycopg"):
+            raise ValueError(missing)
         from pbmserv.store.core.postgresql import wrong_in
 
         if fault := wrong_in(text):

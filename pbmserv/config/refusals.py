@@ -58,7 +58,7 @@ def _instruction(detail: ErrorDetails) -> str:
 
 def _with_example(instruction: str, key: str, settings_class: type[BaseSettings]) -> str:
     """Add the setting's default as an example, unless the instruction has one."""
-    default = text_of(settings_class.model_fields[key].default)
-    if "such as " in instruction or not default:
+    field = settings_class.model_fields[key]
+    if "such as " in instruction or field.default_factory or not field.default:
         return instruction
-    return f"{instruction}, such as {default}"
+    return f"{instruction}, such as {text_of(field.default)}"

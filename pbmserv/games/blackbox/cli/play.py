@@ -16,6 +16,7 @@ import typer
 
 from pbmserv.cli.output import harmless, say
 from pbmserv.errors import PlayerError
+from pbmserv.extras import require
 from pbmserv.files import read_octets
 from pbmserv.games.blackbox.cli.arguments import (
     Ids,
@@ -78,9 +79,9 @@ def play(
     Example: pbmserv blackbox play 8x8/3-6 --scoring timed
     """
     with politely("play"):
+        require("textual")
         if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
             raise Unusable("this needs a terminal; show and check work without one.")
-
         from pbmserv.games.blackbox.practice import USUAL_GUESSES, Scoring, begin
 
         def rules(game: GameId) -> Practice:
