@@ -49,7 +49,8 @@ def _instruction(detail: ErrorDetails) -> str:
         case "value_error":  # raised by a reader of `pbmserv.config.kinds`
             return str(detail["ctx"]["error"])
         case "literal_error":
-            return f"write {detail['ctx']['expected'].replace(chr(39), '')}"
+            words: str = detail["ctx"]["expected"]
+            return "write " + words.replace("'", "")
         case "bool_parsing":
             return "write on or off"
         case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,27 @@ def test_numbers_switches_and_lists_need_no_quotes(tmp_path: Path) -> None:
     assert (settings.authserv_hops, settings.sender_checks) == (1, False)
     assert text_of(settings.mail_servers) == "127.0.0.1/32, 10.0.0.0/8"
     assert settings.operators == frozenset()
+
+
+@given(
+    key=st.sampled_from([setting.key for setting in descriptions()]),
+    value=st.recursive(
+        st.text(max_size=10) | st.integers() | st.booleans() | st.floats(),
+        lambda values: st.lists(values, max_size=3),
+        max_leaves=5,
+    ),
+)
+def test_any_value_in_the_file_is_accepted_or_refused_in_printable_lines(
+    key: str, value: object, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "any.toml"
+    file.write_text(f"{key} = {json.dumps(value)}\n")
+    refusal = ""
+    try:
+        load({}, file)
+    except ConfigError as error:
+        refusal = str(error)
+    assert all(line.isprintable() for line in refusal.split("\n"))
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
