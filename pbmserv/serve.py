@@ -17,6 +17,7 @@ from pbmserv.config.display import text_of
 from pbmserv.config.listen import public_url
 from pbmserv.config.settings import Loaded, Settings
 from pbmserv.files import open_to_others
+from pbmserv.letters import overrides
 from pbmserv.letters.environment import keep_compiled
 from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.monitoring import metrics
@@ -78,6 +79,9 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
 def _usable(settings: Settings) -> tuple[Base, str]:
     """What all stages stand on, made before anybody forks, so that it is in memory once, and found
     to take rows; and the mailbox's secret."""
+    if settings.templates is not None:
+        for fault in overrides.use(settings.templates):
+            print(f"pbmserv: {fault}", file=sys.stderr)  # noqa: T201
     keep_compiled(settings.data_dir / "cache")
     base = Base(settings)
     try:

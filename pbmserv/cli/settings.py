@@ -69,6 +69,11 @@ def config(
             say(f"    {setting.meaning}")
     for warning in current.warnings:
         complain(warning)
+    if current.settings.templates is not None:
+        from pbmserv.letters import overrides
+
+        for fault in overrides.check(current.settings.templates).faults:
+            complain(str(fault))
 
 
 def _short(source: str) -> str:

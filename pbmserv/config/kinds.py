@@ -109,6 +109,15 @@ def _read_file_name(text: str) -> Path | None:
     return _expand_home(text)
 
 
+def _read_folder(text: str) -> Path | None:
+    """Read the name of a folder, which is opened only where it is used; empty = none."""
+    if text and not text.isprintable():
+        raise ValueError(
+            "write the name of a folder, without control characters, such as /etc/pbmserv/templates"
+        )
+    return _expand_home(text) if text else None
+
+
 def _read_directory(text: str) -> Path:
     """Read the name of a directory that exists or can be made."""
     if not text:
@@ -135,6 +144,7 @@ def _read_directory(text: str) -> Path:
 
 PemFile = Annotated[Path | None, Unit("PEM file"), PlainValidator(_read_file_name)]
 File = Annotated[Path | None, Unit("file"), PlainValidator(_read_file_name)]
+Folder = Annotated[Path | None, Unit("directory"), PlainValidator(_read_folder)]
 Directory = Annotated[Path, Unit("directory"), PlainValidator(_read_directory)]
 KeyFiles = Annotated[
     tuple[NamedFile, ...], Unit("SELECTOR=FILE with commas"), PlainValidator(named_files)

@@ -169,6 +169,10 @@ class Settings(BaseSettings):
     dkim_keys: kinds.KeyFiles = ()
     """Keys that sign letters; see `pbmserv dkim`. Empty = letters are not signed."""
 
+    templates: kinds.Folder = None
+    """Your own templates of letters, pages, help and boards, by the names that `pbmserv templates
+    list` shows; empty = those of this version. They are programs: only you may write there."""
+
     # -- pages ---------------------------------------------------------------------------------
 
     web: kinds.Port = Listen("127.0.0.1", 8025)
