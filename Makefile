@@ -9,6 +9,7 @@ MINUTES ?= 10
 GROWTH ?=
 FOLDER ?= var/screenshots
 TARGETS ?= smtp,mime,reply,command,sender,report
+EXTRAS := postgresql,tools,pictures,house
 # pip warns of much that nobody can do anything about; all of it is shown if it fails.
 INSTALL := sh -c 'log=$(VENV)/pip.log; $(BIN)/python -m pip install --disable-pip-version-check \
   -c constraints.txt "$$@" >"$$log" 2>&1 || { cat "$$log" >&2; exit 1; }' install
@@ -51,7 +52,7 @@ screenshots: $(VENV)/.dev ## Photograph every page, for you to look at (FOLDER=v
 	PYTHONPATH=tests $(BIN)/python tests/browser/pictures.py $(FOLDER)
 
 fuzz: $(VENV)/.dev ## Search for mails that break the server (MINUTES=10 for each of TARGETS)
-	@$(INSTALL) -e '.[fuzz]'
+	@$(INSTALL) -e '.[$(EXTRAS),fuzz]'
 	$(BIN)/python tests/fuzz/fuzz.py $(TARGETS) $(MINUTES)
 
 dist: $(VENV)/.dev ## Build the wheel, its constraints and the source archive into dist/
@@ -93,13 +94,13 @@ same-python: $(VENV)/.python
 	  fi; \
 	fi
 
-# What `make serve` needs is little, so it comes first and alone.
+# What `make serve` needs comes first and alone: the server and all its parts.
 $(VENV)/.runtime: $(VENV)/.python pyproject.toml constraints.txt | same-python
 	@echo "Installing what the server needs into $(VENV) ..."
-	@$(INSTALL) -e .
+	@$(INSTALL) -e '.[$(EXTRAS)]'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime
 	@echo "Installing the development tools into $(VENV) ..."
-	@$(INSTALL) -e '.[dev]'
+	@$(INSTALL) -e '.[$(EXTRAS),dev]'
 	@touch $@

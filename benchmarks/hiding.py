@@ -4,7 +4,7 @@ A solver who knows these likelihoods is the opponent to hide from. Again and aga
 learns the likelihoods, and each layout becomes the likelier the more probes it has cost all solvers
 so far (fictitious play with a price for being predictable). What comes out costs a solver who
 knows it more than seven and a half probes, and no layout is likelier than one in a thousand.
-It wants numba (the extra `solver`). Without --write it makes the file and compares.
+It wants numba (the extra `house`). Without --write it makes the file and compares.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Each level solves boxes that were drawn by lot, and boxes as the stronger levels
 many turns each takes follows who beats whom, and from that each level's rating (`anchors`). What
 still fits the results is looked up in a table of all layouts, which is quicker than the search that
 a server uses and finds the same (`Table`); a few games of each level are played by that search, and
-tell how long a turn takes. It wants numba (the extra `solver`) and some minutes. --write puts the
+tell how long a turn takes. It wants numba (the extra `house`) and some minutes. --write puts the
 figures where the server reads them.
 """
 

@@ -4,7 +4,7 @@ At each node every port is tried: the tree takes the one after which a greedy pl
 who plays perfectly once fewer than ten layouts are left. For some boards a few of the best ports
 are tried once more, each followed by a player who makes such trials herself (`growing`). No lot is
 drawn and no clock is looked at, so there is no seed, and the files come out the same on every
-machine. It wants numba (the extra `solver`).
+machine. It wants numba (the extra `house`).
 Without --write it makes the trees and compares them with the files.
 """
 

@@ -32,8 +32,8 @@ def migrate(connection: Connection, stores: schema.Stores) -> None:
 def migrate_all() -> None:
     """Run it on each database that the server's settings name."""
     from pbmserv import files
+    from pbmserv.config.display import blank_passwords
     from pbmserv.config.settings import load
-    from pbmserv.config.values import blank_passwords
     from pbmserv.errors import PbmError
     from pbmserv.stages import preflight
 

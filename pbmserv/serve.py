@@ -1,4 +1,4 @@
-"""Runs a server, or some of its stages, from the start to the end, and says where it listens."""
+"""A server, or some of its stages, from start to end, and the text that it prints at its start."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import shutil
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from pbmserv import __version__, log
 from pbmserv.clock import SystemClock
-from pbmserv.config.settings import Loaded, Settings, public_url, shown, slip
+from pbmserv.config.display import text_of
+from pbmserv.config.listen import public_url
+from pbmserv.config.settings import Loaded, Settings
 from pbmserv.files import open_to_others
 from pbmserv.letters import overrides
 from pbmserv.letters.environment import keep_compiled
@@ -32,15 +33,18 @@ from pbmserv.store.operators import health
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
-    """Run *stages* until SIGTERM or SIGINT; the process's exit code.
+    """Run *stages* until SIGTERM or SIGINT.
 
-    SIGHUP makes them read keys and certificates again; before they are ready, and when they are
-    about to end, there is nothing to read.
+    SIGHUP makes them read keys and certificates again. It has no effect before they are ready, and
+    while they end.
+
+    Returns:
+        The exit code of this process.
     """
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     log.configure(loaded.settings.log_level, loaded.settings.log_format, forks=True)
-    for name in loaded.unread:
-        print(f"pbmserv: {name} {slip(name)}", file=sys.stderr)  # noqa: T201
+    for warning in loaded.warnings:
+        print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
     preflight.must_be_set(SystemClock())
     bound = bind(_only(loaded.settings, stages))
     try:
@@ -89,17 +93,21 @@ def _usable(settings: Settings) -> tuple[Base, str]:
 
 
 def _only(settings: Settings, stages: Sequence[str]) -> Settings:
-    """The settings without the listeners of stages that run elsewhere, and the certificate that
-    only the door's user may be able to read."""
+    """Return the settings without the listeners of stages that run elsewhere, and without the
+    certificate if only the door's user may be able to read it."""
     if "door" not in stages:
-        settings = replace(settings, smtp=None, smtps=None, lmtp=None, mailbox=None, tls_cert=None)
+        settings = settings.model_copy(
+            update=dict.fromkeys(("smtp", "smtps", "lmtp", "mailbox", "tls_cert"))
+        )
     if "web" not in stages:
-        settings = replace(settings, web=None, metrics=None, mailbox=None, operator_pages=None)
+        settings = settings.model_copy(
+            update=dict.fromkeys(("web", "metrics", "mailbox", "operator_pages"))
+        )
     return settings
 
 
 def _with_ports(settings: Settings, bound: Bound) -> Settings:
-    """The settings with the ports that were really bound."""
+    """Return the settings with the ports that were bound in place of port 0."""
     smtp = listening.port_of(bound.smtp, settings.smtp)
     smtps = listening.port_of(bound.smtps, settings.smtps)
     web = listening.port_of(bound.web, settings.web)
@@ -108,25 +116,27 @@ def _with_ports(settings: Settings, bound: Bound) -> Settings:
         web_url = public_url(web)
     mailbox = listening.port_of(bound.mailbox, settings.mailbox)
     operators = listening.port_of(bound.operators, settings.operator_pages)
-    return replace(
-        settings,
-        smtp=smtp,
-        smtps=smtps,
-        web=web,
-        web_url=web_url,
-        mailbox=mailbox,
-        operator_pages=operators,
+    return settings.model_copy(
+        update={
+            "smtp": smtp,
+            "smtps": smtps,
+            "web": web,
+            "web_url": web_url,
+            "mailbox": mailbox,
+            "operator_pages": operators,
+        }
     )
 
 
 def greeting(
     settings: Settings, mailbox: str = "", stages: Sequence[str] = preflight.STAGES
 ) -> str:
-    """The start-up text. The commands in it work as they stand, from the same folder.
+    """Return the start-up text. Its commands work unchanged, from the same folder.
 
     Args:
-        mailbox: the address of the mailbox's first page; "" where there is none.
-        stages: those that run here; what others do is theirs to say.
+        settings: with the ports that were bound.
+        mailbox: address of the mailbox's first page; ``""`` = there is none.
+        stages: the stages that run here; the text is about these only.
     """
     domain = settings.address.rpartition("@")[2]
     is_whole = set(stages) == set(preflight.STAGES)
@@ -140,12 +150,12 @@ def greeting(
         if settings.lmtp is not None:
             lines.append(f"             {_listener('LMTP', settings.lmtp)}")
     if "post" in stages:
-        lines.append(f"  mail out   {shown(settings, 'relay')}")
+        lines.append(f"  mail out   {text_of(settings.relay)}")
     if "web" in stages:
         lines.append(f"  pages      {settings.web_url if settings.web else 'off'}")
         lines += _operators(settings)
     lines += [
-        f"  database   {shown(settings, 'database')}",
+        f"  database   {text_of(settings.database)}",
         f"  address    {settings.address}",
         "",
     ]
@@ -183,19 +193,20 @@ def greeting(
 
 
 def _operators(settings: Settings) -> list[str]:
-    """Where operators' pages are, if they are anywhere."""
+    """Return the line with the address of the operators' pages, if there are any."""
     if settings.operator_pages is None:
         return []
     return [f"  operators  {settings.operator_url or public_url(settings.operator_pages)}/"]
 
 
 def program() -> str:
-    """How this program can be started again: its name if that is found, else its path."""
+    """Return the words that start this program again: its name if the shell finds it, else its
+    path."""
     name = Path(sys.argv[0]).name
     if name != "pbmserv":
         return f"{_relative(Path(sys.executable))} -m pbmserv"
-    found = shutil.which(name)
-    if found and Path(found).resolve() == Path(sys.argv[0]).resolve():
+    path = shutil.which(name)
+    if path and Path(path).resolve() == Path(sys.argv[0]).resolve():
         return name
     return _relative(Path(sys.argv[0]))
 

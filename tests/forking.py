@@ -219,7 +219,7 @@ LATER = ("alembic.command", "encodings.idna", "typer.rich_utils")
 """What the server imports when it comes to need it."""
 
 WITH_A_COMPILER = {f"pbmserv.games.blackbox.bots.{name}" for name in ("kernels", "sampler")}
-"""What a server imports late or never: it wants the extra ``solver``."""
+"""What a server imports late or never: it wants the extra ``house``."""
 
 
 def _get_ready() -> None:

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
 from email.utils import make_msgid
@@ -28,7 +28,8 @@ from sqlalchemy import ColumnElement, select, update
 from wire import SETTLES
 from zone import Zone
 
-from pbmserv.config.settings import load, public_url
+from pbmserv.config.listen import public_url
+from pbmserv.config.settings import load
 from pbmserv.files import file_of
 from pbmserv.mail.dns import Resolver
 from pbmserv.net.listening import port_of
@@ -390,7 +391,7 @@ def start(
     assert bound.smtp is not None
     running = Running(
         Server(
-            replace(loaded.settings, smtp=smtp, web_url=web_url),
+            loaded.settings.model_copy(update={"smtp": smtp, "web_url": web_url}),
             MovableClock(),
             relay,
             Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),

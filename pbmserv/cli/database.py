@@ -13,7 +13,7 @@ import typer
 
 from pbmserv.cli.output import complain, failure, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
-from pbmserv.config.values import blank_passwords
+from pbmserv.config.display import blank_passwords
 from pbmserv.stages import preflight
 
 if TYPE_CHECKING:

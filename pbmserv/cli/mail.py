@@ -20,8 +20,9 @@ import typer
 from pbmserv.cli.database import come_to_rest
 from pbmserv.cli.output import WIDTH, complain, failure, harmless, say
 from pbmserv.cli.settings import ConfigFile, loaded
+from pbmserv.config.display import blank_passwords
+from pbmserv.config.listen import Listen
 from pbmserv.config.settings import Settings
-from pbmserv.config.values import Listen, blank_passwords
 
 if TYPE_CHECKING:
     import smtplib

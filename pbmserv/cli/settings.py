@@ -1,5 +1,5 @@
-"""The settings, how every command finds them, and the keys and the token that they name:
-``pbmserv config``, ``dkim`` and ``operator-token``.
+"""Commands about the settings, and about the keys and the token that they name: ``config``,
+``dkim`` and ``operator-token``. All other commands load the settings by `loaded`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from pbmserv.cli.output import complain, failure, say, table
-from pbmserv.config.settings import Loaded, described, load, shown, slip
+from pbmserv.config.descriptions import descriptions
+from pbmserv.config.display import text_of
+from pbmserv.config.settings import Loaded, load
+from pbmserv.config.sources import variable_of
 
 if TYPE_CHECKING:
     from pbmserv.outbound.dkim import Key
@@ -28,10 +31,10 @@ ConfigFile: TypeAlias = Annotated[
 
 
 def loaded(config: Path | None) -> Loaded:
-    """The settings that this process was given.
+    """Return the settings of this process.
 
     Raises:
-        ConfigError: see `pbmserv.config.load`.
+        ConfigError: see `pbmserv.config.settings.load`.
     """
     return load(os.environ, config)
 
@@ -41,34 +44,40 @@ def config(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
     """Show every setting, its value and its source. Example: pbmserv config --json"""
-    found = loaded(config)
-    rows = [(s, shown(found.settings, s.key), found.sources[s.key]) for s in described()]
+    current = loaded(config)
+    values = {key: text_of(value) for key, value in current.settings}
     if as_json:
         from json import dumps
 
-        facts = {s.key: {"env": s.env, "value": v, "source": where} for s, v, where in rows}
+        facts = {
+            key: {"env": variable_of(key), "value": value, "source": current.sources[key]}
+            for key, value in values.items()
+        }
         say(dumps(facts, indent=2))
     else:
         table(
             ("setting", "value", "from"),
-            [(s.env, value or "(empty)", _short(where)) for s, value, where in rows],
+            [
+                (variable_of(key), value or "(empty)", _short(current.sources[key]))
+                for key, value in values.items()
+            ],
             fixed=1,
         )
         say("")
-        for setting in described():
-            say(f"{setting.env} ({setting.unit}; default {setting.default or 'empty'})")
+        for setting in descriptions():
+            say(f"{setting.variable} ({setting.unit}; default {setting.default or 'empty'})")
             say(f"    {setting.meaning}")
-    for name in found.unread:
-        complain(f"{name} {slip(name)}")
-    if found.settings.templates is not None:
+    for warning in current.warnings:
+        complain(warning)
+    if current.settings.templates is not None:
         from pbmserv.letters import overrides
 
-        for fault in overrides.check(found.settings.templates).faults:
+        for fault in overrides.check(current.settings.templates).faults:
             complain(str(fault))
 
 
 def _short(source: str) -> str:
-    """The environment variable's name stands in the first column already."""
+    """Leave out the environment variable's name, which is in the first column already."""
     return source.partition(" ")[0] if source.startswith("environment") else source
 
 
@@ -87,9 +96,9 @@ def operator_token(
 
     if os.path.lexists(file):
         raise failure(f"{file} exists already. Remove it to end all sessions with a new token.")
-    with files.written(file, files.new) as made:
-        made.write_text(f"{new_token()}\n")
-    say(f"The token is in {file}: whoever has it can do what you can do, so show it to nobody.\n")
+    with files.written(file, files.new) as unfinished:
+        unfinished.write_text(f"{new_token()}\n")
+    say(f"The token is in {file}. Everybody who has it can do what you can do: keep it secret.\n")
     say(f'Then set operator_token = "{file}" and operator_pages = "127.0.0.1:8028",')
     say("or PBMSERV_OPERATOR_TOKEN and PBMSERV_OPERATOR_PAGES, and start the server again.")
 
@@ -116,38 +125,44 @@ def new(
 
     if kind not in {"rsa", "ed25519"}:
         raise failure(f"--kind {kind}: write rsa or ed25519.")
-    found = loaded(config)
-    settings = found.settings
-    names = (settings.data_dir / f"s{number}.pem" for number in count(2026))
-    example = f"such as `pbmserv dkim new {next(n for n in names if not os.path.lexists(n))}`"
-    named = NamedFile((selector or file.stem).lower(), file)
+    current = loaded(config)
+    settings = current.settings
+    unused = (
+        path
+        for number in count(2026)
+        if not os.path.lexists(path := settings.data_dir / f"s{number}.pem")
+    )
+    example = f"such as `pbmserv dkim new {next(unused)}`"
+    key_file = NamedFile((selector or file.stem).lower(), file)
     try:
-        fits = named_files(f"{named.selector}=x") == (NamedFile(named.selector, Path("x")),)
+        is_name = named_files(f"{key_file.selector}=x") == (
+            NamedFile(key_file.selector, Path("x")),
+        )
     except ValueError:
-        fits = False
-    if not fits:
+        is_name = False
+    if not is_name:
         raise failure(
-            f"{named.selector} cannot be a name in DNS: write letters, digits and hyphens, as the "
-            f"file's name, {example}, or with --selector, such as --selector s2026."
+            f"{key_file.selector} cannot be a name in DNS: write letters, digits and hyphens, as "
+            f"the file's name, {example}, or with --selector, such as --selector s2026."
         )
     try:
         if "," in str(file):
             raise OSError("in dkim_keys commas stand between files")
-        key = make(named.selector, kind, named.path)
+        key = make(key_file.selector, kind, key_file.path)
     except OSError as error:
         why = error.strerror or str(error)
         if isinstance(error, FileExistsError):
-            why = "it is there already, and keys are never overwritten"
+            why = "it exists already, and keys are never overwritten"
         raise failure(f"FILE {file}: {why}; name a new file, {example}.") from None
-    if found.sources["address"] == "default":
+    if current.sources["address"] == "default":
         complain(
             "PBMSERV_ADDRESS is not set, so this record is for localhost. "
             "Name the server's settings with --config FILE or PBMSERV_CONFIG.\n"
         )
     say(f"The key is in {file}. Publish this record:\n")
     _print_record(key, settings.address)
-    given = ", ".join(map(str, (*settings.dkim_keys, named)))
-    say(f'\nThen set dkim_keys = "{given}", or PBMSERV_DKIM_KEYS.')
+    key_files = ", ".join(map(str, (*settings.dkim_keys, key_file)))
+    say(f'\nThen set dkim_keys = "{key_files}", or PBMSERV_DKIM_KEYS.')
 
 
 @dkim.command()
@@ -177,15 +192,15 @@ def check(config: ConfigFile = None) -> None:
             "There are no keys, so letters are not signed. `pbmserv dkim new FILE` makes a key."
         )
     domain = address.rpartition("@")[2]
-    wrong = 0
+    faults = 0
     for key in keys:
         try:
             fault = published(key, domain, SystemResolver())
         except NamesUnavailable as error:
             fault = f"no name server answered ({error})"
-        wrong += bool(fault)
+        faults += bool(fault)
         (complain if fault else say)(f"{key.name(domain)}: {fault or 'right'}")
-    if wrong:
+    if faults:
         raise typer.Exit(1)
 
 
@@ -193,7 +208,7 @@ def _keys(config: Path | None) -> tuple[list[Key], str]:
     from pbmserv.outbound.dkim import load
 
     settings = loaded(config).settings
-    return [load(named) for named in settings.dkim_keys], settings.address
+    return [load(key_file) for key_file in settings.dkim_keys], settings.address
 
 
 def _print_record(key: Key, address: str) -> None:

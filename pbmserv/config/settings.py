@@ -1,293 +1,369 @@
-"""Every setting that an operator can choose, what a person must know of each, and their reading."""
+"""The settings that an operator can choose, and their loading.
+
+Each field of `Settings` is one setting: PBMSERV_ and its name in capitals in the environment, its
+name in a TOML file. The text below a field is its description; ``pbmserv config`` prints it.
+"""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from difflib import get_close_matches
-from functools import cache
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Any, Self
 
-from pbmserv.config import values
-from pbmserv.config.incoming import Pages
-from pbmserv.config.values import (
+from pydantic import (
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from pbmserv.config import kinds
+from pbmserv.config.listen import Listen, public_url
+from pbmserv.config.refusals import NOT_A_TEXT, sentences
+from pbmserv.config.sources import (
+    CONFIG_FILE,
     PREFIX,
-    Listen,
-    LogFormat,
-    Setting,
-    Signup,
-    blank_passwords,
-    one_line,
+    Environment,
+    read_file,
+    unknown_variables,
+    variable_of,
 )
 from pbmserv.errors import ConfigError
-from pbmserv.files import read_octets
-from pbmserv.outbound.dkim import NamedFile, named_files
+from pbmserv.mail.envelope import Network
+
+_MAILBOX = Listen("127.0.0.1", 8027)
+
+_THIS_MACHINE: tuple[Network, ...] = (ip_network("127.0.0.1"), ip_network("::1"))
 
 
-@dataclass(frozen=True, slots=True)
-class Settings(Pages):
-    """Everything an operator can choose, checked."""
+class Settings(BaseSettings):
+    """Everything that an operator can choose, checked."""
 
-    address: Annotated[
-        str,
-        Setting(
-            "PBMSERV_ADDRESS",
-            "mail address",
-            "pbmserv@localhost",
-            "The address players write to; at most 18 characters before the @.",
-            values.address,
-        ),
-    ]
-    relay: Annotated[
-        str,
-        Setting(
-            "PBMSERV_RELAY",
-            "URL",
-            "maildir:<data>/mail",
-            "Where letters go: maildir:DIRECTORY, smtp://HOST:PORT, smtps://USER:PASSWORD@HOST, "
-            "lmtp://HOST:PORT.",
-            values.relay,
-        ),
-    ] = field(repr=False)  # may carry a password
-    domain_letters: Annotated[
-        int,
-        Setting(
-            "PBMSERV_DOMAIN_LETTERS",
-            "number",
-            "8",
-            "Letters to hand to an SMTP relay at once for one recipient domain, of 32 in all for "
-            "each process; 0 = no limit.",
-            values.whole(0, 1_000, "8"),
-        ),
-    ]
-    dkim_keys: Annotated[
-        tuple[NamedFile, ...],
-        Setting(
-            "PBMSERV_DKIM_KEYS",
-            "SELECTOR=FILE with commas",
-            "",
-            "Keys that sign letters; see `pbmserv dkim`. Empty = letters are not signed.",
-            named_files,
-        ),
-    ]
-    signup: Annotated[
-        Signup,
-        Setting(
-            "PBMSERV_SIGNUP",
-            "confirm, open or closed",
-            "confirm",
-            "New players: confirm = answer a letter first, open = at once, closed = none.",
-            values.signup,
-        ),
-    ]
-    operators: Annotated[
-        frozenset[str],
-        Setting(
-            "PBMSERV_OPERATORS",
-            "userids with commas",
-            "",
-            "Players who may write to everybody (broadcast); empty = nobody.",
-            values.operators,
-        ),
-    ]
-    away_days: Annotated[
-        int,
-        Setting(
-            "PBMSERV_AWAY_DAYS",
-            "days",
-            "30",
-            "Days a player can be away in a calendar year, while no clock runs.",
-            values.days_of_a_year,
-        ),
-    ]
-    invitations: Annotated[
-        int,
-        Setting(
-            "PBMSERV_INVITATIONS",
-            "number",
-            "3",
-            "Friends a player can invite by mail address in a day; 0 = nobody can.",
-            values.whole(0, 1_000, "3"),
-        ),
-    ]
-    mail_seconds: Annotated[
-        int,
-        Setting(
-            "PBMSERV_MAIL_SECONDS",
-            "seconds",
-            "15",
-            "How long one mail may keep the others waiting (PostgreSQL: four times as long) before "
-            "the server tries it alone; the second time it keeps the mail for you.",
-            values.whole(1, 600, "15"),
-        ),
-    ]
-    templates: Annotated[
-        Path | None,
-        Setting(
-            "PBMSERV_TEMPLATES",
-            "directory",
-            "",
-            "Your own templates of letters, pages, help and boards, by the names that `pbmserv "
-            "templates list` shows; empty = those of this version. They are programs: nobody else "
-            "may write there.",
-            values.folder,
-        ),
-    ]
-    log_level: Annotated[
-        str,
-        Setting(
-            "PBMSERV_LOG_LEVEL",
-            "debug, info, warning or error",
-            "info",
-            "What the log has: info = a line for each mail, letter and refusal, warning = only "
-            "what goes wrong.",
-            values.log_level,
-        ),
-    ]
-    log_format: Annotated[
-        LogFormat,
-        Setting(
-            "PBMSERV_LOG_FORMAT",
-            "text or json",
-            "text",
-            "The form of the log: text = key=value, json = an object in each line.",
-            values.log_format,
-        ),
-    ]
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        case_sensitive=True,
+        enable_decoding=False,  # lists are words with commas, not JSON
+        frozen=True,
+        hide_input_in_errors=True,  # URLs carry passwords
+        use_attribute_docstrings=True,
+        validate_default=False,
+    )
 
+    # -- storage -------------------------------------------------------------------------------
 
-CONFIG_FILE = "PBMSERV_CONFIG"
-"""The environment variable that names the TOML file; itself no setting."""
+    data_dir: kinds.Directory = Path("var")
+    """Where the server keeps its files. It makes var itself, but no other folder."""
+
+    database: kinds.Database = Field(
+        default_factory=lambda settings: f"sqlite:///{settings['data_dir']}/pbmserv.sqlite3",
+        repr=False,
+    )
+    """Players and boards: sqlite:///PATH or postgresql+psycopg://USER:PASSWORD@HOST/NAME. The
+    default is in PBMSERV_DATA_DIR."""
+
+    mail_days: kinds.Days = 14
+    """How long to keep the text of a mail after it was carried out; it can contain passwords."""
+
+    letter_days: kinds.Days = 7
+    """How long to keep a letter, as it was mailed, after it was sent."""
+
+    unused_days: kinds.Days = 0
+    """How long to keep the text of a mail that had no effect, or whose sender was not proven to be
+    a player; 0 = not at all."""
+
+    inbox_octets: kinds.Octets = 2 << 30
+    """Room for the texts of all mails, such as 500M or 2G; deploy/README.md says which go first."""
+
+    # -- mail that comes in --------------------------------------------------------------------
+
+    smtp: kinds.Port = Listen("127.0.0.1", 2525)
+    """Takes mail by SMTP; empty = off, port 0 = any free port."""
+
+    smtps: kinds.Port = None
+    """Takes mail by SMTP that is encrypted from its first octet; empty = off."""
+
+    lmtp: kinds.PortOrSocket = None
+    """Takes mail by LMTP, from a mail server in front; empty = off."""
+
+    tls_cert: kinds.PemFile = None
+    """Certificate chain, for STARTTLS and PBMSERV_SMTPS; read again when it changes."""
+
+    tls_key: kinds.PemFile = None
+    """The certificate's key, without a passphrase; empty = it is in PBMSERV_TLS_CERT."""
+
+    mail_servers: kinds.Networks = _THIS_MACHINE
+    """Your own mail servers, which pass on the mails of others: neither limits for networks nor SPF
+    apply to them."""
+
+    sessions: kinds.Sessions = 100
+    """Sessions that strangers may have open at each of the mail ports; your own mail servers have
+    as many for themselves."""
+
+    sessions_network: kinds.Sessions = 20
+    """Of these, for one network (/24, /64)."""
+
+    sender_checks: kinds.Switch = True
+    """Ask name servers (SPF, DKIM, DMARC) who sent a mail, so that a password may be left out;
+    off = no sender is ever proven."""
+
+    authserv_id: kinds.AuthservId = ""
+    """The name in the Authentication-Results that your own mail servers write, which must remove
+    any such field from mails that come in; empty = theirs are not read."""
+
+    authserv_hops: kinds.Hops = 0
+    """Received fields of your own mail servers above those Authentication-Results; 0 = none, so
+    nobody else can have written them."""
+
+    arc_sealers: kinds.Domains = frozenset()
+    """Forwarders whose ARC seals you trust, such as google.com; empty = none."""
+
+    # -- limits --------------------------------------------------------------------------------
+
+    rate_player: kinds.Rate = "240/hour"
+    """Mails to take from one player; empty = no limit."""
+
+    rate_address: kinds.Rate = "240/hour"
+    """Mails to take from one address; empty = no limit."""
+
+    rate_network: kinds.Rate = "1200/hour"
+    """Mails to take from one network (/24, /64); empty = no limit."""
+
+    rate_refusals: kinds.Rate = "20/hour; 40/day"
+    """Answers to one sender that only refuse; empty = no limit."""
+
+    rate_answers: kinds.Rate = "20/hour; 60/day"
+    """Answers to one address whose mails prove nothing, from one network; empty = no limit."""
+
+    rate_confirmations: kinds.Rate = "5/day"
+    """Letters that ask one address to confirm a signup, a change of address or a new board, from
+    one network; empty = no limit."""
+
+    rate_resets: kinds.Rate = "3/day"
+    """Letters to one player that offer a new password; empty = no limit."""
+
+    mail_seconds: kinds.Seconds = 15
+    """How long one mail may keep the others waiting (PostgreSQL: four times as long) before the
+    server tries it alone; the second time it keeps the mail for you."""
+
+    # -- letters -------------------------------------------------------------------------------
+
+    address: kinds.Address = "pbmserv@localhost"
+    """The address players write to; at most 18 characters before the @."""
+
+    relay: kinds.Relay = Field(
+        default_factory=lambda settings: f"maildir:{settings['data_dir']}/mail",
+        repr=False,
+    )
+    """Where letters go: maildir:DIRECTORY, smtp://HOST:PORT, smtps://USER:PASSWORD@HOST,
+    lmtp://HOST:PORT. The default is in PBMSERV_DATA_DIR."""
+
+    domain_letters: kinds.SmallNumber = 8
+    """Letters to hand to an SMTP relay at once for one recipient domain, of 32 in all for each
+    process; 0 = no limit."""
+
+    dkim_keys: kinds.KeyFiles = ()
+    """Keys that sign letters; see `pbmserv dkim`. Empty = letters are not signed."""
+
+    templates: kinds.Folder = None
+    """Your own templates of letters, pages, help and boards, by the names that `pbmserv templates
+    list` shows; empty = those of this version. They are programs: only you may write there."""
+
+    # -- pages ---------------------------------------------------------------------------------
+
+    web: kinds.Port = Listen("127.0.0.1", 8025)
+    """Web pages; empty = off, port 0 = any free port."""
+
+    metrics: kinds.Port = None
+    """Numbers for Prometheus (/metrics) and the whole of /healthz, for machines of your own only;
+    such as 127.0.0.1:8026; empty = off."""
+
+    web_url: kinds.WebUrl = Field(default="", validate_default=True)
+    """How players reach the web pages, for links in letters; empty = made from PBMSERV_WEB."""
+
+    web_proxies: kinds.Networks = _THIS_MACHINE
+    """Your own proxies in front of the pages: no limit for networks applies to them, and
+    X-Forwarded-For says for whom they ask."""
+
+    security_contact: kinds.Contact = ""
+    """Where to report a security hole, for /.well-known/security.txt; empty = no such file."""
+
+    mailbox: kinds.LoopbackPort = Field(
+        default_factory=lambda settings: _MAILBOX if _is_for_trying_out(settings) else None
+    )
+    """A mailbox in the browser, to try the server out, for this machine alone: it reads the
+    Maildirs of PBMSERV_RELAY; empty = off. The default is off, too, if letters go elsewhere or
+    PBMSERV_WEB_URL is set."""
+
+    operator_pages: kinds.Port = None
+    """Pages on which operators do what they can do at the command line, such as 127.0.0.1:8028;
+    empty = off."""
+
+    operator_token: kinds.File = None
+    """The token that opens them; `pbmserv operator-token FILE` makes one."""
+
+    operator_url: kinds.OperatorUrl = ""
+    """How operators reach them through a proxy of your own; empty = only this machine does."""
+
+    # -- players -------------------------------------------------------------------------------
+
+    signup: kinds.Signup = "confirm"
+    """New players: confirm = answer a letter first, open = at once, closed = none."""
+
+    operators: kinds.Userids = frozenset()
+    """Players who may write to everybody (broadcast); empty = nobody."""
+
+    away_days: kinds.DaysOfAYear = 30
+    """Days a player can be away in a calendar year, while no clock runs."""
+
+    invitations: kinds.SmallNumber = 3
+    """Friends a player can invite by mail address in a day; 0 = nobody can."""
+
+    # -- log -----------------------------------------------------------------------------------
+
+    log_level: kinds.LogLevel = "info"
+    """Events in the log: info = a line for each mail, letter and refusal, warning = only what goes
+    wrong."""
+
+    log_format: kinds.LogFormat = "text"
+    """The form of the log: text = key=value, json = an object in each line."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take values from arguments only: `load` reads the sources, and notes which has what."""
+        return (init_settings,)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _as_text(cls, value: object) -> str:
+        """Return the text that the environment would hold for a value of a TOML file."""
+        text = _text_of_toml(value)
+        if text is None:
+            raise PydanticCustomError(NOT_A_TEXT, "write it in quotes")
+        return text.strip()
+
+    @field_validator("web_url")
+    @classmethod
+    def _url_of_pages(cls, url: str, info: ValidationInfo) -> str:
+        web = info.data.get("web")
+        return url or (public_url(web) if web else "")
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        if contradictions := list(_contradictions(self)):
+            raise ValueError("\n".join(contradictions))
+        return self
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Settings together with where each came from.
+    """Settings together with the source of each.
 
     Attributes:
-        settings: checked.
-        sources: for each field ``"default"``, ``"environment PBMSERV_X"`` or
-            ``"file PATH"``.
-        unread: PBMSERV_ variables that are no setting: probably slips.
+        settings: the checked settings.
+        sources: for each field ``"default"``, ``"environment PBMSERV_X"`` or ``"file PATH"``.
+        warnings: sentences about PBMSERV_ variables that are not settings: probably misspelt.
     """
 
     settings: Settings
     sources: Mapping[str, str]
-    unread: tuple[str, ...] = ()
-
-
-@cache
-def described() -> tuple[Setting, ...]:
-    """Every setting, in the order of `Settings`."""
-    hints = get_type_hints(Settings, include_extras=True)
-    return tuple(setting for hint in hints.values() for setting in hint.__metadata__)
-
-
-def shown(settings: Settings, key: str) -> str:
-    """One setting's value as text that is fit for a screen: passwords blanked."""
-    value = getattr(settings, key)
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, frozenset):
-        return ", ".join(sorted(value))
-    if isinstance(value, tuple):
-        return ", ".join(map(str, value))
-    return "" if value is None else blank_passwords(str(value))
-
-
-def public_url(web: Listen) -> str:
-    """The base URL of pages served at *web*; wildcard addresses become localhost.
-
-    With port 0 it is ``""``: call again with the port that was bound.
-    """
-    if not web.port:
-        return ""
-    host = "localhost" if web.host in {"0.0.0.0", "::"} else web.host  # noqa: S104 - compared only
-    return f"http://{Listen(host, web.port)}"
+    warnings: tuple[str, ...] = ()
 
 
 def load(environ: Mapping[str, str], config_path: Path | None) -> Loaded:
     """Read the settings from the environment and from a TOML file.
 
-    The file is *config_path*, else the one that PBMSERV_CONFIG names, else
-    none. The environment wins over the file. In the file the keys are the
-    names in lower case without their prefix, and values are strings; a number, a
-    switch or a list of either says the same as its text.
+    The environment wins over the file.
+
+    Args:
+        environ: environment variables.
+        config_path: the TOML file; ``None`` = the one that PBMSERV_CONFIG names, if any.
 
     Raises:
-        ConfigError: naming every wrong setting, its value and what is right.
+        ConfigError: naming every wrong setting, its value and what to write instead.
     """
-    named = environ.get(CONFIG_FILE, "")
-    path = config_path or (Path(named) if named else None)
-    problems: list[str] = []
-    from_file = _read_file(path, problems) if path is not None else {}
-    texts: dict[str, str] = {}
-    sources: dict[str, str] = {}
-    for setting in described():
-        if setting.env in environ:
-            texts[setting.key] = environ[setting.env].strip()
-            sources[setting.key] = f"environment {setting.env}"
-        elif setting.key in from_file:
-            texts[setting.key] = from_file[setting.key].strip()
-            sources[setting.key] = f"file {path}"
-        else:
-            sources[setting.key] = "default"
-
-    values: dict[str, Any] = {}
-    for setting in described():
-        # data_dir and web stand before what is derived from them.
-        text = texts[setting.key] if setting.key in texts else _default(setting, values)
-        try:
-            values[setting.key] = setting.read(text)
-        except ValueError as error:
-            given = f'{setting.env} = "{blank_passwords(one_line(text))}" ({sources[setting.key]})'
-            problems.append(f"{given}: {_with_example(one_line(str(error)), setting, values)}")
-    if not problems:
-        if sources["mailbox"] == "default" and not _is_for_trying_out(values):
-            values["mailbox"] = None
-        problems += _contradictions(values)
-    if problems:
-        raise ConfigError("\n".join(problems))
-    if not values["web_url"] and values["web"] is not None:
-        values["web_url"] = public_url(values["web"])
-    return Loaded(Settings(**values), sources, tuple(_unread(environ)))
+    name = environ.get(CONFIG_FILE, "")
+    path = config_path or (Path(name) if name else None)
+    keys = list(Settings.model_fields)
+    file, faults = read_file(path, keys) if path else ({}, [])
+    variables = Environment(Settings, environ)()
+    sources = dict.fromkeys(keys, "default")
+    sources |= dict.fromkeys(file, f"file {path}")
+    sources |= {key: f"environment {variable_of(key)}" for key in variables}
+    try:
+        settings = Settings(**(file | variables))
+    except ValidationError as error:
+        raise ConfigError("\n".join([*faults, *sentences(error, Settings, sources)])) from None
+    if faults:
+        raise ConfigError("\n".join(faults))
+    return Loaded(settings, sources, tuple(unknown_variables(environ, keys)))
 
 
-def _is_for_trying_out(values: Mapping[str, Any]) -> bool:
-    """Whether nobody but this machine plays: letters stay here, and so do the pages."""
-    web = values["web"]
-    stays = _letters_stay(values) and not values["web_url"] and values["smtp"] is not None
-    return stays and web is not None and web.is_loopback
+def _text_of_toml(value: object) -> str | None:
+    """Return a string, number, switch or list as text; ``None`` for other values."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list):
+        texts = [_text_of_toml(item) for item in value]
+        return None if None in texts else ", ".join(map(str, texts))
+    return str(value) if isinstance(value, (str, int)) else None
 
 
-def _letters_stay(values: Mapping[str, Any]) -> bool:
-    return str(values["relay"]).lower().startswith("maildir:")
+# -- settings that depend on each other --------------------------------------------------------
 
 
-def _contradictions(values: Mapping[str, Any]) -> Iterator[str]:
-    for name in ("smtps", "tls_key"):
-        if values[name] and not values["tls_cert"]:
-            yield (
-                f'PBMSERV_{name.upper()} = "{values[name]}": '
-                "name the certificate's file in PBMSERV_TLS_CERT, too"
-            )
-    if values["mailbox"] and not _letters_stay(values):
+def _is_for_trying_out(settings: Mapping[str, Any]) -> bool:
+    """Whether only this machine plays: letters stay here, and so do the pages."""
+    web = settings["web"]
+    return (
+        _keeps_letters(settings["relay"])
+        and settings["smtp"] is not None
+        and web is not None
+        and web.is_loopback
+        and settings["web_url"] == public_url(web)
+    )
+
+
+def _keeps_letters(relay: str) -> bool:
+    return relay.lower().startswith("maildir:")
+
+
+def _contradictions(settings: Settings) -> Iterator[str]:
+    """Yield a sentence for each setting that does not go with another."""
+    if settings.smtps and not settings.tls_cert:
+        yield _wants_certificate("PBMSERV_SMTPS", settings.smtps)
+    if settings.tls_key and not settings.tls_cert:
+        yield _wants_certificate("PBMSERV_TLS_KEY", settings.tls_key)
+    if settings.mailbox and not _keeps_letters(settings.relay):
         yield (
-            f'PBMSERV_MAILBOX = "{values["mailbox"]}": it shows Maildirs, so PBMSERV_RELAY must be '
+            f'PBMSERV_MAILBOX = "{settings.mailbox}": it shows Maildirs, so PBMSERV_RELAY must be '
             "maildir:DIRECTORY"
         )
-    if values["mailbox"] and values["smtp"] is None:
-        yield f'PBMSERV_MAILBOX = "{values["mailbox"]}": it writes by SMTP, so set PBMSERV_SMTP'
-    yield from _unguarded(values)
+    if settings.mailbox and settings.smtp is None:
+        yield f'PBMSERV_MAILBOX = "{settings.mailbox}": it writes by SMTP, so set PBMSERV_SMTP'
+    yield from _open_operator_pages(settings)
 
 
-def _unguarded(values: Mapping[str, Any]) -> Iterator[str]:
-    """Why operators' pages would be open to more than operators."""
-    listen, url = values["operator_pages"], values["operator_url"]
+def _wants_certificate(name: str, value: object) -> str:
+    return f'{name} = "{value}": name the certificate\'s file in PBMSERV_TLS_CERT, too'
+
+
+def _open_operator_pages(settings: Settings) -> Iterator[str]:
+    """Yield a sentence for each way in which others than operators could use their pages."""
+    listen, url = settings.operator_pages, settings.operator_url
     if listen is not None:
-        if values["operator_token"] is None:
+        if settings.operator_token is None:
             yield (
                 f'PBMSERV_OPERATOR_PAGES = "{listen}": name the file of their token in '
                 "PBMSERV_OPERATOR_TOKEN; `pbmserv operator-token FILE` makes one"
@@ -303,70 +379,3 @@ def _unguarded(values: Mapping[str, Any]) -> Iterator[str]:
             f'PBMSERV_OPERATOR_URL = "{url}": the token would pass in the clear; write an https '
             "URL, such as https://operators.example.org"
         )
-
-
-def _with_example(wrong: str, setting: Setting, values: Mapping[str, Any]) -> str:
-    """What is wrong, with something that is right; the default, if its reader names nothing."""
-    if "such as " in wrong or not setting.default:
-        return wrong
-    return f"{wrong}, such as {_default(setting, values)}"
-
-
-def _default(setting: Setting, values: Mapping[str, Any]) -> str:
-    return setting.default.replace("<data>", str(values.get("data_dir", "var")))
-
-
-def _read_file(path: Path, problems: list[str]) -> dict[str, str]:
-    try:
-        table = tomllib.loads(read_octets(path).decode("utf-8-sig"))
-    except OSError as error:
-        problems.append(f"settings file {path}: {error.strerror or error}")
-        return {}
-    except UnicodeDecodeError:
-        problems.append(f"settings file {path}: it is not UTF-8; save it as UTF-8")
-        return {}
-    except tomllib.TOMLDecodeError as error:
-        problems.append(f"settings file {path}: not TOML: {error}")
-        return {}
-    keys = [setting.key for setting in described()]
-    read: dict[str, str] = {}
-    for key, value in table.items():
-        if key not in keys:
-            near = _near(key.lower().removeprefix(PREFIX.lower()), keys)
-            told = f"did you mean {near}?" if near else f"there are {', '.join(keys)}"
-            problems.append(f"{one_line(key)} (file {path}): no such setting; {told}")
-        elif (text := _text(value)) is None:
-            problems.append(f'{key} (file {path}): write it in quotes, as {key} = "…"')
-        else:
-            read[key] = text
-    return read
-
-
-def _text(value: object) -> str | None:
-    """What the environment would say: of a number, a switch and a list, too; ``None``: nothing."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, list):
-        texts = [_text(one) for one in value]
-        return None if None in texts else ", ".join(map(str, texts))
-    return str(value) if isinstance(value, (str, int)) else None
-
-
-def _near(name: str, known: Iterable[str]) -> str:
-    """The name that was probably meant; ``""``: there is none like it."""
-    return next(iter(get_close_matches(name, list(known), 1, 0.8)), "")
-
-
-def slip(name: str) -> str:
-    """What to tell of a variable that is no setting, after its name."""
-    near = _near(name, [setting.env for setting in described()] + [CONFIG_FILE])
-    return "is not a setting; " + (f"did you mean {near}?" if near else "it does nothing")
-
-
-def _unread(environ: Mapping[str, str]) -> Iterator[str]:
-    known = {setting.env for setting in described()} | {CONFIG_FILE}
-    # Kubernetes gives every pod PBMSERV_PORT… and PBMSERV_SERVICE_… for a service of that name.
-    foreign = ("PBMSERV_PORT", "PBMSERV_SERVICE_", "PBMSERV_TEST_")
-    for name in sorted(environ):
-        if name.startswith(PREFIX) and name not in known and not name.startswith(foreign):
-            yield name

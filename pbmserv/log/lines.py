@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Literal, TypeAlias
 
-from pbmserv.config.values import blank_passwords
+from pbmserv.config.display import blank_passwords
 from pbmserv.errors import ServerFault
 
 Style: TypeAlias = Literal["text", "json"]

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-from pbmserv.config.values import Listen
+from pbmserv.config.listen import Listen
 from pbmserv.errors import ConfigError
 from pbmserv.net.connection_limits import ConnectionLimits, Place, peer_of
 

@@ -11,8 +11,8 @@ from sqlalchemy.exc import DBAPIError
 
 from pbmserv.clock import Clock, SystemClock
 from pbmserv.commands.table.catalogue import BY_NAME
+from pbmserv.config.display import blank_passwords
 from pbmserv.config.settings import Settings
-from pbmserv.config.values import blank_passwords
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.letters.compose import Composer

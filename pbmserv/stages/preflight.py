@@ -1,7 +1,7 @@
-"""What must be there before a server starts, told in one sentence each when it is not.
+"""Checks before a server starts; each that fails is one sentence for the operator.
 
-A folder that is not there is most often one that was misspelt, or a disk that is not mounted: a
-new one in its place would hold a new, empty database. So only the default one is made.
+A folder that does not exist is most often misspelt, or on a disk that is not mounted: a new one in
+its place would hold a new, empty database. So only the default folder is made.
 """
 
 from __future__ import annotations
@@ -13,38 +13,39 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pbmserv.clock import WRITTEN, Clock
-from pbmserv.config.settings import Loaded, Settings, shown
-from pbmserv.config.values import PREFIX
+from pbmserv.config.display import text_of
+from pbmserv.config.settings import Loaded, Settings
+from pbmserv.config.sources import variable_of
 from pbmserv.errors import ConfigError, OperatorError, ServerFault
 
 STAGES = ("door", "play", "post", "bots", "web")
-"""In the order in which they start."""
+"""Names of the stages, in the order in which they start."""
 
 
 def stage_of_process(name: str) -> str:
-    """What a process of this name runs: ``post2`` is a second post."""
+    """Return the stage that a process of this name runs: ``post2`` is a second post."""
     return name.rstrip("0123456789")
 
 
 def stages_of(only: str) -> tuple[str, ...]:
-    """The stages that ``--only`` names, in their order; all of them where it names none.
+    """Return the stages that ``--only`` names, in the order of `STAGES`; all if it names none.
 
     Raises:
-        ConfigError: it names one that there is not.
+        ConfigError: a name is not a stage.
     """
-    named = [word for word in only.replace(",", " ").split() if word]
-    for word in named:
+    words = only.replace(",", " ").split()
+    for word in words:
         if word not in STAGES:
-            known = ", ".join(STAGES)
-            raise ConfigError(f"--only {word}: there is no such stage; there are {known}")
-    return tuple(stage for stage in STAGES if not named or stage in named)
+            names = ", ".join(STAGES)
+            raise ConfigError(f"--only {word}: there is no such stage; there are {names}")
+    return tuple(stage for stage in STAGES if not words or stage in words)
 
 
 def must_take_mail(settings: Settings) -> None:
-    """Refuse to serve where no mail could ever come in.
+    """Refuse to serve if no mail can ever come in.
 
     Raises:
-        ConfigError: says which setting to set.
+        ConfigError: naming the setting to set.
     """
     if settings.smtp is None and settings.smtps is None and settings.lmtp is None:
         raise ConfigError(
@@ -54,11 +55,13 @@ def must_take_mail(settings: Settings) -> None:
 
 
 def must_be_set(clock: Clock) -> None:
-    """Refuse to serve by a clock that cannot be right: letters would be dated by it, and once it
-    is set games would be lost that began a moment ago.
+    """Refuse to serve by a clock that cannot be right.
+
+    Letters would have a wrong date, and setting the clock later would end games that had just
+    begun.
 
     Raises:
-        ServerFault: no setting is wrong, so a service manager tries again until the clock is set.
+        ServerFault: not a `ConfigError`, so a service manager tries again until the clock is set.
     """
     if (now := clock.now()) < WRITTEN:
         raise ServerFault(
@@ -69,10 +72,10 @@ def must_be_set(clock: Clock) -> None:
 
 @contextmanager
 def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
-    """Hold the places that *stages* work in: there, writable, and no other server's.
+    """Hold the folders and the database that *stages* work in.
 
     Raises:
-        ConfigError: says what is wrong with one, and what would help.
+        ConfigError: one does not exist, cannot be written to, or belongs to a running server.
     """
     from pbmserv.files import file_of, held
 
@@ -96,10 +99,10 @@ def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
 
 
 def database_place(loaded: Loaded) -> None:
-    """Make sure that a SQLite database can be where the settings say.
+    """Check that a SQLite database can be where the settings say.
 
     Raises:
-        ConfigError: it cannot; says what would help.
+        ConfigError: it cannot; the message says what would help.
     """
     from pbmserv.files import file_of, why_not
     from pbmserv.store.core.database import mail_url
@@ -112,18 +115,18 @@ def database_place(loaded: Loaded) -> None:
     if loaded.sources["data_dir"] == "default" and path.parent == loaded.settings.data_dir:
         _make(loaded, "data_dir", path.parent)
     _must_be_writable(loaded, "database", path.parent)
-    for one in filter(None, (path, file_of(mail_url(loaded.settings.database)))):
-        try:  # `os.access` would not say why; nobody here has opened it with SQLite yet
-            os.close(os.open(one, os.O_RDWR))
+    for file in filter(None, (path, file_of(mail_url(loaded.settings.database)))):
+        try:  # `os.access` would not say why; this process has not opened it with SQLite yet
+            os.close(os.open(file, os.O_RDWR))
         except FileNotFoundError:  # the first start makes it
             continue
         except OSError as error:
-            why = f"the server cannot write to {one}: {why_not(error)}"
+            why = f"the server cannot write to {file}: {why_not(error)}"
             raise _wrong(loaded, "database", why) from None
 
 
 def _letters_place(loaded: Loaded) -> None:
-    """A Maildir relay's folder; one inside the data folder is made."""
+    """Check the folder of a Maildir relay, and make it if it is inside the data folder."""
     scheme, _, name = loaded.settings.relay.strip().partition(":")
     if scheme.lower() != "maildir":
         return
@@ -165,6 +168,5 @@ def _must_be_writable(loaded: Loaded, key: str, folder: Path) -> None:
 
 
 def _wrong(loaded: Loaded, key: str, why: str) -> ConfigError:
-    name = f"{PREFIX}{key.upper()}"
-    given = f'{name} = "{shown(loaded.settings, key)}" ({loaded.sources[key]})'
-    return ConfigError(f"{given}: {why}")
+    text = text_of(getattr(loaded.settings, key))
+    return ConfigError(f'{variable_of(key)} = "{text}" ({loaded.sources[key]}): {why}')

@@ -27,7 +27,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pbmserv.commands.grammar.words import USERID
-from pbmserv.config.values import Listen
+from pbmserv.config.listen import Listen
 from pbmserv.errors import RelayError
 from pbmserv.mail.reply_address import MailDomain, mailbox_secret
 from pbmserv.outbound.relay_url import read_relay_url

@@ -10,10 +10,11 @@ from typing import Any, Protocol
 
 from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from pbmserv.engine.types import Drawing
+from pbmserv.extras import why_missing
 from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards.public_pages import Finished, GamePage, PublicPlayer
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, GuestPage
@@ -211,8 +212,14 @@ class _Public:
         return tagged(request, self._printer.replay, "text/javascript; charset=utf-8", LASTING)
 
     async def picture(self, request: Request) -> Response:
-        """The same as a picture: nothing of a box that others have still to solve."""
+        """Answer with a board as a picture: nothing of a box that others have still to solve.
+
+        Without Pillow a PNG's address leads to the same picture as SVG.
+        """
         is_png = request.url.path.endswith(".png")
+        if is_png and why_missing("PIL"):
+            path, query = request.url.path.removesuffix(".png"), request.url.query
+            return RedirectResponse(f"{path}.svg{'?' if query else ''}{query}")
 
         async def make(number: int, turn: int | None) -> bytes | None:
             found = await self._service.game(number, turn)

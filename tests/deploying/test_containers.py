@@ -79,7 +79,7 @@ def test_what_is_copied_is_enough_to_install_and_is_let_through(tmp_path: Path) 
     assert runs[0] == ["python3", "-m", "venv", "/opt/pbmserv"]
     (install,) = [run for run in runs if "pip" in run]
     assert install[:4] == ["/opt/pbmserv/bin/python", "-m", "pip", "install"]
-    assert install[-3:] == ["-c", "constraints.txt", "."]
+    assert install[-3:] == ["-c", "constraints.txt", ".[postgresql,pictures]"]
     offline = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--target", str(home)]
     offline.append("--no-compile")  # nothing of it runs
     done = subprocess.run(

@@ -7,7 +7,6 @@ import re
 import shlex
 import signal
 import threading
-from dataclasses import replace
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -17,15 +16,15 @@ from processes import DOMAIN, Process
 from running import Running, start
 
 from pbmserv.cli.main import run
+from pbmserv.config.listen import Listen
 from pbmserv.config.settings import Settings
-from pbmserv.config.values import Listen
 from pbmserv.serve import greeting, program
 from pbmserv.stages.preflight import STAGES
 
 
 def as_it_runs(server: Running) -> Settings:
     """The settings with the port that was found for port 0, as `serve` has them."""
-    return replace(server.server.settings, smtp=Listen("127.0.0.1", server.port))
+    return server.server.settings.model_copy(update={"smtp": Listen("127.0.0.1", server.port)})
 
 
 def commands(text: str) -> list[list[str]]:
@@ -66,15 +65,15 @@ def test_a_first_game_is_offered_only_where_it_can_be_played(tmp_path: Path) -> 
     assert "A first game" in greeting(settings)
     assert f"LMTP {tmp_path}/lmtp.sock" in greeting(settings)
     for other in (
-        replace(settings, signup="closed"),
-        replace(settings, relay="smtp://relay.example"),
-        replace(settings, smtp=None),
+        settings.model_copy(update={"signup": "closed"}),
+        settings.model_copy(update={"relay": "smtp://relay.example"}),
+        settings.model_copy(update={"smtp": None}),
     ):
         assert "A first game" not in greeting(other)
         assert "Ctrl-C stops the server" in greeting(other)
     secret = "postgresql+psycopg://games:hunter2@db.example/games"
-    assert "hunter2" not in greeting(replace(settings, database=secret))
-    assert "pages      off" in greeting(replace(settings, web=None))
+    assert "hunter2" not in greeting(settings.model_copy(update={"database": secret}))
+    assert "pages      off" in greeting(settings.model_copy(update={"web": None}))
     parts = {"door": "mail in", "post": "mail out", "web": "pages"}
     for stage in STAGES:
         told = greeting(settings, stages=[stage])

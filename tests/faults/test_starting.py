@@ -20,8 +20,8 @@ from programs import free_port
 from running import MovableClock
 from wire import Wire, mail
 
+from pbmserv.config.listen import Listen
 from pbmserv.config.settings import load
-from pbmserv.config.values import Listen
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.files import make_private
 from pbmserv.net.listening import bind

@@ -20,7 +20,7 @@ from pbmserv.commands.grammar.line import LONGEST_LINE
 from pbmserv.commands.grammar.words import first_and_last_day, fold, split
 from pbmserv.commands.reading.mail import clean_subject, read, read_message
 from pbmserv.commands.reading.quoted_lines import Quoted, bare
-from pbmserv.config.values import blank_passwords
+from pbmserv.config.display import blank_passwords
 from pbmserv.engine.plans import read_plan
 from pbmserv.engine.record import read_record
 from pbmserv.engine.types import Move, Seat

@@ -252,11 +252,11 @@ def test_the_coach_knows_the_best_port_of_each_turn() -> None:
 def test_without_numba_the_house_says_so_and_plays_as_it_can(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(finding, "find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "numba", None)
     with caplog.at_level(logging.WARNING, "pbmserv.games"):
         assert compiled_loops.__wrapped__() is None
     assert vars(caplog.records[-1])["because"] == missing_loops()
-    assert "pip install pbmserv[solver]" in missing_loops()
+    assert "needs numba, which is not installed" in missing_loops()
     monkeypatch.setattr(finding, "compiled_loops", lambda: None)
     view = view_of(LARGE, box_of(LARGE, 8), range(0, 60, 9))
     found = candidates(view, Rng(b"plain", 1))
@@ -267,12 +267,16 @@ def test_without_numba_the_house_says_so_and_plays_as_it_can(
 
 
 def test_a_numba_that_does_not_load_is_none(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(sys.modules, "numba", None)
+    (tmp_path / "numba.py").write_text("raise ImportError('made for another processor')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "numba"]:
+        monkeypatch.delitem(sys.modules, name)
     with caplog.at_level(logging.WARNING, "pbmserv.games"):
         assert compiled_loops.__wrapped__() is None
     assert "weak on large Blackbox boards" in caplog.text
+    assert vars(caplog.records[-1])["because"] == "made for another processor"
 
 
 def test_where_what_was_compiled_may_not_run_the_house_does_without(

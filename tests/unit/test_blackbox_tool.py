@@ -23,9 +23,10 @@ import pytest
 from rows import rows
 from typer.testing import CliRunner, Result
 
+from pbmserv.extras import why_missing
 from pbmserv.games.blackbox.bots import difficulty
 from pbmserv.games.blackbox.bots.difficulty import grade, is_unique
-from pbmserv.games.blackbox.cli import app, studies
+from pbmserv.games.blackbox.cli import app
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import trace_all
 from pbmserv.games.blackbox.options import Grade, Options
@@ -62,7 +63,7 @@ def test_the_example_of_each_command_works(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(studies, "find_spec", lambda _: None)  # compiling takes longer than all
+    monkeypatch.setitem(sys.modules, "numba", None)  # compiling takes longer than all
     shown = re.sub(r"\s+", " ", printed(name, "--help"))
     found = re.search(r"Example: (pbmserv blackbox .*?) ╭", shown)
     assert found, shown
@@ -444,7 +445,7 @@ def by_name(told: str) -> dict[str, str]:
 
 
 def test_study_counts_what_rays_tell_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studies, "find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "numba", None)
     options = Options(4, 3, 4, 4)
     spectra = [tuple(trace_all(options.board, one)) for one in combinations(range(12), 4)]
     sizes = Counter(spectra)
@@ -457,10 +458,13 @@ def test_study_counts_what_rays_tell_without_numba(monkeypatch: pytest.MonkeyPat
     bits = [-sum(n / 495 * log2(n / 495) for n in one) for one in shares]
     assert told["bits of a first probe into A, B"] == " ".join(f"{one:.3f}" for one in bits)
     assert 4 < float(told["greedy by bits: probes until one class is left"]) < 9
-    assert "Without numba the rest is left out: pip install pbmserv[solver]" in told
+    assert f"The rest is left out: {why_missing('numba')}" in told
     refused = run("study", "8x8/4")
     assert refused.exit_code == 2
-    assert "635,376 layouts are too many without numba" in refused.stderr
+    assert (
+        "635,376 layouts are too many for plain Python: the compiled search needs numba"
+        in refused.stderr
+    )
 
 
 @pytest.mark.slow
@@ -472,7 +476,7 @@ def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) ->
     ran = forking.run(["blackbox", "study", "4x4/3"], quickly, timeout=500)
     assert (ran.returncode, ran.stderr) == (0, "")
     fast = by_name(ran.stdout)
-    monkeypatch.setattr(studies, "find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "numba", None)
     plain = {name: value for name, value in study("4x4/3").items() if value}
     assert len(plain) == 7
     assert {name: fast[name] for name in plain} == plain

@@ -1,7 +1,8 @@
-"""Settings: where they come from, and what is said when one is wrong."""
+"""Settings: where they come from, and the sentences about wrong ones."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.config.settings import Loaded, described, load, public_url, shown
-from pbmserv.config.values import Listen, blank_passwords
+from pbmserv.config.descriptions import descriptions
+from pbmserv.config.display import blank_passwords, text_of
+from pbmserv.config.listen import Listen, public_url
+from pbmserv.config.settings import Loaded, load
 from pbmserv.errors import ConfigError
 
 
@@ -18,13 +21,13 @@ def from_env(**settings: str) -> Loaded:
     return load({f"PBMSERV_{key.upper()}": value for key, value in settings.items()}, None)
 
 
-def told(**settings: str) -> str:
+def refusal_of(**settings: str) -> str:
     with pytest.raises(ConfigError) as refusal:
         from_env(**settings)
     return str(refusal.value)
 
 
-def test_with_nothing_said_a_newcomer_can_play_on_this_machine() -> None:
+def test_without_any_setting_a_newcomer_can_play_on_this_machine() -> None:
     settings = load({}, None).settings
     assert settings.data_dir == Path("var")
     assert settings.database == "sqlite:///var/pbmserv.sqlite3"
@@ -39,9 +42,9 @@ def test_with_nothing_said_a_newcomer_can_play_on_this_machine() -> None:
 
 
 def test_every_setting_says_its_name_unit_and_meaning() -> None:
-    assert [setting.key for setting in described()] == list(load({}, None).sources)
-    for setting in described():
-        assert setting.env.startswith("PBMSERV_")
+    assert [setting.key for setting in descriptions()] == list(load({}, None).sources)
+    for setting in descriptions():
+        assert setting.variable == f"PBMSERV_{setting.key.upper()}"
         assert setting.unit
         assert setting.meaning.endswith(".")
 
@@ -86,6 +89,7 @@ def test_the_environment_may_name_the_file_and_the_command_line_wins(tmp_path: P
         ("smtp = 2.5\n", 'smtp (file {file}): write it in quotes, as smtp = "…"'),
         ("smtp = [{}]\n", 'smtp (file {file}): write it in quotes, as smtp = "…"'),
         ("[web]\nport = 1\n", 'web (file {file}): write it in quotes, as web = "…"'),
+        ('_env_file = "x"\n', "_env_file (file {file}): no such setting; "),
         ("smtp\n", "settings file {file}: not TOML: "),
         ("\udcff", "settings file {file}: it is not UTF-8; save it as UTF-8"),
         ('smtp = "x"\n', 'PBMSERV_SMTP = "x" (file {file}): write host:port'),
@@ -99,6 +103,28 @@ def test_a_wrong_line_in_the_file_is_named(tmp_path: Path, text: str, complaint:
     assert complaint.format(file=file) in str(refusal.value)
 
 
+def test_a_value_that_is_not_a_text_is_not_repeated(tmp_path: Path) -> None:
+    file = tmp_path / "pbmserv.toml"
+    file.write_text('relay = {host = "mx.example.org", secret = "hush"}\n')
+    with pytest.raises(ConfigError) as refusal:
+        load({}, file)
+    assert str(refusal.value) == f'relay (file {file}): write it in quotes, as relay = "…"'
+
+
+def test_wrong_lines_and_wrong_variables_are_named_together(tmp_path: Path) -> None:
+    file = tmp_path / "pbmserv.toml"
+    file.write_text('adress = "a@b"\nsmtp = "x"\n')
+    with pytest.raises(ConfigError) as refusal:
+        load({"PBMSERV_WEB": "y"}, file)
+    starts = [line.split()[0] for line in str(refusal.value).splitlines()]
+    assert starts == ["adress", "PBMSERV_SMTP", "PBMSERV_WEB"]
+
+
+def test_the_environment_is_the_one_that_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PBMSERV_SIGNUP", "closed")
+    assert load({}, None).settings.signup == "confirm"
+
+
 def test_numbers_switches_and_lists_need_no_quotes(tmp_path: Path) -> None:
     file = tmp_path / "pbmserv.toml"
     file.write_text(
@@ -108,8 +134,29 @@ def test_numbers_switches_and_lists_need_no_quotes(tmp_path: Path) -> None:
     )
     settings = load({}, file).settings
     assert (settings.authserv_hops, settings.sender_checks) == (1, False)
-    assert shown(settings, "mail_servers") == "127.0.0.1/32, 10.0.0.0/8"
+    assert text_of(settings.mail_servers) == "127.0.0.1/32, 10.0.0.0/8"
     assert settings.operators == frozenset()
+
+
+@given(
+    key=st.sampled_from([setting.key for setting in descriptions()]),
+    value=st.recursive(
+        st.text(max_size=10) | st.integers() | st.booleans() | st.floats(),
+        lambda values: st.lists(values, max_size=3),
+        max_leaves=5,
+    ),
+)
+def test_any_value_in_the_file_is_accepted_or_refused_in_printable_lines(
+    key: str, value: object, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "any.toml"
+    file.write_text(f"{key} = {json.dumps(value)}\n")
+    refusal = ""
+    try:
+        load({}, file)
+    except ConfigError as error:
+        refusal = str(error)
+    assert all(line.isprintable() for line in refusal.split("\n"))
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -117,8 +164,8 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         load({}, tmp_path / "missing.toml")
 
 
-def test_all_wrong_settings_are_told_at_once() -> None:
-    lines = told(smtp="nonsense", web="localhost", signup="maybe").splitlines()
+def test_all_wrong_settings_are_named_at_once() -> None:
+    lines = refusal_of(smtp="nonsense", web="localhost", signup="maybe").splitlines()
     assert [line.split()[0] for line in lines] == ["PBMSERV_SMTP", "PBMSERV_WEB", "PBMSERV_SIGNUP"]
     assert lines[2] == (
         'PBMSERV_SIGNUP = "maybe" (environment PBMSERV_SIGNUP): '
@@ -127,16 +174,16 @@ def test_all_wrong_settings_are_told_at_once() -> None:
 
 
 @rows("key", ["data_dir", "database", "address", "relay", "signup"])
-def test_what_cannot_be_off_must_not_be_empty(key: str) -> None:
-    assert f'PBMSERV_{key.upper()} = ""' in told(**{key: ""})
+def test_a_setting_that_cannot_be_off_must_not_be_empty(key: str) -> None:
+    assert f'PBMSERV_{key.upper()} = ""' in refusal_of(**{key: ""})
 
 
 def test_operators_are_userids_in_any_case_and_with_any_separator() -> None:
     assert load({}, None).settings.operators == frozenset()
     settings = from_env(operators=" Alice,bob  carol-2").settings
     assert settings.operators == {"alice", "bob", "carol-2"}
-    assert shown(settings, "operators") == "alice, bob, carol-2"
-    assert "write userids with commas between them" in told(operators="alice@example.org")
+    assert text_of(settings.operators) == "alice, bob, carol-2"
+    assert "write userids with commas between them" in refusal_of(operators="alice@example.org")
 
 
 def test_empty_turns_the_doors_off() -> None:
@@ -194,9 +241,9 @@ def test_any_text_is_a_place_that_reads_back_or_a_value_error(text: str) -> None
 
 def test_only_lmtp_takes_a_socket_path() -> None:
     assert from_env(lmtp="/run/pbmserv.sock").settings.lmtp == Listen.parse("/run/pbmserv.sock")
-    assert "only LMTP takes a path" in told(smtp="/run/pbmserv.sock")
-    assert "at most 103 bytes" in told(lmtp="/" + "x" * 103)
-    assert "a socket's full path alone" in told(lmtp="unix:/run/pbmserv.sock")
+    assert "only LMTP takes a path" in refusal_of(smtp="/run/pbmserv.sock")
+    assert "at most 103 bytes" in refusal_of(lmtp="/" + "x" * 103)
+    assert "a socket's full path alone" in refusal_of(lmtp="unix:/run/pbmserv.sock")
 
 
 @rows(
@@ -235,7 +282,7 @@ def test_links_lead_to_the_public_url_if_there_is_one() -> None:
     ],
 )
 def test_a_public_url_that_no_link_can_begin_with(url: str) -> None:
-    assert "write a base URL, such as https://play.example.org" in told(web_url=url)
+    assert "write a base URL, such as https://play.example.org" in refusal_of(web_url=url)
 
 
 @rows(
@@ -260,7 +307,7 @@ def test_a_public_url_that_no_link_can_begin_with(url: str) -> None:
 )
 def test_the_address_leaves_room_for_reply_addresses(address: str, read: str | None) -> None:
     if read is None:
-        assert f'PBMSERV_ADDRESS = "{address}"' in told(address=address)
+        assert f'PBMSERV_ADDRESS = "{address}"' in refusal_of(address=address)
     else:
         local = from_env(address=address).settings.address.partition("@")[0]
         assert from_env(address=address).settings.address == read
@@ -295,14 +342,14 @@ def test_databases(url: str) -> None:
     ],
 )
 def test_databases_that_cannot_be_used(url: str, right: str) -> None:
-    message = told(database=url)
+    message = refusal_of(database=url)
     assert right in message
     assert "hush" not in message
 
 
 def test_a_relay_is_checked_by_the_relay(tmp_path: Path) -> None:
     assert from_env(relay="smtp://localhost:25").settings.relay == "smtp://localhost:25"
-    message = told(relay="pigeon://u:hush@host")
+    message = refusal_of(relay="pigeon://u:hush@host")
     assert message.startswith('PBMSERV_RELAY = "pigeon://u:***@host" (environment PBMSERV_RELAY): ')
     assert "hush" not in message
 
@@ -310,12 +357,12 @@ def test_a_relay_is_checked_by_the_relay(tmp_path: Path) -> None:
 def test_the_data_directory_is_a_directory(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    assert "name a directory" in told(data_dir=str(file))
-    assert "without question marks" in told(data_dir="var?mode=memory")
+    assert "name a directory" in refusal_of(data_dir=str(file))
+    assert "without question marks" in refusal_of(data_dir="var?mode=memory")
     assert from_env(data_dir="~").settings.data_dir == Path.home()
 
 
-def test_slips_in_the_environment_are_found_but_not_kubernetes_own_variables() -> None:
+def test_misspelt_variables_are_found_but_not_those_of_kubernetes() -> None:
     loaded = load(
         {
             "PBMSERV_SMPT": "127.0.0.1:1",
@@ -326,26 +373,28 @@ def test_slips_in_the_environment_are_found_but_not_kubernetes_own_variables() -
         },
         None,
     )
-    assert loaded.unread == ("PBMSERV_SMPT",)
+    assert loaded.warnings == ("PBMSERV_SMPT is not a setting; did you mean PBMSERV_SMTP?",)
 
 
-def test_no_password_is_shown() -> None:
+def test_no_password_is_printed() -> None:
     settings = from_env(
         database="postgresql+psycopg://pbm:hu%40sh%3A%2F@db/pbm?sslpassword=hush2",
         relay="smtps://games:hush3@mx.example.org",
     ).settings
-    assert shown(settings, "database") == "postgresql+psycopg://pbm:***@db/pbm?sslpassword=***"
-    assert shown(settings, "relay") == "smtps://games:***@mx.example.org"
-    assert shown(settings, "lmtp") == ""
+    assert text_of(settings.database) == "postgresql+psycopg://pbm:***@db/pbm?sslpassword=***"
+    assert text_of(settings.relay) == "smtps://games:***@mx.example.org"
+    assert text_of(settings.lmtp) == ""
     assert "hush" not in repr(settings)
     assert "hu%40sh" not in repr(settings)
-    said = told(database="postgresql+psycopg://pbm:hu@sh:/@db/pbm")  # which nobody can take apart
-    assert "in a password @ is %40" in said
-    assert "hu" not in said
+    refusal = refusal_of(
+        database="postgresql+psycopg://pbm:hu@sh:/@db/pbm"
+    )  # which nobody can take apart
+    assert "in a password @ is %40" in refusal
+    assert "hu" not in refusal
 
 
 def test_a_control_character_in_a_setting_reaches_no_terminal() -> None:
-    assert "\x1b" not in told(signup="\x1b[2Jopen")
+    assert "\x1b" not in refusal_of(signup="\x1b[2Jopen")
 
 
 @given(

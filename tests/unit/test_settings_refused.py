@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.config.settings import described, load
-from pbmserv.config.values import Setting
+from pbmserv.config.descriptions import Description, descriptions
+from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError
 
-NUMBERS = [one for one in described() if one.default.isdigit()]
-RATES = [one for one in described() if one.env.startswith("PBMSERV_RATE_")]
+SETTINGS = list(descriptions())
+NUMBERS = [setting for setting in SETTINGS if setting.default.isdigit()]
+RATES = [setting for setting in SETTINGS if setting.key.startswith("rate_")]
 NONSENSE = "\x07 ;!"
-"""No name, number, address, network, path or word."""
+"""Not a name, number, address, network, path or word."""
 
 TOO_MUCH = {
     "mail_days": "36501",
@@ -29,59 +30,60 @@ TOO_MUCH = {
 }
 
 
-def by_name(settings: list[Setting]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    return rows("setting", settings, ids=lambda one: one.key)
+def by_name(settings: list[Description]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return rows("setting", settings, ids=lambda setting: setting.key)
 
 
-def refused(setting: Setting, text: str) -> str:
-    """What is said of a text; ``""`` = it is taken."""
-    given = {setting.env: text}
+def refusal_of(setting: Description, text: str) -> str:
+    """Return the refusal of a text; ``""`` if it is accepted."""
+    environ = {setting.variable: text}
     if setting.key in {"smtps", "tls_key"}:
-        given["PBMSERV_TLS_CERT"] = "cert.pem"  # which they want
+        environ["PBMSERV_TLS_CERT"] = "cert.pem"  # which they need
     if setting.key == "operator_pages":
-        given["PBMSERV_OPERATOR_TOKEN"] = "token"
+        environ["PBMSERV_OPERATOR_TOKEN"] = "token"
     try:
-        load(given, None)
+        load(environ, None)
     except ConfigError as error:
         return str(error)
     return ""
 
 
-def is_told_well(setting: Setting, said: str) -> bool:
-    example = re.search(r"such as (\S+?)[,;)]*(?:\s|$)", said)
+def is_helpful(setting: Description, refusal: str) -> bool:
+    """Whether a refusal names the setting, and gives an example that is accepted."""
+    example = re.search(r"such as (\S+?)[,;)]*(?:\s|$)", refusal)
     return (
-        said.startswith(f'{setting.env} = "')
-        and said.isprintable()
-        and "for example" not in said
+        refusal.startswith(f'{setting.variable} = "')
+        and refusal.isprintable()
+        and "for example" not in refusal
         and example is not None
-        and refused(setting, example[1]) == ""
+        and refusal_of(setting, example[1]) == ""
     )
 
 
-@by_name(list(described()))
-def test_nonsense_is_refused(setting: Setting) -> None:
-    said = refused(setting, NONSENSE)
-    assert is_told_well(setting, said), said
+@by_name(SETTINGS)
+def test_nonsense_is_refused(setting: Description) -> None:
+    refusal = refusal_of(setting, NONSENSE)
+    assert is_helpful(setting, refusal), refusal
 
 
 @pytest.mark.slow
 @examples(15)
 @given(text=st.text(max_size=30))
-def test_any_text_is_taken_or_refused_well(text: str) -> None:
-    for setting in described():
-        said = refused(setting, text)
-        assert not said or is_told_well(setting, said), said
+def test_any_text_is_accepted_or_refused_helpfully(text: str) -> None:
+    for setting in SETTINGS:
+        refusal = refusal_of(setting, text)
+        assert not refusal or is_helpful(setting, refusal), refusal
 
 
 @by_name(NUMBERS)
 @rows("text", ["", "-1", "1.5", "1e3", "+4", "0x10", "٣", "9" * 400, "4 days"])
-def test_what_is_no_number_of_ours(setting: Setting, text: str) -> None:
-    assert is_told_well(setting, refused(setting, text))
+def test_texts_that_are_not_whole_numbers(setting: Description, text: str) -> None:
+    assert is_helpful(setting, refusal_of(setting, text))
 
 
 @by_name(NUMBERS)
-def test_numbers_that_nobody_can_mean(setting: Setting) -> None:
-    assert is_told_well(setting, refused(setting, TOO_MUCH.get(setting.key, "1000000")))
+def test_numbers_out_of_range(setting: Description) -> None:
+    assert is_helpful(setting, refusal_of(setting, TOO_MUCH.get(setting.key, "1000000")))
 
 
 @by_name(RATES)
@@ -92,8 +94,8 @@ def test_numbers_that_nobody_can_mean(setting: Setting) -> None:
         *("1/2 years", "5/hour; 0/day", "9" * 400 + "/hour", "1/" + "9" * 30 + " days"),
     ],
 )
-def test_rates_that_nobody_can_mean(setting: Setting, text: str) -> None:
-    assert is_told_well(setting, refused(setting, text))
+def test_rates_out_of_range(setting: Description, text: str) -> None:
+    assert is_helpful(setting, refusal_of(setting, text))
 
 
 @rows(
@@ -142,6 +144,6 @@ def test_rates_that_nobody_can_mean(setting: Setting, text: str) -> None:
         ("operators", "alice@players.example"),
     ],
 )
-def test_other_slips(key: str, text: str) -> None:
-    setting = next(one for one in described() if one.key == key)
-    assert is_told_well(setting, refused(setting, text)), refused(setting, text)
+def test_other_mistakes(key: str, text: str) -> None:
+    setting = next(setting for setting in SETTINGS if setting.key == key)
+    assert is_helpful(setting, refusal_of(setting, text)), refusal_of(setting, text)

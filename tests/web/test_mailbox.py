@@ -14,8 +14,8 @@ import pytest
 from asking_pages import ELSEWHERE
 from running import Running, start
 
+from pbmserv.config.listen import Listen
 from pbmserv.config.settings import load
-from pbmserv.config.values import Listen
 from pbmserv.errors import ConfigError
 from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.outbound.maildir import MaildirRelay

@@ -18,7 +18,7 @@ import pytest
 from starlette.applications import Starlette
 
 from pbmserv.clock import SystemClock
-from pbmserv.config.values import Listen
+from pbmserv.config.listen import Listen
 from pbmserv.engine.registry import Registry, bots_of
 from pbmserv.engine.types import GameInfo
 from pbmserv.errors import ConfigError, ServerFault

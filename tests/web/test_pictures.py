@@ -12,7 +12,7 @@ from pages_to_see import NO_PAGES, PAGES
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from pbmserv.config.values import Listen
+from pbmserv.config.listen import Listen
 from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.web.mailbox import build_mailbox

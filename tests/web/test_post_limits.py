@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from pbmserv.config.values import Listen
+from pbmserv.config.listen import Listen
 from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.store.tables.mail import arrivals

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import http.client
 import re
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from html import unescape
@@ -350,6 +351,17 @@ def test_a_game_that_is_over_is_gone_through_with_every_ray_drawn(server: Runnin
         picture = octets_of(server, f"/game/1.{kind}?turn=4")
         assert mark.encode() in picture[:8]
         assert octets_of(server, f"/game/1.{kind}?turn=5") != picture
+
+
+def test_without_pillow_a_picture_as_png_leads_to_the_one_as_svg(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played(server)
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    png = Tab(server.web_port, "/game/1.png").load("?turn=4")
+    assert (png.status, png.headers["location"]) == (307, "/game/1.svg?turn=4")
+    assert octets_of(server, png.headers["location"]).startswith(b"<svg")
+    assert Tab(server.web_port, "/game/1.png").load().headers["location"] == "/game/1.svg"
 
 
 def test_a_race_says_what_it_is_while_it_runs_and_goes_move_by_move_when_it_is_over(

@@ -1,6 +1,6 @@
-"""Copies of the whole database, made while a server runs, and put back.
+"""Copies of the whole database: made while a server runs, and put back.
 
-A copy is a file for its owner alone: one that SQLite opens, or an archive of pg_dump.
+A copy is a file that only its owner can read: a SQLite database, or an archive of pg_dump.
 """
 
 from __future__ import annotations
@@ -12,14 +12,18 @@ from types import ModuleType
 from sqlalchemy.engine import make_url
 
 from pbmserv.errors import OperatorError
+from pbmserv.extras import require
 from pbmserv.files import Place, file_of, regular, written
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.operators import backup_postgresql, backup_sqlite
+from pbmserv.store.operators import backup_sqlite
 
 SKIPPED = 100_000
-"""Numbers that a restored server leaves out: letters that were delivered since the copy was made
-carry numbers of boards, letters and players that were given after it."""
+"""Numbers that a restored server leaves out: letters that were delivered after the copy was made
+have numbers of boards, letters and players that are not in it."""
+
+_MAGIC = {backup_sqlite.MAGIC: "sqlite", b"PGDMP": "postgresql"}
+"""First octets of a copy, and the kind of database that it was made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +35,26 @@ class Copy:
 
 
 def save(url: str, target: Path, place: Place) -> Copy:
-    """Copy a database as it is at one moment; nobody waits for that.
+    """Copy a database as it is at one moment, without keeping others waiting.
 
     Args:
-        place: `files.new`, or `over` where *target* may be replaced.
+        url: of the database.
+        target: the new file.
+        place: `files.new`, or `over` if *target* may be replaced.
 
     Raises:
         OperatorError: there is nothing to copy, or the copy is not whole; says why.
         OSError: the disk does not take it.
     """
-    kind = _kind(url)
+    module = _module_for(_backend_of(url))
     database = Database(url)
     try:
         with database.reading.connect() as connection:
             if schema.current(connection) is None:
                 raise OperatorError("the database has no tables, so there is nothing to copy")
-        with written(target, place) as made:
-            kind.save(database, made)
-            return Copy(_known(kind.revision(made)), made.stat().st_size)
+        with written(target, place) as unfinished:
+            module.save(database, unfinished)
+            return Copy(_supported(module.revision(unfinished)), unfinished.stat().st_size)
     finally:
         database.close()
 
@@ -56,55 +62,66 @@ def save(url: str, target: Path, place: Place) -> Copy:
 def restore(url: str, source: Path, place: Place) -> Copy:
     """Put a copy back, bring it to this version, and leave out `SKIPPED` numbers.
 
-    A copy of SQLite may go into PostgreSQL.
+    A copy of SQLite can be put into PostgreSQL.
 
     Args:
-        place: `files.new`, or `over` where a database that is there may be replaced.
+        url: of the database.
+        source: the copy.
+        place: `files.new`, or `over` if an existing database may be replaced.
 
     Raises:
-        OperatorError: the copy is damaged, newer than this version or one of PostgreSQL that
-            should go into SQLite; or the database is in use, or not empty. Nothing has been
-            changed then.
+        OperatorError: the copy is damaged, newer than this version, or of PostgreSQL while *url* is
+            of SQLite; or the database is in use, or not empty. Nothing was changed.
         OSError: the disk does not take it.
     """
-    kind, made_by = _kind(url), _maker(source)
-    if made_by is backup_postgresql and kind is backup_sqlite:
+    backend, origin = _backend_of(url), _origin_of(source)
+    if origin == "postgresql" and backend == "sqlite":
         raise OperatorError(
             f"{source} is a copy of a PostgreSQL database, and cannot go into SQLite, which is"
             " what PBMSERV_DATABASE names"
         )
-    copy = Copy(_known(made_by.revision(source)), source.stat().st_size)
-    if kind is made_by:
-        kind.restore(url, source, place, SKIPPED)
+    module = _module_for(backend)
+    copy = Copy(_supported(_module_for(origin).revision(source)), source.stat().st_size)
+    if origin == backend:
+        module.restore(url, source, place, SKIPPED)
     else:
         with backup_sqlite.contents(source, copy.revision == schema.head()) as contents:
-            backup_postgresql.fill(url, contents, place, SKIPPED)
+            module.fill(url, contents, place, SKIPPED)
     return copy
 
 
-def _maker(copy: Path) -> ModuleType:
-    """What made a copy, by how it begins."""
+def _origin_of(copy: Path) -> str:
+    """Return the kind of database that a copy was made of, by the file's first octets."""
     with regular(copy).open("rb") as opened:
-        first = opened.read(20)
-    for kind in (backup_sqlite, backup_postgresql):
-        if first.startswith(kind.MAGIC):
-            return kind
+        start = opened.read(20)
+    for magic, backend in _MAGIC.items():
+        if start.startswith(magic):
+            return backend
     raise OperatorError(f"{copy} is not a copy of a database")
 
 
-def _kind(url: str) -> ModuleType:
-    if make_url(url).get_backend_name() != "sqlite":
-        return backup_postgresql
-    if file_of(url) is None:
+def _backend_of(url: str) -> str:
+    backend = make_url(url).get_backend_name()
+    if backend == "sqlite" and file_of(url) is None:
         raise OperatorError("the database is in memory only, so there is nothing to copy")
-    return backup_sqlite
+    return backend
 
 
-def _known(revision: str | None) -> str:
-    """A revision that this version can bring to its own.
+def _module_for(backend: str) -> ModuleType:
+    """Return the module that copies a kind of database; psycopg is imported for PostgreSQL only."""
+    if backend == "sqlite":
+        return backup_sqlite
+    require("psycopg")
+    from pbmserv.store.operators import backup_postgresql
+
+    return backup_postgresql
+
+
+def _supported(revision: str | None) -> str:
+    """Return a revision that this version can upgrade.
 
     Raises:
-        OperatorError: it is newer, or the copy is another program's.
+        OperatorError: it is newer than this version, or the copy is another program's.
     """
     if revision is None:
         raise OperatorError("the copy is of another program's database: it has no revision")

@@ -31,9 +31,6 @@ from pbmserv.store.core.postgresql import unhurried
 from pbmserv.store.operators.backup_sqlite import Contents
 from pbmserv.store.tables.columns import metadata
 
-MAGIC = b"PGDMP"
-"""How an archive of pg_dump begins."""
-
 ENDING_S, LOOK_S = 2.0, 0.05
 """How long a connection that was closed may still be listed, and between two looks."""
 

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from fcntl import LOCK_EX, flock
 from functools import cache, lru_cache
 from importlib.resources import files
-from importlib.util import find_spec
 from itertools import accumulate, combinations
 from math import comb
 from mmap import PAGESIZE, PROT_EXEC, PROT_READ, PROT_WRITE, mmap
@@ -28,6 +27,7 @@ from types import ModuleType
 from typing import Any
 
 from pbmserv.engine.types import Rng
+from pbmserv.extras import why_missing
 from pbmserv.games.blackbox.bots.search import Case, Found, Result, search, wander
 from pbmserv.games.blackbox.geometry import HIT, Geometry, field_of, trace_all
 from pbmserv.games.blackbox.options import Options
@@ -264,10 +264,10 @@ def compiled_loops() -> ModuleType | None:
 
 
 def missing_loops() -> str:
-    """Why this process has no compiled loops, and what mends it, for operators; "": it can have
-    them. It is told without loading numba."""
-    if find_spec("numba") is None:
-        return "numba is not installed: pip install pbmserv[solver]"
+    """Return why this process cannot have compiled loops and what would help, for operators; ``""``
+    if it can. Does not load numba."""
+    if reason := why_missing("numba"):
+        return reason
     try:
         # What it compiles is written and then run, which the system may forbid.
         mmap(-1, PAGESIZE, prot=PROT_READ | PROT_WRITE | PROT_EXEC).close()

@@ -1,4 +1,4 @@
-"""The loops that look at all layouts of a board, compiled by numba (the extra ``solver``).
+"""The loops that look at all layouts of a board, compiled by numba (the extra ``house``).
 
 Only whole numbers are compared, so every machine gets the same trees, bit for bit. Import it where
 numba is known to be there. It takes long over slices that are set from others, and compiles anew

@@ -1,4 +1,4 @@
-"""Layouts that explain some results, found by loops that numba compiles (the extra ``solver``).
+"""Layouts that explain some results, found by loops that numba compiles (the extra ``house``).
 
 `search` goes through all cases; `scattered` and `taken_in` are for boards that have too many
 (`candidates`). Only whole numbers are compared, so all machines find the same.

@@ -16,6 +16,7 @@ import typer
 
 from pbmserv.cli.output import harmless, say
 from pbmserv.errors import PlayerError
+from pbmserv.extras import require
 from pbmserv.files import read_octets
 from pbmserv.games.blackbox.cli.arguments import (
     AsFile,
@@ -89,6 +90,7 @@ def play(
     with politely("play"):
         if hide and (as_game or as_file or Path(what).is_file() or re.search("[:#]", what)):
             raise Unusable("--hide needs a kind of box, such as 8x8/4, not a box or a game.")
+        require("textual")
         from pbmserv.games.blackbox.practice import USUAL_GUESSES, Scoring, begin
 
         def rules(game: GameId) -> Practice:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pbmserv.cli.output import say
+from pbmserv.extras import require
 from pbmserv.games.blackbox.cli.arguments import (
     Ids,
     Markers,
@@ -150,6 +151,7 @@ def print_(
     Example: pbmserv blackbox generate 12 8x8/5 | pbmserv blackbox print 2x3 > boxes.pdf
     """
     with politely("print"):
+        require("fpdf")
         found = re.fullmatch(r"([1-9][0-9]?)[xX\u00d7]([1-9][0-9]?)", layout)
         if not found or max(int(found[1]), int(found[2])) > MOST_ACROSS:
             most = f"{MOST_ACROSS}x{MOST_ACROSS}"

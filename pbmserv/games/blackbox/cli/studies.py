@@ -1,6 +1,6 @@
 """``pbmserv blackbox study``: what can be known of all layouts of a board, from nothing.
 
-With numba (the extra ``solver``) 7x7 with 4 atoms takes a minute and a half. Without, the same
+With numba (the extra ``house``) 7x7 with 4 atoms takes a minute and a half. Without, the same
 numbers come from plain Python where that can be waited for, and the rest is left out.
 """
 
@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import combinations
 from math import comb, log2
 from operator import itemgetter
@@ -18,6 +17,7 @@ from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pbmserv.cli.output import say
+from pbmserv.extras import why_missing
 from pbmserv.games.blackbox.cli.arguments import Params, Unusable, politely
 
 if TYPE_CHECKING:
@@ -72,19 +72,17 @@ def study(params: Params = "7x7/4") -> None:
         layouts = comb(kind.width * kind.height, kind.least)
         if layouts > MOST:
             raise Unusable(f"{params} has {layouts:,} layouts; {MOST:,} are the most.")
-        quick = find_spec("numba") is not None
-        if not quick and layouts > MOST_PLAIN:
-            raise Unusable(f"{layouts:,} layouts are too many without numba: {_INSTALL}")
+        missing = why_missing("numba")
+        quick = not missing
+        if missing and layouts > MOST_PLAIN:
+            raise Unusable(f"{layouts:,} layouts are too many for plain Python: {missing}")
         options = Options(kind.width, kind.height, kind.least, kind.most)
         with _steps(9 if quick else 3) as steps:
             lines = list((_compiled if quick else _plain)(options, steps))
         for name, value in lines:
             say(f"{name:<60} {value}")
-        if not quick:
-            say(f"Without numba the rest is left out: {_INSTALL}")
-
-
-_INSTALL = "pip install pbmserv[solver]"
+        if missing:
+            say(f"The rest is left out: {missing}")
 
 
 @dataclass(frozen=True, slots=True)

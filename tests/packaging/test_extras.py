@@ -1,0 +1,168 @@
+"""Optional libraries: a server on SQLite does without them, and a part that needs one says so."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from rows import rows
+
+from pbmserv.extras import LIBRARIES, install_command, why_missing
+
+ROOT = Path(__file__).resolve().parents[2]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+OPTIONAL = ("postgresql", "tools", "pictures", "house")
+"""Extras for people who run a server; the others are for tests and measurements."""
+
+BLOCKED = [library.module for library in LIBRARIES]
+BLOCK = f"import sys; sys.modules.update(dict.fromkeys({BLOCKED}))\n"
+"""Makes a Python process unable to import any optional library."""
+
+NEEDS_ONE = {
+    "pbmserv.games.blackbox.bots.kernels",
+    "pbmserv.games.blackbox.bots.sampler",
+    "pbmserv.games.blackbox.cli.pdf",
+    "pbmserv.games.blackbox.cli.terminal",
+    "pbmserv.store.core.postgresql",
+    "pbmserv.store.operators.backup_postgresql",
+}
+"""Modules, and a package, that import optional libraries; all others import them where they use
+them."""
+
+
+def blocked_python(
+    program: str, folder: Path, *arguments: str, **environ: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", BLOCK + program, *arguments],
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def run_blocked(folder: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of pbmserv in a process without optional libraries."""
+    program = "from pbmserv.cli.main import run; sys.exit(run(sys.argv[1:]))"
+    return blocked_python(program, folder, *arguments, **environ)
+
+
+def sentence(purpose: str, name: str, extra: str) -> str:
+    return (
+        f'{purpose} needs {name}, which is not installed (extra "{extra}"); '
+        f"run: {install_command(extra)}"
+    )
+
+
+def test_the_extras_list_the_same_libraries_as_the_code() -> None:
+    listed = {
+        extra: {re.split(r"[<>=]", requirement)[0] for requirement in EXTRAS[extra]}
+        for extra in OPTIONAL
+    }
+    known = {
+        extra: {library.package for library in LIBRARIES if library.extra == extra}
+        for extra in OPTIONAL
+    }
+    assert listed == known
+    assert {library.extra for library in LIBRARIES} == set(OPTIONAL)
+
+
+def test_the_makefile_installs_every_part() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    assert f"EXTRAS := {','.join(OPTIONAL)}\n" in makefile
+    installed = re.findall(r"\$\(INSTALL\) -e '\.\[(.*?)\]'", makefile)
+    assert installed
+    assert all(re.match(r"\$\(EXTRAS\)(,|$)", extras) for extras in installed)
+
+
+@rows("extra", OPTIONAL)
+def test_the_command_installs_the_tested_versions_of_the_libraries_by_name(extra: str) -> None:
+    program, *pip, constraints = shlex.split(install_command(extra))[:6]
+    packages = shlex.split(install_command(extra))[6:]
+    assert (program, pip) == (sys.executable, ["-m", "pip", "install", "-c"])
+    assert Path(constraints).read_bytes() == (ROOT / "constraints.txt").read_bytes()
+    assert packages == [library.package for library in LIBRARIES if library.extra == extra]
+
+
+def test_all_optional_libraries_are_here() -> None:
+    assert [why_missing(module) for module in BLOCKED] == [""] * len(BLOCKED)
+
+
+def test_only_the_parts_themselves_import_optional_libraries(tmp_path: Path) -> None:
+    program = """
+import importlib, pkgutil, pbmserv
+for module in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
+    if not module.name.endswith("__main__"):
+        try:
+            importlib.import_module(module.name)
+        except ImportError:
+            print(module.name)
+"""
+    answer = blocked_python(program, tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    terminal = "pbmserv.games.blackbox.cli.terminal"
+    names = {
+        terminal if name.startswith(f"{terminal}.") else name for name in answer.stdout.split()
+    }
+    assert names == NEEDS_ONE
+
+
+@rows("command", [["serve"], ["config"], ["db", "check"], ["db", "backup", "copy"]])
+def test_a_postgresql_url_without_psycopg_is_refused(command: list[str], tmp_path: Path) -> None:
+    url = "postgresql+psycopg://pbm:hush@db.example.org/pbmserv"
+    answer = run_blocked(tmp_path, *command, PBMSERV_DATABASE=url)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert answer.stderr == (
+        "pbmserv: a setting is wrong: "
+        'PBMSERV_DATABASE = "postgresql+psycopg://pbm:***@db.example.org/pbmserv" '
+        "(environment PBMSERV_DATABASE): " + sentence("PostgreSQL", "psycopg", "postgresql") + "\n"
+    )
+
+
+def test_a_copy_of_sqlite_is_made_and_put_back_without_psycopg(tmp_path: Path) -> None:
+    (tmp_path / "var").mkdir()
+    for command in ("upgrade", "backup copy", "restore --overwrite copy"):
+        answer = run_blocked(tmp_path, "db", *command.split())
+        assert answer.returncode == 0, answer.stderr
+
+
+def test_a_copy_of_postgresql_is_recognised_without_psycopg(tmp_path: Path) -> None:
+    (tmp_path / "var").mkdir()
+    (tmp_path / "copy").write_bytes(b"PGDMP and more")
+    answer = run_blocked(tmp_path, "db", "restore", "copy")
+    assert answer.returncode == 1
+    assert "copy is a copy of a PostgreSQL database, and cannot go into SQLite" in answer.stderr
+
+
+@rows(
+    ("command", "needed"),
+    [
+        (
+            ["print", "1x1", "w8h8m5M5:471727f82dd32d22f217ffc5"],
+            ("a PDF of puzzles", "fpdf2", "tools"),
+        ),
+        (["play"], ("the game in the terminal", "textual", "tools")),
+    ],
+)
+def test_a_tool_without_its_library_says_what_to_install(
+    command: list[str], needed: tuple[str, str, str], tmp_path: Path
+) -> None:
+    answer = run_blocked(tmp_path, "blackbox", *command)
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert answer.stderr == f"pbmserv: {sentence(*needed)}\n"
+
+
+def test_a_study_without_numba_says_what_to_install(tmp_path: Path) -> None:
+    needed = sentence("the compiled search", "numba", "house")
+    small = run_blocked(tmp_path, "blackbox", "study", "3x3/2")
+    assert (small.returncode, small.stderr) == (0, "")
+    assert small.stdout.splitlines()[-1] == f"The rest is left out: {needed}"
+    large = run_blocked(tmp_path, "blackbox", "study", "8x8/4")
+    assert large.returncode == 2
+    assert large.stderr.rstrip().endswith(needed)
