@@ -1,8 +1,8 @@
 """Trees that look further than `kernels.by_rollouts`, compiled by numba.
 
-At each node some ports are tried in earnest: those after which a greedy player pays least. Each is
-followed by a player who makes such trials herself at every node, and knows what she found out about
-a set of layouts however she comes by it. Only whole numbers are compared, as there.
+At each node the ports after which a greedy player pays least are tried once more. Each is
+followed by a player who makes such trials at every node and remembers the result for each set of
+layouts. Only integers are compared, as in `kernels.by_rollouts`.
 """
 
 from __future__ import annotations

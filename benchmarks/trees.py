@@ -2,9 +2,9 @@
 
 At each node every port is tried. The tree takes the port after which a greedy player pays least;
 that player plays perfectly when fewer than ten layouts are left. For some boards a few of the best
-ports are tried once more, each followed by a player who makes such trials, too (`growing`). Nothing is
-random and nothing depends on time, so the files are the same on every machine. It needs numba (the
-extra `solver`).
+ports are tried once more, each followed by a player who makes such trials, too (`growing`). Nothing
+is random and nothing depends on time, so the files are the same on every machine. It needs numba
+(the extra `solver`).
 """
 
 from __future__ import annotations
