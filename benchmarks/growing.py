@@ -1,8 +1,8 @@
 """Trees that look further than `kernels.by_rollouts`, compiled by numba.
 
-At each node some ports are tried in earnest: those after which a greedy player pays least. Each is
-followed by a player who makes such trials herself at every node, and knows what she found out about
-a set of layouts however she comes by it. Only whole numbers are compared, as there.
+At each node the ports after which a greedy player pays least are tried once more. Each is
+followed by a player who makes such trials at every node and remembers the result for each set of
+layouts. Only integers are compared, as in `kernels.by_rollouts`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from pbmserv.games.blackbox.bots.kernels import (
 )
 
 Row: TypeAlias = Sequence[tuple[int, int]]
-"""Pairs: below two to the power of so many layouts so many ports are tried; one from there on."""
+"""Pairs (n, ports): below 2**n layouts that many ports are tried; from there on one."""
 
 _BITS = 32
 
 
 def plan(own: Row, trials: Row) -> Any:
-    """How many ports are tried at a node of the tree, and at one that a trial comes by, as a table:
-    the index is the number of bits of the number of layouts."""
+    """Return tables of how many ports are tried, at nodes of the tree and in trials.
+
+    The index is the number of bits of the number of layouts.
+    """
     rows = [[next((few for most, few in row if bits <= most), 1) for bits in range(_BITS)]
             for row in (own, trials)]  # fmt: skip
     return np.array(rows)
@@ -37,7 +39,7 @@ def plan(own: Row, trials: Row) -> Any:
 
 @njit
 def best_trial(board, how, order, low, high, desk, plan):
-    """The best of the ports that are tried; -1: none tells anything."""
+    """Return the best of the tried ports; -1 if none distinguishes any layouts."""
     tried = best_few(board, how, order, low, high, desk, _width(plan[0], high - low), 0)
     return _cheapest(board, how, order, low, high, desk, plan, tried)[1]
 
@@ -52,7 +54,7 @@ def _width(row, size):
 
 @njit
 def _cheapest(board, how, order, low, high, desk, plan, tried):
-    """What the best of the *tried* ports costs, and which it is; no ports: what a trial costs."""
+    """Return the cost of the best of the *tried* ports, and the port; if none, of a trial."""
     results, _classes, _surprise = board
     ports, size, known = results.shape[1], high - low, desk[3]
     number, place, trial = np.uint64(0), np.int64(0), not len(tried)

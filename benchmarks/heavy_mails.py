@@ -1,7 +1,7 @@
-"""Mails that ask for as much work as a mail can, each with the boards that it needs.
+"""Mails that ask for as much work as one mail can, each with the boards that it needs.
 
-Whoever finds one that costs more than these adds it here: `make bench` shows what it takes, and
-`tests/hostile/test_heavy_mails.py` that its work is counted.
+Add each mail that costs more than these. `make bench` measures it, and
+`tests/hostile/test_heavy_mails.py` checks that its work is counted.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ LONG_MOVE = ",".join(f"+{ascii_lowercase[n % 26]}{1 + n // 26}" for n in range(2
 MARKED = ",".join(f"+{ascii_uppercase[n % 26]}{1 + n // 26}" for n in range(190))
 UNMARKED = MARKED.replace("+", "/")
 ALL_OVER = ",".join(["!a1-z26"] * 120)
-"""The whole board, sealed and opened in one move as often as there is room for."""
+"""A move that seals and opens the whole board as often as its length allows."""
 ROWS = ",".join(f"!{ascii_lowercase[n % 26]}" for n in range(330))
 SMALL_STEPS = ("+A1", "/A1")
 FULL = 850
-"""Free moves that a seat of a board for two may make: see `service.boards.plies.MOST_WEIGHT`."""
+"""Free moves that a seat of a board for two may make (`service.boards.plies.MOST_WEIGHT`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heavy:
-    """A mail.
+    """A mail from alice.
 
     Attributes:
-        subject, body: of a plain mail from alice.
-        to: "" = the server's own address.
-        parts: the body is a multipart one, with its own Content-Type on top.
+        subject, body: of the mail.
+        to: recipient; "" for the server's own address.
+        parts: whether the body begins with its own Content-Type.
     """
 
     subject: str
@@ -50,7 +50,7 @@ Plies = Iterable[tuple[int, str, bool]]
 
 
 def _large(w: World, *more: tuple[int, str, bool]) -> int:
-    """One of the largest boards, 40 atoms hidden on each side, and the plies after that."""
+    """Create one of the largest boards with 40 atoms in each box and more plies."""
     atoms = ",".join(f"{ascii_uppercase[2 + n % 22]}{3 + n // 22}" for n in range(40))
     return w.board(LARGEST, ("alice", "bob"), [(0, atoms, False), (1, atoms, False), *more])
 
@@ -76,12 +76,12 @@ def _free(count: int, texts: Sequence[str], seats: int = 1) -> Plies:
 
 
 def _full(w: World) -> int:
-    """A board on which both players have made all the free moves that there is room for."""
+    """Create a board with as many free moves of both players as are allowed."""
     return _large(w, *_free(2 * FULL - 10, SMALL_STEPS, 2))
 
 
 def _long(w: World) -> int:
-    """The same by moves that are as long as can be."""
+    """Create a full board with moves of the greatest length."""
     return _large(w, *_free(54, (MARKED, UNMARKED), 2))
 
 
@@ -94,12 +94,12 @@ GUESSED = (0, "?", False)
 
 
 def _restarted(w: World, times: int = 900) -> int:
-    """A practice board that was given up and begun again as often."""
+    """Create a practice board that was given up and restarted as often as possible."""
     return _race(w, *GIVEN_UP * times, seats=1, options=("-practice",))
 
 
 def _guessed(w: World, times: int = 900) -> int:
-    """A practice board with as many wrong guesses, each answered by a clue."""
+    """Create a practice board with as many wrong guesses as possible, each with a clue."""
     marked = (0, ",".join(MARKED.split(",")[:40]), True)
     return _race(w, marked, *[GUESSED] * times, seats=1, options=("-practice",))
 
@@ -117,7 +117,7 @@ def _many(command: str) -> Heavy:
 
 
 def _on(command: str, numbers: Iterable[int], rest: str = "") -> Heavy:
-    """The same of several boards, or of one board several times."""
+    """Return lines about several boards, or about one board several times."""
     return Heavy("multiple", "\n".join(f"blackbox {command} {n} {ME} {rest}" for n in numbers))
 
 
@@ -147,7 +147,7 @@ def _load(moves: Sequence[str]) -> Heavy:
 
 
 def _saved_game(moves: Sequence[str]) -> Heavy:
-    """A file of Simon Tatham's program on the largest board, with three atoms."""
+    """Return a saved game of Simon Tatham's program on the largest board with three atoms."""
     game = read_id("w26h26m3M3#heavy")
     parameters, description = game.parameters, described(game).partition(":")[2]
     states = [(move, description) if move == "RESTART" else ("MOVE", move) for move in moves]
@@ -167,7 +167,7 @@ def _saved_game(moves: Sequence[str]) -> Heavy:
 
 
 def _loads(file: str, *, depth: int = 1, more: str = "") -> Heavy:
-    """Fifty lines that each ask for the file below them, in so many multiparts."""
+    """Return fifty lines that each load the file below them, in nested multiparts."""
     front = "".join(
         f"--b{n}\nContent-Type: multipart/mixed; boundary=b{n + 1}\n\n" for n in range(depth - 1)
     )
@@ -194,7 +194,7 @@ def _nested_plan() -> str:
 
 
 def _plans(w: World, plan: str) -> Heavy:
-    """Plans of somebody who has to wait."""
+    """Return plans of a player who has to wait."""
     return _on("queue", [_large(w, (0, "A", False))] * 50, plan)
 
 
@@ -309,4 +309,4 @@ HEAVY: Mapping[str, Build] = {
     "a digest answered, fifty large boards": lambda w: _digest(w, LONG_MOVE, _large),
     "a digest answered, fifty small boards": lambda w: _digest(w, "g", _small),
 }  # fmt: skip
-"""By what they ask for. Boards from one mail are there for the next ones, too."""
+"""The mails by name. Boards of one mail also exist for the following ones."""

@@ -1,4 +1,4 @@
-"""A server without its doors, with players and boards as heavy as a stranger could make them."""
+"""A server in this process, with players and boards as heavy as a stranger can make them."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _RATES = ("PLAYER", "ADDRESS", "NETWORK", "REFUSALS", "ANSWERS", "CONFIRMATIONS"
 
 
 class _NoRelay(Relay):
-    """Nothing is delivered here."""
+    """A relay that gets no letters."""
 
     def deliver(self, letter: OutgoingLetter) -> None:
-        raise AssertionError(f"letter {letter.id} is taken from the outbox itself")
+        raise AssertionError(f"letter {letter.id} is read from the outbox")
 
     def close(self) -> None:
         pass
@@ -48,14 +48,14 @@ class _NoRelay(Relay):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one mail took, in seconds of processor time.
+    """Processor time of one mail, in seconds.
 
     Attributes:
-        taken: from its octets to its 250.
-        letters: to make all letters that it led to.
-        reply: what was said at the door.
-        made: how many letters.
-        octets: of these letters.
+        taken: until the mail is carried out.
+        letters: to make all of its letters.
+        reply: the door's SMTP reply.
+        made: number of letters.
+        octets: total size of the letters.
     """
 
     taken: float
@@ -66,7 +66,7 @@ class Cost:
 
     @property
     def whole(self) -> float:
-        """Both together."""
+        """Seconds for the mail and its letters."""
         return self.taken + self.letters
 
 
@@ -81,7 +81,7 @@ class World:
     _open: Connection | None = None
 
     def sign_up(self, *userids: str) -> None:
-        """Players whose password is `PASSWORD`."""
+        """Create players with the password `PASSWORD`."""
         hashed = self.server.passwords.hash(PASSWORD)
         with self._unsynced() as connection:
             for userid in userids:
@@ -96,7 +96,7 @@ class World:
     def board(
         self, options: Sequence[str], userids: Sequence[str], plies: Sequence[tuple[int, str, bool]]
     ) -> int:
-        """A running board with these plies (seat, canonical text, free), however many they are."""
+        """Create a running board with any number of plies (seat, canonical text, free)."""
         sitting = [self.ids[userid] for userid in userids]
         game = self.server.registry.newest("blackbox")
         seats = len(userids)
@@ -134,14 +134,14 @@ class World:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """All boards that are made meanwhile are made in one transaction."""
+        """Create all boards within the block in one transaction."""
         with self._unsynced() as self._open:
             yield
         self._open = None
 
     @contextmanager
     def _unsynced(self) -> Iterator[Connection]:
-        """A transaction that does not wait for the disk: boards are many, and no part of a mail."""
+        """Begin a transaction that does not wait for the disk; boards are not measured."""
         if self._open is not None:
             yield self._open
             return
@@ -152,19 +152,19 @@ class World:
                 yield connection
 
     def address_of(self, userid: str, board: int, turn: int) -> str:
-        """Where an answer to a board's letter goes."""
+        """Return the reply address of a board letter."""
         return self.server.mail_domain.address_of(
             ReplyAddress(Purpose.BOARD, self.ids[userid], board, turn, 0)
         )
 
     def player_address(self, userid: str) -> str:
-        """Where an answer to a letter about no one board goes."""
+        """Return the reply address of a letter about no single board."""
         return self.server.mail_domain.address_of(
             ReplyAddress(Purpose.PLAYER, self.ids[userid], 0, 0, 0)
         )
 
     def post(self, sender: str, raw: bytes, to: str = "") -> Cost:
-        """Hand a mail in, nothing remembered of any board, and make its letters."""
+        """Carry a mail out with empty caches, make its letters, and return the cost."""
         self.restart()
         envelope = Envelope(sender, to or self.server.mail_domain.address, raw)
         begun = process_time()
@@ -176,7 +176,7 @@ class World:
         return Cost(taken, process_time() - begun, reply, len(made), sum(len(x.raw) for x in made))
 
     def letters(self) -> list[OutgoingLetter]:
-        """The letters that wait, made as the sender makes them."""
+        """Make all letters that wait, as post does, and return them."""
         made: list[OutgoingLetter] = []
         while claimed := self.server.outbox.claim(1000):
             made += self.server.outbox.make(claimed)
@@ -184,24 +184,24 @@ class World:
         return made
 
     def tidy(self) -> None:
-        """End all boards for one, of which a player may have only so many."""
+        """End all solo boards, of which a player may have a limited number."""
         with self._unsynced() as connection:
             alone = update(board_rows).where(board_rows.c.seats == 1)
             connection.execute(alone.values(status="declined"))
 
     def restart(self) -> None:
-        """Have no position of any board in memory."""
+        """Restart the server, so that no position is in memory."""
         self.server.close()
         self.server = _server(self.settings)
 
 
 def address(userid: str) -> str:
-    """A player's mail address."""
+    """Return the mail address of a player."""
     return f"{userid}@players.example"
 
 
 def mail(subject: str, body: str, *, parts: bool = False) -> bytes:
-    """A mail from alice; *parts*: its body begins with a Content-Type of its own."""
+    """Return a mail from alice; with *parts* the body begins with its own Content-Type."""
     text = (
         f"From: {address('alice')}\nTo: {LOCAL}@{DOMAIN}\nSubject: {subject}\n"
         f"Message-ID: <{secrets.token_hex(8)}@players.example>\n"
@@ -211,13 +211,13 @@ def mail(subject: str, body: str, *, parts: bool = False) -> bytes:
 
 
 def _folded(line: str) -> str:
-    """A line as mail lets it pass; one that goes on is indented."""
+    """Fold a line that is too long for mail; continuations are indented."""
     return re.sub("(.{800,900}[, ])", "\\1\n ", line) if len(line) > 990 else line
 
 
 @contextmanager
 def world(folder: Path) -> Iterator[World]:
-    """A server on SQLite in *folder*, with cheap argon2 and no limits of rate."""
+    """Run a server on SQLite in *folder*, with cheap argon2 and without rate limits."""
     loaded = load(
         {
             "PBMSERV_DATA_DIR": str(folder),
@@ -230,14 +230,14 @@ def world(folder: Path) -> Iterator[World]:
         },
         None,
     )
-    found = World(loaded.settings, _server(loaded.settings), asyncio.new_event_loop())
-    found.sign_up(*PLAYERS)
+    heavy = World(loaded.settings, _server(loaded.settings), asyncio.new_event_loop())
+    heavy.sign_up(*PLAYERS)
     try:
-        yield found
+        yield heavy
     finally:
-        found.server.close()
-        found.loop.run_until_complete(found.loop.shutdown_default_executor())
-        found.loop.close()
+        heavy.server.close()
+        heavy.loop.run_until_complete(heavy.loop.shutdown_default_executor())
+        heavy.loop.close()
 
 
 def _server(settings: Settings) -> Server:

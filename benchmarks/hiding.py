@@ -1,10 +1,18 @@
-"""`python -m benchmarks.hiding [--write]`: how likely each layout of 7x7 and 4 atoms is.
+"""`python -m benchmarks.hiding [--write]`: likelihoods with which the house hides 4 atoms on 7x7.
 
+<<<<<<< HEAD
 A solver who knows these likelihoods is the opponent to hide from. Again and again such a solver
 learns the likelihoods, and each layout becomes the likelier the more probes it has cost all solvers
 so far (fictitious play with a price for being predictable). What comes out costs a solver who
 knows it more than seven and a half probes, and no layout is likelier than one in a thousand.
 It wants numba (the extra `house`). Without --write it makes the file and compares.
+=======
+The opponent is a solver who knows the likelihoods. In each round a new solver learns them, and a
+layout becomes likelier the more probes it has cost all solvers so far (fictitious play with a price
+for being predictable). The result costs such a solver more than seven and a half probes, and no
+layout is likelier than one in a thousand. It needs numba (the extra `house`). Without --write it
+compares the result with the file.
+>>>>>>> docs
 """
 
 from __future__ import annotations
@@ -31,21 +39,21 @@ from pbmserv.games.blackbox.options import Options
 OPTIONS = Options(7, 7, 4, 4)
 ROUNDS = 24
 SHARPNESS = 2.2
-"""By how many nats a layout is likelier that costs a probe more."""
+"""Nats by which a layout is likelier for each further probe that it costs."""
 
 LEVELS = 10
-"""Steps of a nat, in which likelihoods are kept."""
+"""Steps of a nat in which likelihoods are stored."""
 
 TRIED = 8
-"""Ports of most bits that a solver tries before it takes the best."""
+"""Number of ports with the most bits that a solver tries before it takes the best."""
 
 FOLDER = Path(trees.__file__).parent / trees.FOLDER
 SURE = (1.0, 0.95)
-"""How sure the best solver is when it stops; 1: nothing else is possible."""
+"""Certainty at which the best solver stops; 1 if nothing else is possible."""
 
 
 def main() -> int:
-    """Make the file, and write it, or compare."""
+    """Make the likelihoods, then write or compare the file."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hiding", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the file")
     asked = parser.parse_args()
@@ -62,7 +70,7 @@ def main() -> int:
 
 
 def made() -> bytes:
-    """The file: how likely each layout is, in steps, one for all its orientations."""
+    """Return the likelihood of each layout in steps, one for all of its orientations."""
     results = kernels.results_of(OPTIONS.width, OPTIONS.height, OPTIONS.least)
     classes = kernels.classes_of(results)
     ways = len(orientations(OPTIONS.board))
@@ -90,7 +98,7 @@ def made() -> bytes:
 
 
 def first_of_all(layouts: list[tuple[int, ...]]) -> Any:
-    """Of each layout whether it is the first of its orientations."""
+    """Return for each layout whether it is the first of its orientations."""
     cells = np.array(layouts)
     base: Any = len(OPTIONS.board.cells) ** np.arange(OPTIONS.least - 1, -1, -1, dtype=np.int64)
     numbers = cells @ base
@@ -101,7 +109,7 @@ def first_of_all(layouts: list[tuple[int, ...]]) -> Any:
 
 
 def measured() -> Iterator[str]:
-    """What solvers need who know how the house hides; exactly, over all layouts."""
+    """Return the exact mean probes of solvers who know the likelihoods, over all layouts."""
     results = kernels.results_of(OPTIONS.width, OPTIONS.height, OPTIONS.least)
     classes = kernels.classes_of(results)
     layouts = list(combinations(OPTIONS.board.cells, OPTIONS.least))
@@ -126,7 +134,7 @@ def measured() -> Iterator[str]:
 
 
 def probes_of(results: Any, classes: Any, likely: Any) -> Any:
-    """How many probes each layout costs a greedy solver who knows how likely each is."""
+    """Return the probes that each layout costs a greedy solver who knows the likelihoods."""
     found = np.zeros(len(results), dtype=np.int64)
     _play(
         results, classes, likely, np.bincount(classes, likely), 2.0, np.arange(len(results)), found
@@ -135,7 +143,7 @@ def probes_of(results: Any, classes: Any, likely: Any) -> Any:
 
 
 def price(results: Any, classes: Any, likely: Any, tried: int, sure: float) -> float:
-    """Probes on average of a solver who tries ports by greedy play, until it is so *sure*."""
+    """Return the mean probes of a solver who tries ports by greedy play until it is *sure*."""
     shares = np.bincount(classes, likely)
     limit = 2.0 if sure >= 1 else sure
     return float(_best(results, classes, likely, shares, limit, tried))
@@ -143,7 +151,7 @@ def price(results: Any, classes: Any, likely: Any, tried: int, sure: float) -> f
 
 @njit
 def _ports(results, classes, likely, shares, limit, order, low, high, most):
-    """The ports of most bits, and how likely these layouts are; no port: it is time to stop."""
+    """Return the ports with the most bits and the layouts' likelihood; no port means stop."""
     ports = results.shape[1]
     total, top, told = 0.0, 0.0, False
     for at in range(low, high):
@@ -188,7 +196,7 @@ def _split(results, order, low, high, port, aside, starts):
 
 @njit
 def _play(results, classes, likely, shares, limit, order, asked):
-    """Greedy play; *asked* gets the probes of each layout."""
+    """Play greedily and store the probes of each layout in *asked*."""
     aside, starts = np.empty_like(order), np.empty(results.shape[1] + 2, dtype=np.int64)
     waiting = [(0, len(order), 0)]
     while waiting:
@@ -205,7 +213,7 @@ def _play(results, classes, likely, shares, limit, order, asked):
 
 @njit
 def _greedily(results, classes, likely, shares, limit, order, begin, end, aside):
-    """What greedy play costs from here on."""
+    """Return the cost of greedy play from a node on."""
     starts = np.empty(results.shape[1] + 2, dtype=np.int64)
     cost = 0.0
     waiting = [(begin, end)]
@@ -224,7 +232,7 @@ def _greedily(results, classes, likely, shares, limit, order, begin, end, aside)
 
 @njit
 def _best(results, classes, likely, shares, limit, tried):
-    """What a solver pays who takes the port after which greedy play costs least."""
+    """Return the cost of a solver who takes the port after which greedy play costs least."""
     order = np.arange(len(results))
     aside, starts = np.empty_like(order), np.empty(results.shape[1] + 2, dtype=np.int64)
     cost = 0.0

@@ -1,11 +1,19 @@
-"""`python -m benchmarks.strength [--games N] [--write]`: how strong each of the house's levels is.
+"""`python -m benchmarks.strength [--games N] [--write]`: the strength of the house's levels.
 
+<<<<<<< HEAD
 Each level solves boxes that were drawn by lot, and boxes as the stronger levels hide them. From how
 many turns each takes follows who beats whom, and from that each level's rating (`anchors`). What
 still fits the results is looked up in a table of all layouts, which is quicker than the search that
 a server uses and finds the same (`Table`); a few games of each level are played by that search, and
 tell how long a turn takes. It wants numba (the extra `house`) and some minutes. --write puts the
 figures where the server reads them.
+=======
+Each level solves random boxes, and boxes as the stronger levels hide them. The turns that it needs
+tell how often it beats each other level, and that gives the ratings (`anchors`). Layouts that fit
+the results come from a table of all layouts (`Table`), which is faster than the server's search and
+finds the same; a few games are played with the search to time a turn. It needs numba (the extra
+`house`) and some minutes. --write stores the figures where the server reads them.
+>>>>>>> docs
 """
 
 from __future__ import annotations
@@ -42,16 +50,16 @@ GAMES = 2_000
 TIMED = 40
 FILE = Path(levels.__file__).parent / STRENGTH
 MIDDLE = "house"
-"""The level that is as strong as everybody is taken to be at first."""
+"""The level with the rating of a newcomer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What became of one box.
+    """The result of one box.
 
     Attributes:
-        turns: until the right guess, or the last wrong one.
-        probes, points: rays, and what they would cost in a race.
+        turns: number until the right guess, or the last wrong one.
+        probes, points: number of rays, and their points in a race.
     """
 
     won: bool
@@ -61,7 +69,7 @@ class Played:
 
 
 def main() -> int:
-    """Let all levels play, and print or write what they did."""
+    """Let all levels play, and print or write the figures."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.strength", description=__doc__)
     parser.add_argument("--games", type=int, default=GAMES, help="of each level (2000)")
     parser.add_argument("--write", action="store_true", help=f"write {STRENGTH}")
@@ -74,7 +82,7 @@ def main() -> int:
         for hiding in hidings:
             for userid in LEVELS:
                 work = partial(play, userid, hiding)
-                # Well hidden boxes are there for who beats whom: half as many will do.
+                # Well hidden boxes are needed only to compare levels: half as many are enough.
                 count = asked.games if hiding is anywhere else asked.games // 2
                 found = list(pool.map(work, range(count), chunksize=20))
                 played[userid, hiding] = found
@@ -104,7 +112,7 @@ def main() -> int:
 
 
 def play(userid: str, hiding: Hiding, number: int) -> Played:
-    """A game of two by the usual rules, against somebody who does nothing."""
+    """Play a game of two by the usual rules against an idle opponent."""
     lot = Rng(b"strength%d" % number, 0)
     start = new_state(MEASURED, 2)
     boxes = tuple(replace(box, atoms=hiding(MEASURED, lot)) for box in start.boxes)
@@ -124,14 +132,14 @@ def play(userid: str, hiding: Hiding, number: int) -> Played:
 
 
 def timed(userid: str) -> float:
-    """Milliseconds of a processor that a turn takes on a server."""
+    """Return the processor time of a turn on a server, in milliseconds."""
     begun = process_time()
     turns = sum(play(userid, anywhere, number).turns for number in range(TIMED))
     return round(1e3 * (process_time() - begun) / turns, 1)
 
 
 class Table:
-    """Where rays come out of all layouts of a board, to look up what fits."""
+    """The ends of all rays of all layouts of a board, to look up the layouts that fit."""
 
     def __init__(self, options: Options) -> None:
         self._results = kernels.results_of(options.width, options.height, options.least)
@@ -139,7 +147,7 @@ class Table:
         self._layouts = list(map(frozenset, combinations(cells, options.least)))
 
     def candidates(self, view: View, rng: Rng) -> Candidates:
-        """As `candidates.candidates`, for boards without options."""
+        """Return what `candidates.candidates` returns, for boards without options."""
         own = view.own
         assert own is not None
         fits = np.ones(len(self._layouts), dtype=bool)
@@ -156,7 +164,7 @@ class Table:
 
 
 def figures(found: Sequence[Played]) -> dict[str, Any]:
-    """What people are told of these games: means, and how far off they may well be."""
+    """Return the means of the games and their standard errors."""
     won = [one for one in found if one.won]
     turns = [one.turns for one in won]
     return {
@@ -169,9 +177,11 @@ def figures(found: Sequence[Played]) -> dict[str, Any]:
 
 
 def chance(one: Sequence[Played], other: Sequence[Played]) -> float:
-    """How likely somebody who plays like *one* beats somebody who plays like *other*, each being
-    the first to fire in half of the games. They do not meet on the board: who is done first, has
-    won, or has lost by the last wrong guess."""
+    """Return how likely a player like *one* beats a player like *other*.
+
+    Each fires first in half of the games. The two do not influence each other: the player who is
+    done first has won, or has lost by the last wrong guess.
+    """
     ends, others = _ends(one), _ends(other)
     wins = 0.0
     for (turns, won), share in ends.items():
@@ -191,8 +201,10 @@ def _ends(games: Sequence[Played]) -> Mapping[tuple[int, bool], float]:
 
 
 def anchors(names: Sequence[str], wins: Mapping[tuple[str, str], float]) -> dict[str, float]:
-    """The mu of each level: such that, by the sum that ratings use, each wins as large a share of a
-    round robin as was measured; the middle level stands where everybody begins."""
+    """Return the mu of each level, which gives the measured shares of wins in a round robin.
+
+    The middle level has the mu of a newcomer.
+    """
     measured = {
         name: sum(share for (one, _), share in wins.items() if one == name)
         + sum(1 - share for (_, other), share in wins.items() if other == name)

@@ -1,11 +1,19 @@
-"""`python -m benchmarks.trees [KIND …] [--write]`: make the stored trees, or prove them.
+"""`python -m benchmarks.trees [KIND …] [--write]`: make the stored trees and compare or write them.
 
+<<<<<<< HEAD
 At each node every port is tried: the tree takes the one after which a greedy player pays least,
 who plays perfectly once fewer than ten layouts are left. For some boards a few of the best ports
 are tried once more, each followed by a player who makes such trials herself (`growing`). No lot is
 drawn and no clock is looked at, so there is no seed, and the files come out the same on every
 machine. It wants numba (the extra `house`).
 Without --write it makes the trees and compares them with the files.
+=======
+At each node every port is tried. The tree takes the port after which a greedy player pays least;
+that player plays perfectly when fewer than ten layouts are left. For some boards a few of the best
+ports are tried once more, each followed by a player who makes such trials, too (`growing`). Nothing
+is random and nothing depends on time, so the files are the same on every machine. It needs numba
+(the extra `house`).
+>>>>>>> docs
 """
 
 from __future__ import annotations
@@ -35,13 +43,13 @@ PLANS: dict[tuple[tuple[int, int, int], Goal], Any] = {
     ((8, 8, 4), Goal.PROBES): growing.plan([(14, 4), (17, 2)], []),
     ((8, 8, 4), Goal.POINTS): growing.plan([(14, 4), (17, 2)], []),
 }
-"""How many ports are tried once more, at a tree's own nodes and in trials; for others none."""
+"""Numbers of ports that are tried once more, at nodes of the tree and in trials; default none."""
 
 FOLDER = Path(trees.__file__).parent / trees.FOLDER
 
 
 def main() -> int:
-    """Make the trees of all kinds, or of those that are named."""
+    """Make the trees of all kinds, or of the named ones."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.trees", description=__doc__)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help="such as 7x7/4; all without any")
     parser.add_argument("--write", action="store_true", help="write the files")
@@ -54,7 +62,7 @@ def main() -> int:
 
 
 def made(kind: tuple[int, int, int], *, write: bool) -> int:
-    """Make the trees of one kind of board; how many files are not what comes out."""
+    """Make the trees of one kind of board and return how many files differ."""
     results = kernels.results_of(*kind)
     board = results, kernels.classes_of(results), kernels.surprises(len(results))
     wrong = 0
@@ -84,7 +92,7 @@ def made(kind: tuple[int, int, int], *, write: bool) -> int:
 
 
 def planes(asked: Any, branches: Any, came: Any) -> tuple[bytes, bytes, bytes]:
-    """The nodes at which something is left to tell: ports, number of children, results."""
+    """Return the inner nodes: ports, numbers of children, results."""
     inner = asked != kernels.LEAF
     children = np.repeat(np.arange(len(asked)), branches)  # the parent of each node but the first
     kept = np.bincount(children[inner[1:]], minlength=len(asked))
@@ -92,14 +100,14 @@ def planes(asked: Any, branches: Any, came: Any) -> tuple[bytes, bytes, bytes]:
 
 
 def ranks(kind: tuple[int, int, int], probes: Any) -> Sequence[int]:
-    """How many layouts need so many probes, summed over their orientations."""
+    """Return the number of layouts for each number of probes, summed over orientations."""
     width, height, atoms = kind
     options = Options(width, height, atoms, atoms)
     return [int(count) for count in np.bincount(sums_over_orientations(options, probes))]
 
 
 def note(name: str, content: bytes) -> None:
-    """Write a file's sum down among the others."""
+    """Store the checksum of a file beside the others."""
     file = FOLDER / trees.SUMS
     lines = file.read_text().splitlines() if file.exists() else []
     kept = [line for line in lines if line.split()[1] != name]

@@ -234,7 +234,7 @@ def test_a_damaged_mail_store_gives_way_only_when_asked(tmp_path: Path) -> None:
 
 
 def test_the_way_back_from_a_newer_version(tmp_path: Path) -> None:
-    """As deploy/README has it: a copy takes the place of what the newer version upgraded."""
+    """A copy replaces the stores that a newer version upgraded (docs/operating/upgrade.md)."""
     own = migrated(tmp_path / "pbmserv.sqlite3")
     with indoors(tmp_path, database=own) as house:
         house.sign_up("alice")
