@@ -112,7 +112,9 @@ class World:
         begun = self._at % BOARDS
         self._at += MAILS
         new = [self._stored(one) for one in self._games.running[begun : begun + MAILS]]
-        self.server.door_stage.writer.submit(partial(arrivals.add_all, group=new)).result()
+        writer = self.server.door_stage.writer
+        for stored in [writer.submit(partial(arrivals.add, new=arrival)) for arrival in new]:
+            stored.result()
         started = process_time()
         self.server.play_stage.play.run_until_idle()
         taken = process_time() - started

@@ -178,8 +178,8 @@ class World:
 
 
 def _store(connection: Connection, new: Sequence[NewArrival]) -> None:
-    for at in range(0, len(new), 100):
-        arrivals.add_all(connection, new[at : at + 100])
+    for arrival in new:
+        arrivals.add(connection, arrival)
 
 
 def _used(*parents: int) -> dict[str, float]:

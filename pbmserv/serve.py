@@ -1,4 +1,4 @@
-"""Runs a server, or some of its stages, from the start to the end, and says where it listens."""
+"""Runs a server, or some of its stages, and prints where it listens."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from pbmserv.net import listening
 from pbmserv.outbound.dkim import load as load_key
 from pbmserv.stages import preflight
 from pbmserv.stages.base import Base
-from pbmserv.stages.link import meeting_place
 from pbmserv.stages.listeners import Bound, bind, shares
+from pbmserv.stages.places import meeting_place
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
-    """Run *stages* until SIGTERM or SIGINT; the process's exit code.
+    """Run *stages* until SIGTERM or SIGINT; return the process's exit code.
 
-    SIGHUP makes them read keys and certificates again; before they are ready, and when they are
-    about to end, there is nothing to read.
+    SIGHUP makes them read keys and certificates again; before they are ready, and while they end,
+    it is ignored.
     """
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     log.configure(loaded.settings.log_level, loaded.settings.log_format, forks=True)
@@ -50,15 +50,15 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
             for warning in open_to_others(loaded.settings.data_dir, url, mail_url(url)):
                 print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
             for named in loaded.settings.dkim_keys:
-                load_key(named)  # what is wrong is told once, and not by a stage again and again
+                load_key(named)  # a fault is reported once, not by every restart of a stage
             settings = _with_ports(loaded.settings, bound)
-            base, secret = _usable(settings)
+            base, secret = _open(settings)
             gc.freeze()  # keeps the pages that the stages share from being copied
-            here = _only(settings, stages)
-            mailbox = f"{public_url(here.mailbox)}/{secret}/" if here.mailbox else ""
+            own = _only(settings, stages)
+            mailbox = f"{public_url(own.mailbox)}/{secret}/" if own.mailbox else ""
 
             def ready() -> None:
-                sys.stdout.write(greeting(here, mailbox, stages) + "ready\n")
+                sys.stdout.write(greeting(own, mailbox, stages) + "ready\n")
                 sys.stdout.flush()
                 metrics.tell(metrics.READY)
 
@@ -71,9 +71,11 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
         logging.shutdown()
 
 
-def _usable(settings: Settings) -> tuple[Base, str]:
-    """What all stages stand on, made before anybody forks, so that it is in memory once, and found
-    to take rows; and the mailbox's secret."""
+def _open(settings: Settings) -> tuple[Base, str]:
+    """Open the databases, check that they can be written, and return the mailbox's secret, too.
+
+    This happens before the fork, so that the stages share what it has loaded into memory.
+    """
     keep_compiled(settings.data_dir / "cache")
     base = Base(settings)
     try:
@@ -81,12 +83,12 @@ def _usable(settings: Settings) -> tuple[Base, str]:
             health.write(connection, base.clock.now())
         return base, mailbox_secret(base.mail_domain.ring)
     finally:
-        base.let_go()
+        base.disconnect()
 
 
 def _only(settings: Settings, stages: Sequence[str]) -> Settings:
-    """The settings without the listeners of stages that run elsewhere, and the certificate that
-    only the door's user may be able to read."""
+    """Return the settings without the listeners of stages that run elsewhere, and without the
+    certificate, which only the door's user may be able to read."""
     if "door" not in stages:
         settings = replace(settings, smtp=None, smtps=None, lmtp=None, mailbox=None, tls_cert=None)
     if "web" not in stages:
@@ -95,7 +97,7 @@ def _only(settings: Settings, stages: Sequence[str]) -> Settings:
 
 
 def _with_ports(settings: Settings, bound: Bound) -> Settings:
-    """The settings with the ports that were really bound."""
+    """Return the settings with the bound ports in place of port 0."""
     smtp = listening.port_of(bound.smtp, settings.smtp)
     smtps = listening.port_of(bound.smtps, settings.smtps)
     web = listening.port_of(bound.web, settings.web)
@@ -118,11 +120,12 @@ def _with_ports(settings: Settings, bound: Bound) -> Settings:
 def greeting(
     settings: Settings, mailbox: str = "", stages: Sequence[str] = preflight.STAGES
 ) -> str:
-    """The start-up text. The commands in it work as they stand, from the same folder.
+    """Return the start-up text. The commands in it work as they are, in the same folder.
 
     Args:
-        mailbox: the address of the mailbox's first page; "" where there is none.
-        stages: those that run here; what others do is theirs to say.
+        settings: with the bound ports.
+        mailbox: the address of the mailbox's first page, ``""`` if there is none.
+        stages: the stages that run here; the text is about them alone.
     """
     domain = settings.address.rpartition("@")[2]
     is_whole = set(stages) == set(preflight.STAGES)
@@ -179,14 +182,14 @@ def greeting(
 
 
 def _operators(settings: Settings) -> list[str]:
-    """Where operators' pages are, if they are anywhere."""
+    """Return the line with the address of the operators' pages, if there are any."""
     if settings.operator_pages is None:
         return []
     return [f"  operators  {settings.operator_url or public_url(settings.operator_pages)}/"]
 
 
 def program() -> str:
-    """How this program can be started again: its name if that is found, else its path."""
+    """Return the command that starts this program: its name if that is on the path, else a path."""
     name = Path(sys.argv[0]).name
     if name != "pbmserv":
         return f"{_relative(Path(sys.executable))} -m pbmserv"
