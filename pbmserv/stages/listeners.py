@@ -355,11 +355,15 @@ class WebStage:
         base: settings and databases.
         door: stores forms and mails of pages.
         side: carries out the changes of operators' pages.
+
+    Attributes:
+        web_requests: the pages of players and the public.
+        operators: the pages of operators.
     """
 
     def __init__(self, base: Base, door: PagesDoor, side: Side) -> None:
         self._base = base
-        self._door = door
+        self.door = door
         self._store: str | None = None
         windows = Lockout(base.clock)
         services = base.services(Positions(base.registry), Memo(), windows, base.traffic())
@@ -374,7 +378,7 @@ class WebStage:
         Raises:
             StillWorking: it is stored, and takes long.
         """
-        number = await self._door.form(kind, values)
+        number = await self.door.form(kind, values)
         return await _result(partial(self._look, number))
 
     async def _hand_in(self, envelope: Envelope, taken: Callable[[], tuple[bool, Any]]) -> Any:
@@ -383,7 +387,7 @@ class WebStage:
         Raises:
             StillWorking: it is stored, and takes long.
         """
-        await self._door.page_mail(envelope)
+        await self.door.page_mail(envelope)
         return await _result(taken)
 
     def _look(self, number: int) -> tuple[bool, Any]:

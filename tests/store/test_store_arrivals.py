@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection
 
 from pbmserv.mail.envelope import Envelope
 from pbmserv.store.core.database import Database

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 
 import forking
 import pytest
