@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -39,7 +39,7 @@ _RATES = ("PLAYER", "ADDRESS", "NETWORK", "REFUSALS", "ANSWERS", "CONFIRMATIONS"
 class _NoRelay(Relay):
     """Nothing is delivered here."""
 
-    def steps(self, letter: OutgoingLetter) -> Iterable[None]:
+    def deliver(self, letter: OutgoingLetter) -> None:
         raise AssertionError(f"letter {letter.id} is taken from the outbox itself")
 
     def close(self) -> None:

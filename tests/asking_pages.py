@@ -9,6 +9,7 @@ from one_process import Server
 from starlette.applications import Starlette
 
 from pbmserv.letters.environment import environment
+from pbmserv.mail.envelope import LOOPBACK
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.application import build
 from pbmserv.web.pages import Pages
@@ -37,7 +38,9 @@ class Answer(NamedTuple):
 def site_of(server: Server, allowance: Allowance | None = None) -> Starlette:
     """The pages of a server."""
     games = tuple(game.info for game in server.base.registry)
-    pages = Pages("pbmserv@games.example", games, "open", "", "http://games.example")
+    pages = Pages(
+        "pbmserv@games.example", games, "open", "", "http://games.example", proxies=LOOPBACK
+    )
     health: Any = None
     return build(pages, server.web_stage.web_requests, environment(), health, allowance)
 
@@ -72,6 +75,11 @@ async def asked(
     await site(scope, receive, send)
     body = b"".join(one.get("body", b"") for one in found[1:])
     return Answer(found[0]["status"], tuple(found[0]["headers"]), body)
+
+
+async def visited(site: Starlette, path: str) -> str:
+    """Return the address of the visit to which the link of a letter leads."""
+    return (await asked(site, path)).header("location")
 
 
 async def followed(site: Starlette, path: str) -> Answer:

@@ -266,7 +266,7 @@ def _play() -> None:
         server.sign_up("alice", "bob")
         server.send(alice, f"blackbox challenge alice {PASSWORD} bob")
         server.send(bob, f"blackbox move 1 bob {PASSWORD} a1,b2,c3,d4")
-        server.send(alice, f"blackbox move 1 alice {PASSWORD} e5,f6,g7,h8")
+        server.send(alice, f"blackbox move 1 alice {PASSWORD} e5,f6,g7,a1")
         for port in "ab":
             server.send(alice, f"blackbox move 1 alice {PASSWORD} {port}")
             server.send(bob, f"blackbox move 1 bob {PASSWORD} {port}")

@@ -17,7 +17,7 @@ from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 
-HIDINGS = ("b3,d3,h8,f2", "a1,c4,e5,g2")
+HIDINGS = ("b3,d3,a1,f2", "a1,c4,e5,g2")
 """What the two players of a new Blackbox board may write, whoever is first."""
 
 

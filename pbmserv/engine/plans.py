@@ -16,7 +16,7 @@ What a move or a fact is only the game knows; here they are the text between the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -120,6 +120,16 @@ def print_plan(plan: Plan) -> str:
     if _takes_else(plan.yes):
         yes = f"({yes})"
     return f"if {_print_condition(plan.condition)}: {yes} else {print_plan(plan.no)}"
+
+
+def moves_of(plan: Plan | None) -> Iterator[str]:
+    """Yield the moves of a plan in the order in which they are written."""
+    if isinstance(plan, Play):
+        yield plan.move
+        yield from moves_of(plan.then)
+    elif plan is not None:
+        yield from moves_of(plan.yes)
+        yield from moves_of(plan.no)
 
 
 def due(plan: Plan | None, holds: Callable[[str], bool]) -> Play | None:

@@ -142,12 +142,16 @@ class Position:
                 used[ply.seat] += 1
         return min(used) < self.game.info.opening
 
-    def at_turn(self, turns: int) -> Position:
-        """The newest position with at most that many turns."""
+    def at_turn(self, turns: int, seat: Seat | None) -> Position:
+        """Return the newest position with at most that many turns, as this reader counts them."""
         position = self
-        while position.turns > turns and position.before is not None:
+        while position.before is not None and self._counted(position, seat) > turns:
             position = position.before
         return position
+
+    def _counted(self, position: Position, seat: Seat | None) -> int:
+        """Return the turns of an earlier position, counted as the reader of this one counts."""
+        return position.turns if self.outcome is not None else position.turns_of(seat)
 
     def at(self, number: int) -> Position:
         """The position after ply *number*, which is this one or an earlier one."""
@@ -280,17 +284,32 @@ class Position:
     def undoable(self, seat: Seat) -> Position:
         """The position that an undo by *seat* leads back to; a restart can be undone, too.
 
+        In a race it is the position without the seat's own last ply: the plies of the other seats
+        stay, and it makes no difference whether there are any.
+
         Raises:
             Illegal: the last ply is another seat's, or somebody learnt something from it.
         """
         last = self.newest
+        if self.apart and last is not None and last.ply is not None and last.ply.seat != seat:
+            last = self._last_of(seat)
         if last is None or last.ply is None or last.before is None:
             raise Illegal("undo-nothing")
         if last.ply.seat != seat:
             raise Illegal("undo-not-yours")
         if last.step.reveals:
             raise Illegal("undo-revealed")
-        return last.before
+        target = last.before
+        if last is not self.newest:
+            for later in self.after(last.ply.number):
+                assert later.ply is not None
+                target = target.play(later.ply)
+        return target
+
+    def _last_of(self, seat: Seat) -> Position | None:
+        """Return the newest position that stands and was made by a ply of *seat*."""
+        made = (one for one in self.backwards() if one.ply is not None and one.ply.seat == seat)
+        return next(made, None)
 
     def move(self, seat: Seat, move: Move) -> Position:
         """The position after a move that the game's `parse` has just read."""
@@ -323,7 +342,7 @@ class Position:
 
     def hint_of(self, seat: Seat) -> Position | None:
         """Where a seat asked for a hint, if that was the last thing it has done."""
-        last = next((one for one in self.backwards() if one.ply and one.ply.seat == seat), None)
+        last = self._last_of(seat)
         return last if last is not None and last.is_hint_of(seat) else None
 
     def is_hint_of(self, seat: Seat) -> bool:

@@ -181,6 +181,18 @@ class Forgiving(Protocol[V_contra]):
 
 
 @runtime_checkable
+class TwiceLabelled(Protocol[V_contra]):
+    """A game whose places have a second name that is easily written by mistake."""
+
+    def far_cells(self, view: V_contra, text: str) -> tuple[tuple[str, str], ...]:
+        """Return the parts of a legal move that use such a name, as typed and in canonical text.
+
+        They are confirmed before they count, unless their player is used to these names.
+        """
+        ...
+
+
+@runtime_checkable
 class Previewing(Protocol[V]):
     """A game that can say what a move would do without doing it."""
 
@@ -261,8 +273,8 @@ class Racing(Protocol):
         """How hard a board's box is, as everybody may know, in a word; "" = nobody is told."""
         ...
 
-    def guessed(self, state: Any, seat: Seat) -> bool:
-        """Whether a seat's race came to its end, and was not given up."""
+    def solved(self, state: Any, seat: Seat) -> bool:
+        """Whether a seat reached the aim of its race, so that its score counts in the tables."""
         ...
 
     def read_kind(self, text: str) -> str:

@@ -47,6 +47,8 @@ _MOST_ANSWERED = 20
 """Message-IDs in In-Reply-To and in References (RFC 5322 section 3.6.4) that are looked at: the
 newest ones, which stand last."""
 
+_BETWEEN_ADDRESSES = re.compile(r"[\s<>,;:\"()]")
+
 # Narrower than RFC 5322's msg-id, because it goes into the headers of our answers.
 _MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,900}>")
 
@@ -145,7 +147,15 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         unread=found.unread,
         left_out=found.left_out,
         answers=tuple(dict.fromkeys(filter(_MESSAGE_ID.fullmatch, answered))),
+        recipients=our_recipients(headers, is_ours),
     )
+
+
+def our_recipients(headers: Headers, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
+    """Return the addresses of this server in the To and Cc fields of a mail, each once."""
+    values = (*headers.get("to", ()), *headers.get("cc", ()))
+    words = [word for value in values for word in _BETWEEN_ADDRESSES.split(value)]
+    return tuple(dict.fromkeys(word for word in words if "@" in word and is_ours(word)))
 
 
 def message_id(headers: Headers) -> str:

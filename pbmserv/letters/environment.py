@@ -16,32 +16,25 @@ the head (dark mode) is in ``letters/adaptive.css``, and only classes named ther
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import re
-from collections.abc import Callable, MutableMapping
-from functools import cache, cached_property
-from importlib.metadata import version
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
 
 from jinja2 import (
-    BaseLoader,
-    BytecodeCache,
     Environment,
+    FileSystemBytecodeCache,
     FileSystemLoader,
     StrictUndefined,
     Template,
     TemplateNotFound,
     select_autoescape,
 )
-from jinja2.bccache import Bucket
 from jinja2.ext import Extension
-from markupsafe import Markup
 
-from pbmserv import files
+from pbmserv import __version__
 from pbmserv.engine.registry import template_folders
-from pbmserv.errors import OperatorError
 from pbmserv.letters.filters import FILTERS
 
 
@@ -105,104 +98,46 @@ class TemplateLoader(FileSystemLoader):
         return _INCLUDED.sub(piece, source), file, is_same
 
 
-class LetterEnvironment(Environment):
-    """Jinja's, with plain dictionaries of globals, which never change here: each `import` in each
-    letter compares their keys, and those of a chain of mappings are Python code."""
-
-    def markup(self, html: Any) -> Any:
-        """HTML that its template has escaped, as templates print it as it is."""
-        return Markup(html)  # noqa: S704
-
-    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
-        """The names that a template knows."""
-        return {**self.globals, **(d or {})}
-
-
 @cache
-def environment() -> LetterEnvironment:
-    """The environment that renders every letter and page; templates are compiled once."""
-    return environment_of(LetterEnvironment, TemplateLoader(templates_root()))
+def environment() -> Environment:
+    """Return the environment that renders every letter and page; templates are compiled once.
 
-
-_OfLetters = TypeVar("_OfLetters", bound=LetterEnvironment)
-
-
-def environment_of(kind: type[_OfLetters], loader: BaseLoader | None) -> _OfLetters:
-    """An environment as letters need it.
-
-    Only names that end in ``.html.j2`` escape what they print. Blanks at the
-    beginning of a line are kept, since boards need them.
+    Only names that end in ``.html.j2`` escape the values they print. Blanks at the beginning of a
+    line are kept, since boards need them.
     """
-    templates = kind(
-        loader=loader,
+    templates = Environment(
+        loader=TemplateLoader(templates_root()),
         trim_blocks=True,
         lstrip_blocks=False,
         keep_trailing_newline=True,
         undefined=StrictUndefined,
-        auto_reload=False,  # a letter has several templates: no asking the disk about each
-        cache_size=-1,  # all that there are: a limited one is searched from its end each time
+        auto_reload=False,
+        cache_size=-1,
         extensions=[InlineStyles],
-        autoescape=cache(
-            select_autoescape(
-                (_ESCAPED.removeprefix("."),), (), default=False, default_for_string=False
-            )
+        autoescape=select_autoescape(
+            (_ESCAPED.removeprefix("."),), (), default=False, default_for_string=False
         ),
     )
     templates.filters.update(FILTERS)
     return templates
 
 
-class CompiledTemplates(BytecodeCache):
-    """Keeps compiled templates from one start to the next: compiling all of them takes three
-    seconds, and ten megabytes that a process does not give back.
-
-    Each file begins with the hash of the rest. What cannot be read or written is compiled anew.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Take what is kept, if it was made of the same source by the same code."""
-        with contextlib.suppress(OSError):
-            kept = self._file(bucket).read_bytes()
-            if hashlib.sha256(kept[_HASHED:]).digest() == kept[:_HASHED]:
-                bucket.bytecode_from_string(kept[_HASHED:])
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what was compiled."""
-        made = bucket.bytecode_to_string()
-        with contextlib.suppress(OSError, OperatorError):
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with files.written(self._file(bucket), files.over) as part:
-                part.write_bytes(hashlib.sha256(made).digest() + made)
-
-    def get_source_checksum(self, source: str) -> str:
-        """What a template is compiled from, beside its own text: see `_code`."""
-        return hashlib.sha256(self._code + source.encode()).hexdigest()
-
-    @cached_property
-    def _code(self) -> bytes:
-        """Styles go into templates when they are compiled, and what filters make of constants."""
-        found = hashlib.sha256(f"{version('jinja2')} {version('css-inline')}".encode())
-        sheets = [templates_root() / name for name in _SHEETS]
-        for file in [*sorted(Path(__file__).parent.glob("*.py")), *sheets]:
-            found.update(file.read_bytes())
-        return found.digest()
-
-    def _file(self, bucket: Bucket) -> Path:
-        return self._folder / f"{type(bucket.environment).__name__}-{bucket.key}"
-
-
-_HASHED = hashlib.sha256().digest_size
-_SHEETS = ("letters/letter.css", "letters/adaptive.css", "palette.j2")
+_HEAD_SHEETS = ("letters/boards.css", "letters/adaptive.css")
+"""Styles in the head of a letter."""
+_SHEETS = ("letters/letter.css", "palette.j2", *_HEAD_SHEETS)
 
 
 def keep_compiled(folder: Path) -> None:
-    """Keep compiled templates in *folder*, which nobody else may write to: what is there is run.
-    The first folder of a process counts."""
+    """Keep compiled templates in *folder*, which nobody else may write to: its files are run.
+
+    Styles are written into templates before these are compiled, so there is a folder for each
+    version of the styles. The first folder of a process counts.
+    """
     if environment().bytecode_cache is None:
-        environment().bytecode_cache = CompiledTemplates(folder)
+        styles = b"".join((templates_root() / name).read_bytes() for name in _SHEETS)
+        place = folder / f"{__version__}-{hashlib.sha256(styles).hexdigest()[:12]}"
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        environment().bytecode_cache = FileSystemBytecodeCache(str(place))
 
 
 @cache
@@ -246,21 +181,21 @@ class InlineStyles(Extension):
             return source  # a page has a stylesheet
         if self._sheets is None:
             sheet = self.environment.get_template("letters/letter.css").render()
-            adaptive = self.environment.get_template("letters/adaptive.css").render()
-            self._sheets = (sheet, adaptive)
+            head = [self.environment.get_template(name).render() for name in _HEAD_SHEETS]
+            self._sheets = (sheet, "".join(head))
         return with_styles(source, *self._sheets)
 
 
-def with_styles(source: str, sheet: str, adaptive: str) -> str:
+def with_styles(source: str, sheet: str, head: str) -> str:
     """HTML (with Jinja in it) whose start tags have the style that *sheet* gives them.
 
-    Classes that *adaptive* does not name are dropped.
+    Classes that *head*, the style block of a letter, does not name are dropped.
     """
 
     def restyled(found: re.Match[str]) -> str:
         said = found["said"]
         classes = _CLASS.search(said)
-        kept = [word for word in classes[1].split() if f".{word}" in adaptive] if classes else []
+        kept = [word for word in classes[1].split() if f".{word}" in head] if classes else []
         name, own = found["name"], _STYLE.search(said)
         style = _style(name, classes[1] if classes else "", own[1] if own else "", sheet)
         rest = _STYLE.sub("", _CLASS.sub("", said))

@@ -287,6 +287,10 @@ _LABELS = ("aria-label", 'aria-pressed="true" aria-label')
 """What follows a button's value, tapped or not."""
 
 
+_SIGNS = ("", "+", "/", "lock ", "unlock ")
+"""What a button's value may have in front of the spot's name."""
+
+
 def pressed(rows: str, draft: str, tap: str = "") -> Markup:
     """The rows of a grid, where buttons whose taps are in a draft say so to those who hear them.
 
@@ -295,11 +299,12 @@ def pressed(rows: str, draft: str, tap: str = "") -> Markup:
             plays by keys need not begin at the top of the page for each tap.
     """
     html = str(rows)
-    for put in filter(None, draft.upper().replace(" ", "").split(",")):
-        value = f'value="{escape(put)}"'
+    for put in filter(None, map(str.strip, draft.split(","))):
+        word, _, spot = put.rpartition(" ")
+        value = f'value="{escape(f"{word.lower()} {spot.upper()}".strip())}"'
         html = html.replace(value, f'{value} aria-pressed="true"')
-    spot = escape(tap.upper().lstrip("+/!"))
-    values = (f'value="{sign}{spot}" {label}' for sign in ("", "+", "/") for label in _LABELS)
+    spot = escape(tap.upper().rpartition(" ")[2].lstrip("+/!"))
+    values = (f'value="{sign}{spot}" {label}' for sign in _SIGNS for label in _LABELS)
     if found := next((one for one in values if spot and one in html), None):
         html = html.replace(found, found.replace(" aria-label", " autofocus aria-label"), 1)
     return Markup(html)  # noqa: S704 - it was escaped where it was made

@@ -102,6 +102,8 @@ class Mail:
             pictures, a calendar's answer. Together with ``NewText.left_out``
             (`pbmserv.inbound.quotes.reply`): an empty reply need not mean that nothing was said.
         answers: Message-IDs of the mails that it answers, by its headers; anybody can write any.
+        recipients: addresses of this server in its To and Cc fields, in their order; anybody can
+            write any.
     """
 
     sender: str
@@ -115,6 +117,7 @@ class Mail:
     unread: str = ""
     left_out: bool = False
     answers: tuple[str, ...] = ()
+    recipients: tuple[str, ...] = ()
 
     @classmethod
     def of_nobody(cls, why: str, digest: str = "") -> Mail:

@@ -86,6 +86,7 @@ def _unmet(userid: str) -> Player:
         remind="",
         broadcasts=False,
         report="ask",
+        labels="ask",
         public=True,
         messages="none",
         digest_minute=None,

@@ -205,6 +205,8 @@ class Shown:
 
     Attributes:
         players: userids by seat.
+        chooser: userid of the player who chose the box of a race (-id, -seed) and may know it;
+            "" = no player did.
         events: what has happened lately, a sentence each, oldest first.
         scores: what each has scored, a sentence each.
         outcome: how it ended; null = it runs.
@@ -217,6 +219,7 @@ class Shown:
     players: Names
     options: Names
     rated: bool
+    chooser: str
     events: Names
     scores: Names
     outcome: Outcome | None
@@ -323,7 +326,10 @@ def shown(scene: BoardScene, text: str) -> dict[str, Any]:
     over = scene.outcome
     facts = scene.game.facts(scene.view) if isinstance(scene.game, Readable) else None
     outcome = None if over is None else like(Outcome, over, points=over.scores)
-    same = {one: getattr(scene, one) for one in ("title", "options", "rated", "events", "scores")}
+    same = {
+        one: getattr(scene, one)
+        for one in ("title", "options", "rated", "chooser", "events", "scores")
+    }
     names = {"board": scene.number, "game": scene.key, "players": scene.names}
     return {**same, **names, "outcome": outcome, "text": text, "facts": facts}
 

@@ -347,7 +347,9 @@ class _Site:
             kept = self._kept[page.player_id, page.scene.number] = page, parts
         pieces = list(kept[1])
         if is_put or page.scene is not page.stands:  # until something happens, the rest stays
-            news, move = self._printer.parts(("board-news", "board-move"), page=page, **said)
+            news, move = (
+                self._printer.text(name, page=page, **said) for name in ("board-news", "board-move")
+            )
             pieces[1], pieces[3] = news.encode(), move.encode()
         html_octets = b"".join(pieces).replace(_KEY.encode(), page.key.encode())
         return html_octets.replace(_VISIT.encode(), page.token.encode())

@@ -19,10 +19,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pbmserv.engine.types import GameInfo
-from pbmserv.letters.environment import LetterEnvironment
 from pbmserv.letters.looking import unless_broken
 from pbmserv.letters.scene import BoardScene
-from pbmserv.letters.skeletons import SKELETONS
 from pbmserv.mail.envelope import Network
 
 SHARED = {"Cache-Control": "public, max-age=300"}
@@ -104,11 +102,6 @@ class Printer:
             kept = self._made[name] = values, self.text(name, **values).encode()
         return kept[1]
 
-    def parts(self, names: tuple[str, ...], **values: Any) -> Sequence[str]:
-        """Several pieces of a page, as `text` makes them; most are filled into what was made of
-        the same templates before."""
-        return SKELETONS.texts(_pieces, " ".join(names), self.shared | values)
-
     def raw(self, name: str, **values: Any) -> str:
         """What is no HTML: ``web/NAME.j2``, which escapes by itself."""
         return self.templates.get_template(f"web/{name}.j2").render(self.shared | values)
@@ -116,11 +109,6 @@ class Printer:
     def failure(self, status: int, name: str, headers: Mapping[str, str] | None = None) -> Response:
         """A page that says why there is none."""
         return html(self.text(name), status, {**PRIVATE, **(headers or {})})
-
-
-def _pieces(templates: LetterEnvironment, names: str, values: Mapping[str, Any]) -> Sequence[Any]:
-    found = [templates.get_template(f"web/{name}.html.j2") for name in names.split()]
-    return [templates.concat(one.root_render_func(one.new_context(dict(values)))) for one in found]
 
 
 def _version(text: str) -> str:

@@ -81,7 +81,7 @@ def test_boards_come_anew_to_the_new_address(server: Correspondence) -> None:
     server.reply(letters[HOME], "")
     found = {letter.subject: letter for letter in server.letters(HOME)}
     assert set(found) == {"Your address was changed, alice", "Your move: Blackbox 1 against bob"}
-    server.reply(found["Your move: Blackbox 1 against bob"], "b3,d3,h8,f2")
+    server.reply(found["Your move: Blackbox 1 against bob"], "b3,d3,a1,f2")
     assert "Your atoms are hidden" in server.letter(HOME).text
 
 

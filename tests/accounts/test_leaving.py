@@ -27,7 +27,7 @@ def start_game(server: Correspondence, *, hidden: tuple[str, ...] = ()) -> None:
     server.send("alice@players.example", "blackbox challenge alice bob")
     letters = {str(letter.message["To"]): letter for letter in server.letters()}
     for userid in hidden:
-        server.reply(letters[f"{userid}@players.example"], "b3,d3,h8,f2")
+        server.reply(letters[f"{userid}@players.example"], "b3,d3,a1,f2")
     server.letters()
 
 

@@ -213,7 +213,7 @@ def test_plain_text_and_spoken_boards(server: Correspondence) -> None:
     assert "|--|" not in hers.text
     assert "|--|" in his.text or "accept" in his.text
     server.reply(hers, "a1,c4,e5,g2")
-    server.reply(his, "b3,d3,h8,f2", sender=bob)
+    server.reply(his, "b3,d3,a1,f2", sender=bob)
     server.letters(bob)
     hers = server.letters(alice)[-1]
     assert "atom at A1.\n" in hers.text

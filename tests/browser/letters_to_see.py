@@ -19,7 +19,7 @@ def letters_to_see(folder: Path) -> dict[str, Posted]:
         found["challenge"] = _one(asked, BOB)
         found["hide"] = _one(server.reply(found["challenge"], "accept"), BOB)
         for number, size, atoms in (
-            (1, "", ("b3,d3,h8,f2", "c3,b5,e5,g6")),
+            (1, "", ("b3,d3,a1,f2", "c3,b5,e5,g6")),
             (2, "-size=26x26 -atoms=40", (FORTY, FORTY)),
             (3, "-size=8x8", ("b3,d3,a8,f2", "c3,b5,e5,g6")),
         ):

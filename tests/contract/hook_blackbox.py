@@ -27,8 +27,8 @@ def seats(words: tuple[str, ...]) -> int:
 
 
 GARBAGE = "abcgnz01235789 +-/!?,;"
-FREE = ("+a1", "/a1")
-TEXTS = ("a1", "a1,b2", "1,+b2", "a,+b2,?", "+a1,+b2,?")
+FREE = ("+a1", "/a1", "lock 1", "unlock 1")
+TEXTS = ("a1", "a1,b2", "1,+b2", "a,+b2,?", "+a1,+b2,?", "+a1,lock a1", "lock b,1")
 
 
 def alternatives(state: State, seat: Seat | None) -> Iterator[State]:
@@ -43,6 +43,8 @@ def alternatives(state: State, seat: Seat | None) -> Iterator[State]:
         if solver != seat:
             free = frozenset(state.options.board.cells) - box.markers
             yield state.with_box(solver, replace(box, sealed=free - box.sealed))
+            if box.markers:
+                yield state.with_box(solver, replace(box, locked=box.markers - box.locked))
         if box.hider != seat and box.atoms is not None:
             for atoms in _other_layouts(state, box):
                 yield state.with_box(solver, replace(box, atoms=atoms))

@@ -19,7 +19,7 @@ from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.catalogue import IN_REPLY, ROWS, topic
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.model import Yes
-from pbmserv.commands.table.row_types import Row
+from pbmserv.commands.table.row_types import Kind, Row
 from pbmserv.errors import PlayerError
 from pbmserv.letters.environment import environment
 from pbmserv.service.core import executor
@@ -68,6 +68,20 @@ def _row(step: Written) -> Row | None:
             return IN_REPLY[name]
     head = find_command(words, GAMES)
     return head.row if head is not None else None
+
+
+PROVES_NOTHING = frozenset(
+    {"help", "list", "games", "standings", "ratings", "scores", "week", "history", "forgot"}
+)
+"""Commands whose answer is the same whoever writes them."""
+
+
+def test_a_password_is_taken_wherever_it_can_prove_something() -> None:
+    secrets = {Kind.PASSWORD, Kind.NEW_PASSWORD}
+    for row in OFFERED:
+        kinds = {parameter.kind for parameter in (*row.parameters, *row.proof)}
+        if row.in_line and row.name not in PROVES_NOTHING:
+            assert kinds & secrets, row.name
 
 
 @rows("row", OFFERED, ids=[f"{row.name}-{row.page}" for row in OFFERED])

@@ -47,7 +47,7 @@ def test_the_house_moves_after_the_plug_was_pulled(
     newest(sink, 1)
     send(process, OURS, "blackbox challenge alice house", "", "<2@p>")
     send(process, str(newest(sink, 2)["Reply-To"]), "Re: board", "yes", "<3@p>")
-    send(process, str(newest(sink, 3)["Reply-To"]), "Re: board", "b3,d3,h8,f2", "<4@p>")
+    send(process, str(newest(sink, 3)["Reply-To"]), "Re: board", "b3,d3,a1,f2", "<4@p>")
     send(process, str(newest(sink, 4)["Reply-To"]), "Re: board", "5", "<5@p>")
     process.kill()
     with database.writing.begin() as connection:

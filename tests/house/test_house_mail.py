@@ -31,7 +31,7 @@ from pbmserv.store.tables.mail import outbox
 pytestmark = pytest.mark.slow
 
 ALICE, BOB = address_of("alice"), address_of("bob")
-HIDING = "b3,d3,h8,f2"
+HIDING = "b3,d3,a1,f2"
 
 
 @pytest.fixture

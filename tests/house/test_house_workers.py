@@ -15,7 +15,7 @@ from running import Running
 from pbmserv.store.boards import moves
 
 ALICE = address_of("alice")
-HIDING = "b3,d3,h8,f2"
+HIDING = "b3,d3,a1,f2"
 
 
 def process(database_url: str, folder: Path) -> AbstractContextManager[Indoors]:

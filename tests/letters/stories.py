@@ -139,8 +139,8 @@ def preferring(folder: Path) -> Iterator[Posted]:
         yield from server.send(BOB, f"broadcast bob {PASSWORD}", "Buy my tomatoes!")
         yield from _without_html(server, *LONGER[1:])
         yield from server.send(BOB, "blackbox challenge bob carol")
-        yield from server.send(BOB, f"blackbox move 2 bob {PASSWORD} b3,d3,h8,f2")
-        yield from server.send(CAROL, f"blackbox move 2 carol {PASSWORD} b3,d3,h8,f2")
+        yield from server.send(BOB, f"blackbox move 2 bob {PASSWORD} b3,d3,a1,f2")
+        yield from server.send(CAROL, f"blackbox move 2 carol {PASSWORD} b3,d3,a1,f2")
         yield from server.send(ALICE, f"away alice {PASSWORD} until 2026-03-30")
         yield from server.send(ALICE, f"away alice {PASSWORD} until 2026-03-29")
         yield from server.send(ALICE, f"away alice {PASSWORD} until today")
@@ -168,7 +168,7 @@ def _without_html(server: Indoors, plain: str, spoken: str) -> Iterator[Posted]:
     for userid, form in ((plain, "text"), (spoken, "spoken")):
         yield from server.send(address_of(userid), f"prefs {userid} {PASSWORD} format={form}")
     yield from server.send(address_of(plain), f"blackbox challenge {plain} {spoken}")
-    for userid, move in ((plain, "b3,d3,h8,f2"), (spoken, "c3,b5,e5,g6"), (plain, "3,+b2")):
+    for userid, move in ((plain, "b3,d3,a1,f2"), (spoken, "c3,b5,e5,g6"), (plain, "3,+b2")):
         yield from server.send(address_of(userid), f"blackbox move 1 {userid} {PASSWORD} {move}")
     yield from server.send(address_of(spoken), f"blackbox resign 1 {spoken} {PASSWORD}")
 
@@ -178,7 +178,7 @@ def planning(folder: Path) -> Iterator[Posted]:
     with indoors(folder) as server:
         server.sign_up("alice", "bob", "carol")
         server.send(ALICE, "blackbox challenge alice bob")
-        server.send(ALICE, f"blackbox move 1 alice {PASSWORD} b3,d3,h8,f2")
+        server.send(ALICE, f"blackbox move 1 alice {PASSWORD} b3,d3,a1,f2")
         server.send(BOB, f"blackbox move 1 bob {PASSWORD} c3,b5,e5,g6")
         on = f"1 bob {PASSWORD}"
         plan = "3 if #: (c,+a1 if 5=#: d else 14) else if 1=8: (j; k,+b2,+b3; l,+c2) else e,-a1"
@@ -219,7 +219,7 @@ def rated(folder: Path) -> Iterator[Posted]:
         yield from server.send(DAVE, f"notify 1 dave {PASSWORD}")
         for userid in ("alice", "bob"):
             yield from server.send(
-                address_of(userid), f"blackbox move 1 {userid} {PASSWORD} b3,d3,h8,f2"
+                address_of(userid), f"blackbox move 1 {userid} {PASSWORD} b3,d3,a1,f2"
             )
         for userid in ("alice", "bob"):  # lots were drawn who is first
             yield from server.send(address_of(userid), f"blackbox move 1 {userid} {PASSWORD} 3")
@@ -352,7 +352,7 @@ def with_the_house(folder: Path) -> Iterator[Posted]:
     with indoors(folder) as server:
         server.sign_up("alice", LONG)
         yield from begun(server, ALICE, "blackbox challenge alice house-hard -clue", "Hello!")
-        yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} b3,d3,h8,f2")
+        yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} b3,d3,a1,f2")
         yield from server.send(ALICE, f"blackbox move 1 alice {PASSWORD} 4,+b2")
         yield from server.send(ALICE, f"blackbox queue 1 alice {PASSWORD} +a1,+a2,+a3,?; 5")
         yield from server.send(

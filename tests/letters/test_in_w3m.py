@@ -19,7 +19,7 @@ def test_the_facts_of_a_board_are_legible(tmp_path: Path) -> None:
     with indoors(tmp_path) as server:
         server.sign_up("alice", "bob")
         server.send(ALICE, "blackbox challenge alice bob")
-        server.send(ALICE, f"blackbox move 1 alice {PASSWORD} b3,d3,h8,f2")
+        server.send(ALICE, f"blackbox move 1 alice {PASSWORD} b3,d3,a1,f2")
         server.send(BOB, f"blackbox move 1 bob {PASSWORD} c3,b5,e5,g6")
         server.send(ALICE, f"blackbox move 1 alice {PASSWORD} a,+c3,!d4")
         (letter, _) = sorted(

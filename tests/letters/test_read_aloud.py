@@ -102,7 +102,7 @@ def test_every_fact_of_the_view_is_told(server: Indoors, seed: int) -> None:
 def test_news_say_what_happened_and_how_things_stand(server: Indoors) -> None:
     made = server.send(address_of(ALICE), "blackbox challenge alice bob")
     (asked,) = (one for one in made if one.recipient == address_of(BOB))
-    server.send(address_of(ALICE), f"blackbox move {asked.board} alice {PASSWORD} b3,d3,h8,f2")
+    server.send(address_of(ALICE), f"blackbox move {asked.board} alice {PASSWORD} b3,d3,a1,f2")
     server.reply(asked, "c3,b5,e5,g6")
     server.send(address_of(ALICE), f"blackbox move {asked.board} alice {PASSWORD} 3,+c3")
     letters = server.send(address_of(BOB), f"blackbox move {asked.board} bob {PASSWORD} 3")

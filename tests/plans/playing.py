@@ -9,7 +9,7 @@ from seating import seat_pairs
 
 from pbmserv.store.boards import moves
 
-ATOMS = ("b3,d3,h8,f2", "c3,b5,e5,g6")
+ATOMS = ("b3,d3,a1,f2", "c3,b5,e5,g6")
 """What anna hides for bela, and bela for anna. To anna: 3 and 5 are hits, 14 a reflection, 1-8 a
 detour. To bela: 1 and 3 are hits, 2 a reflection, G-8 a detour."""
 

@@ -69,7 +69,7 @@ def test_a_submitted_move_may_wait_for_its_turn_but_not_longer(game: Game) -> No
 def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
     game.server.send(ANNA, f"blackbox showas {NAMES[0]} secret 1")
     (first,) = game.read(0)
-    game.server.reply(first, "preview 3,+b3,+d3,+h8,+f2,?,!c")
+    game.server.reply(first, "preview 3,+b3,+d3,+a1,+f2,?,!c")
     (own,) = game.read(0)
     assert "If you played 3,+B3,+D3,+A1,+F2,?,!C on board 1" in own.text
     assert "would fire port 3; only the move itself shows what the ray does." in flat(own)

@@ -26,7 +26,7 @@ def played(*moves: str) -> Position:
     return position
 
 
-HIDDEN = ("b3,d3,h8,f2", "c3,b5,e5,g6")
+HIDDEN = ("b3,d3,a1,f2", "c3,b5,e5,g6")
 """The second are the atoms that alice looks for."""
 
 

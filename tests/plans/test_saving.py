@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
+from pbmserv.games.blackbox.game_ids import descriptive_id
 from pbmserv.games.blackbox.practice import read_transcript
 from pbmserv.games.blackbox.sgt_files import read_saved_game, write_saved_game
 from pbmserv.store.boards import boards
@@ -133,6 +134,55 @@ def test_a_file_of_his_is_gone_on_with_by_mail(house: Indoors, name: str) -> Non
     assert "Guess as often as you like." in flat(again)
     (saved,) = house.reply(again, "save")
     assert write_saved_game(read_saved_game(files_of(saved)[1])) == files_of(saved)[1]
+
+
+def test_locks_and_the_seed_go_to_his_program_and_back(house: Indoors) -> None:
+    house.begin(ALICE, f"blackbox solo alice -practice {SEED}")
+    for move in ("1", "+b2,lock b2", "lock 3"):
+        line(house, f"move 1 alice {PASSWORD} {move}")
+    (letter,) = line(house, f"save 1 alice {PASSWORD}")
+    ours, his = files_of(letter)
+    assert "\nSEED    :6:monday\n" in his
+    assert "MOVE    :5:LB2,2\nMOVE    :3:LR3\n" in his
+    assert "\nseed: monday\n" in ours
+    for text in (ours, his):
+        (loaded,) = mailed(house, ALICE, "", text, letter.reply_to)
+        assert "|?!|" in loaded.text
+        (saved,) = house.reply(loaded, "save")
+        assert files_of(saved)[1] == his
+        (refused,) = house.reply(loaded, "/b2")
+        assert "You have locked B2" in flat(refused)
+        (opened,) = house.reply(loaded, "solve")
+        assert f"The ID of the box is {identity(house, 1)}." in flat(opened)
+
+
+def test_a_running_box_keeps_its_seed_secret(house: Indoors) -> None:
+    house.begin(ALICE, f"blackbox solo alice {SEED}")
+    (letter,) = line(house, f"save 1 alice {PASSWORD}")
+    assert "box: board 1" in file_of(letter)
+    assert "monday" not in file_of(letter)
+
+
+def test_the_id_of_a_result_is_the_one_that_was_given(house: Indoors) -> None:
+    """The order of its atoms is that of the drawing in Simon Tatham's program, not ours."""
+    given = descriptive_id(5, 5, 3, 3, [23, 1, 12])
+    assert given != descriptive_id(5, 5, 3, 3, {23, 1, 12})
+    house.begin(ALICE, f"blackbox solo alice -id={given}")
+    (over,) = line(house, f"solve 1 alice {PASSWORD}")
+    assert f"The ID of the box is {given}." in flat(over)
+    (refused,) = line(house, f"solo alice -id={given} -seed=monday")
+    assert '"-seed=monday" contradicts it' in flat(refused)
+    (refused,) = line(house, "solo alice -id=w2h2m4M4:021f21fe6cc601bf2b29")
+    assert "fills all 4 cells" in flat(refused)
+
+
+def test_a_box_that_is_full_has_an_id_that_his_program_reads(house: Indoors) -> None:
+    house.begin(ALICE, "blackbox solo alice -size=2x2 -atoms=4")
+    (over,) = line(house, f"solve 1 alice {PASSWORD}")
+    assert "The ID of the box is w2h2m3M4:" in flat(over)
+    house.begin(ALICE, "blackbox replay 1 alice")
+    (box,) = line(house, f"move 2 alice {PASSWORD} a")
+    assert "a guess needs 4." in flat(box)
 
 
 def test_a_finished_game_can_be_gone_on_with_elsewhere(house: Indoors) -> None:

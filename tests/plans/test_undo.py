@@ -38,7 +38,7 @@ def record(position: Position) -> GameRecord:
     return replace(RECORD, plies=tuple(plies))
 
 
-HIDDEN = ((ALICE, "b3,d3,h8,f2"), (BOB, "c3,b5,e5,g6"))
+HIDDEN = ((ALICE, "b3,d3,a1,f2"), (BOB, "c3,b5,e5,g6"))
 
 
 def test_markers_are_taken_back_one_move_after_the_other() -> None:
@@ -65,7 +65,7 @@ def test_play_goes_on_from_where_the_board_is() -> None:
 
 
 def test_a_placement_can_be_taken_back_and_made_again() -> None:
-    position = after((ALICE, "b3,d3,h8,f2"), (ALICE, UNDO))
+    position = after((ALICE, "b3,d3,a1,f2"), (ALICE, UNDO))
     assert position.state == opening(GAME, RECORD).state
     again = position.move(ALICE, GAME.parse(GAME.view(position.state, ALICE), "a1,a2,a3,a4"))
     assert again.state == after((ALICE, "a1,a2,a3,a4")).state

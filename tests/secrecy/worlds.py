@@ -171,10 +171,12 @@ def _of_hider(world: World, seats: tuple[str, str], dice: random.Random) -> Sent
 
 
 def some_seals(view: View, dice: random.Random) -> str:
-    """Two seals on odd cells."""
+    """Two seals on odd cells, and a lock of any cell or row, with its markers."""
     board = view.options.board
     odd = dice.sample(range(1, len(board.cells), 2), 2)
-    return ",".join("!" + board.name(cell) for cell in odd)
+    area = dice.choice([*board.left, board.name(dice.randrange(len(board.cells)))])
+    word = dice.choice(["lock", "lock", "unlock"])
+    return ",".join([*("!" + board.name(cell) for cell in odd), f"{word} {area}"])
 
 
 def board_of(world: World) -> BoardRow:

@@ -44,6 +44,9 @@ class Table:
             answer = self.server.reply(self.letters[userid], text)
         assert answer.startswith("250"), answer
         self.read()
+        if self.letters[userid].subject.startswith("Not played yet"):  # a first far label
+            self.server.reply(self.letters[userid], "yes")
+            self.read()
         assert "nothing has changed" not in self.letters[userid].text, self.letters[userid].text
 
     def boards(self, userid: str) -> str:

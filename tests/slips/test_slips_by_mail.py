@@ -34,7 +34,7 @@ def test_the_wrong_game_for_a_board(two_games: Running) -> None:
     two_games.send(anna, "heaps challenge anna bela")
     two_games.letters()
 
-    two_games.send(anna, "blackbox move 1 anna secret b3,d3,8h,13n")
+    two_games.send(anna, "blackbox move 1 anna secret b3,d3,a1,g6")
     answer = two_games.letter(anna)
     assert "Board 1 is a game of heaps, not of blackbox." in flat(answer)
     assert "secret" not in answer.text

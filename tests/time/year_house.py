@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import datetime
 from pathlib import Path
@@ -55,7 +55,7 @@ OPTIONS = ("-size=2x2", "-atoms=1")
 class NoRelay(Relay):
     """Nothing is sent: the senders are never started."""
 
-    def steps(self, letter: OutgoingLetter) -> Iterable[None]:
+    def deliver(self, letter: OutgoingLetter) -> None:
         raise AssertionError("nobody sends")
 
     def close(self) -> None:

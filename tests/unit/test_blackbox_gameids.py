@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -26,6 +27,7 @@ from pbmserv.games.blackbox.game_ids import (
     read_id,
     read_parameters,
     seeded_id,
+    stored_id,
 )
 from pbmserv.games.blackbox.geometry import HIT, Geometry, geometry, trace_all
 from pbmserv.letters.scene import why
@@ -33,6 +35,8 @@ from pbmserv.letters.scene import why
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 VECTORS: dict[str, list[dict[str, Any]]] = json.loads((GOLDEN / "sgt_vectors.json").read_text())
 IDS, SEEDS = VECTORS["ids"], VECTORS["seeds"]
+SERIES: dict[str, Any] = json.loads((GOLDEN / "sgt_generate.json").read_text())
+"""Answers of his program (Debian 20230122) to ``--generate``, and the IDs that it refuses."""
 
 
 def his_ports(board: Geometry) -> list[int]:
@@ -88,7 +92,8 @@ def test_ids_go_there_and_back() -> None:
         width, height = random.randint(2, 26), random.randint(2, 26)
         count = random.randint(1, min(12, width * height))
         cells = random.sample(range(width * height), count)
-        least, most = random.randint(1, count), random.randint(count, width * height)
+        least, most = random.randint(0, count), random.randint(count, width * height)
+        least = min(least, width * height - 1)
         text = descriptive_id(width, height, least, most, cells)
         game = read_id(text)
         assert game == GameId(width, height, least, most, tuple(cells))
@@ -100,7 +105,7 @@ def test_ids_go_there_and_back() -> None:
 def test_a_seed_gives_a_box_of_every_legal_size(data: st.DataObject) -> None:
     width, height = data.draw(st.integers(2, 26)), data.draw(st.integers(2, 26))
     most = data.draw(st.integers(1, width * height))
-    least = data.draw(st.integers(1, most))
+    least = data.draw(st.integers(0, min(most, width * height - 1)))
     plain = st.characters(codec="utf-8", exclude_categories=("C", "Z"))
     seed = data.draw(st.text(plain, min_size=1, max_size=SEED_LIMIT))
     game = read_id(seeded_id(Parameters(width, height, least, most), seed))
@@ -112,12 +117,28 @@ def test_a_seed_gives_a_box_of_every_legal_size(data: st.DataObject) -> None:
 
 
 @rows("side", [2, 26])
-def test_a_seed_can_fill_a_box(side: int) -> None:
+def test_a_full_box_has_an_id_that_his_program_reads(side: int) -> None:
     every = side * side
-    game = read_id(f"w{side}h{side}m{every}M{every}#full")
-    assert atoms_of(game) == frozenset(range(every))
-    assert len(described(game)) < TEXT_LIMIT
-    assert atoms_of(read_id(described(game))) == atoms_of(game)
+    text = descriptive_id(side, side, every, every, range(every))
+    assert text.startswith(f"w{side}h{side}m{every - 1}M{every}:")
+    assert len(text) < TEXT_LIMIT
+    assert atoms_of(read_id(text)) == frozenset(range(every))
+    old = text.replace(f"m{every - 1}", f"m{every}")
+    assert stored_id(old).cells == read_id(text).cells  # records of older versions have it
+    assert refused(old).code == "blackbox.atoms-full"
+
+
+@rows("text", [*SERIES["refused"], "w8h8m5M5:9fef256fb015513fe87e0c4c#x"])
+def test_what_his_program_refuses_is_refused(text: str) -> None:
+    with pytest.raises(OptionError):
+        read_id(text if re.search("[:#]", text) else f"{text}#x")
+
+
+@rows("text", list(SERIES["series"]))
+def test_blanks_and_tabs_of_a_seed_count(text: str) -> None:
+    assert described(read_id(text)) == SERIES["series"][text][0]
+    if "#" in text:
+        assert read_id(f"  {text}\r\n").seed == text.partition("#")[2]
 
 
 def test_a_range_gives_every_count_in_it() -> None:
@@ -140,7 +161,8 @@ def test_the_same_set_of_atoms_has_one_id() -> None:
         ("8x8", "w8h8m4M4"),
         (" 8X9/5 ", "w8h9m5M5"),
         ("8\u00d78/3-6", "w8h8m3M6"),
-        ("26x26/676", "w26h26m676M676"),
+        ("26x26/675-676", "w26h26m675M676"),
+        ("2x2", "w2h2m3M3"),
     ],
 )
 def test_parameters_as_he_and_as_people_write_them(text: str, parameters: str) -> None:
@@ -151,7 +173,7 @@ def test_parameters_as_he_and_as_people_write_them(text: str, parameters: str) -
 def test_what_people_copy_is_read_too() -> None:
     spelt = "  w8h8m5M5:9FEF256FB015513FE87E0C4C\n"
     assert read_id(spelt).text == "w8h8m5M5:9fef256fb015513fe87e0c4c"
-    assert read_id("w8h8m5M5# my name: #1 \n").seed == " my name: #1"
+    assert read_id("w8h8m5M5# my name: #1 \n").seed == " my name: #1 "
 
 
 def refused(text: str) -> Refusal:
@@ -186,8 +208,11 @@ def refused(text: str) -> Refusal:
         ("w8h8m6M3#x", "atoms-order", "w8h8m6M3"),
         ("8x8/6-3#x", "atoms-order", "8x8/6-3"),
         ("2x2/5#x", "atoms-many", "2x2/5"),
+        ("2x2/4#x", "atoms-full", "2x2/4"),
+        ("w3h3m9M9#x", "atoms-full", "w3h3m9M9"),
         ("w8h8m5M5#", "id-seed-none", "#"),
         ("w8h8m5M5#" + "y" * 101, "id-seed-long", "y" * 40 + "…"),
+        ("w8h8m5M5#a\nb", "id-seed-character", ""),
         ("w8h8m5M5#a\x00b", "id-seed-character", ""),
         ("w8h8m5M5#a\ud800b", "id-seed-character", ""),
         ("w8h8m5M5:9fef256fb015513fe87e0c4g", "id-digit", "g"),

@@ -17,7 +17,7 @@ from pbmserv.engine.types import Move, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry
-from pbmserv.games.blackbox.legality import meant, mentioned
+from pbmserv.games.blackbox.legality import far_cells, meant, mentioned
 from pbmserv.games.blackbox.moves import tapped
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
@@ -550,3 +550,56 @@ def test_what_is_tapped_twice_is_as_before(taps: list[str]) -> None:
 @given(st.text(max_size=30), st.text(max_size=10))
 def test_taps_take_any_text(draft: str, tap: str) -> None:
     assert isinstance(tapped(geometry(7, 7), draft, tap), str)
+
+
+@given(st.integers(2, 26), st.integers(2, 26), st.booleans(), st.data())
+def test_a_cell_is_far_when_one_of_its_labels_is(
+    width: int, height: int, is_hidden: bool, data: st.DataObject
+) -> None:
+    """Of a cell, either label may be near or far, in either order; ports are never far."""
+    words = (f"-size={width}x{height}", "-atoms=1")
+    state = played(*((0, "a1"), (1, "a1")) if is_hidden else (), words=words)
+    of, board = view(state), geometry(width, height)
+    row, column = data.draw(st.integers(0, height - 1)), data.draw(st.integers(0, width - 1))
+    letters = data.draw(st.sampled_from([board.top, board.bottom]))[column]
+    number = data.draw(st.sampled_from([board.left, board.right]))[row]
+    sign = data.draw(st.sampled_from("+/!")) if is_hidden else ""
+    cell = data.draw(st.sampled_from([letters + number, number + letters]))
+    typed = sign + data.draw(st.sampled_from([cell, cell.lower()]))
+    name = sign + board.name(row * width + column)
+    is_near = letters in board.top and number in board.left
+    assert far_cells(of, typed) == (() if is_near else ((typed.upper(), name),))
+    assert far_cells(of, data.draw(st.sampled_from(board.ports))) == ()
+
+
+@rows(
+    ("typed", "far"),
+    [
+        ("B1 C3 D5 H8", (("H8", "A1"),)),
+        ("b3,d3,8h,13n", (("8H", "A1"), ("13N", "G6"))),
+        ("b3; d3; h 8, f2", (("H8", "A1"),)),
+        ("hide at a1 b2 c3 and h4 please", (("H4", "A4"),)),
+        ("b3,d3,a1,g6", ()),
+        ("see you on h8 street", ()),
+    ],
+)
+def test_far_cells_of_a_placement_are_named(typed: str, far: tuple[tuple[str, str], ...]) -> None:
+    assert far_cells(view(START), typed) == far
+
+
+@rows(
+    ("typed", "far"),
+    [
+        ("+H3", (("+H3", "+A3"),)),
+        ("g,+h3,?", (("+H3", "+A3"),)),
+        ("mark h3", (("+H3", "+A3"),)),
+        ("!10", (("!10", "!3"),)),
+        ("!h", (("!H", "!A"),)),
+        ("!b2-d9", (("!B2-D9", "!B2-D2"),)),
+        ("n", ()),
+        ("14", ()),
+        ("fire port 14", ()),
+    ],
+)
+def test_far_cells_of_a_move_are_named(typed: str, far: tuple[tuple[str, str], ...]) -> None:
+    assert far_cells(view(HIDDEN), typed) == far

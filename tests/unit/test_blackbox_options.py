@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
+from pbmserv.engine.types import Rng
 from pbmserv.errors import OptionError, is_form
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.options import CLASSIC, Options
+from pbmserv.games.blackbox.game_ids import atoms_of, read_id
+from pbmserv.games.blackbox.options import CLASSIC, PRACTICE, RACE, Options
 
 
 def refused(*words: str, seats: int = 2) -> OptionError:
@@ -125,3 +129,37 @@ def test_described_options_are_read_back(
     width, height = size
     options = Options(width, height, least, min(least + more, width * height), guesses, *flags)
     assert GAME.options(GAME.describe(options), 2) == options
+
+
+@given(
+    size=st.tuples(st.integers(2, 6), st.integers(2, 6)),
+    least=st.integers(0, 5),
+    more=st.integers(0, 3),
+    seed=st.sampled_from(["", "tea", "#a:b"]),
+    practice=st.booleans(),
+)
+def test_a_fixed_box_is_read_back_with_its_seed(
+    size: tuple[int, int], least: int, more: int, seed: str, practice: bool
+) -> None:
+    """Also one with an atom in every cell: its ID alone would allow one less."""
+    width, height = size
+    most = min(least + more, width * height)
+    kind = replace(PRACTICE if practice else RACE, width=width, height=height, practice=practice)
+    options = replace(kind, least=min(least, most), most=most, seed=seed, clue=True)
+    fixed = GAME.fixed(options, Rng(b"fixed", 0))
+    again = GAME.options(GAME.describe(fixed), 1)
+    assert again == fixed
+    assert (again.least, again.most, again.seed) == (options.least, options.most, seed)
+    box = GAME.setup(1, again, Rng(b"other", 1)).boxes[0]
+    assert box.atoms == atoms_of(read_id(box.id))
+    assert GAME.anew(again) == replace(options, seed="")
+
+
+def test_records_of_older_versions_with_a_full_box_are_read() -> None:
+    """They have an ID that no new board may have."""
+    words = ["-race", "-id=w2h2m4M4:021f21fe6cc601bf2b29"]
+    options = GAME.options(words, 1)
+    assert (options.least, options.most) == (4, 4)
+    assert GAME.setup(1, options, Rng(b"old", 0)).boxes[0].atoms == frozenset(range(4))
+    with pytest.raises(OptionError, match="atoms-full"):
+        GAME.describe(options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -14,9 +15,16 @@ from some_moves import some_move
 
 from pbmserv.engine.types import Move, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal, MoveError
+from pbmserv.games.blackbox.analysis import facts_of
 from pbmserv.games.blackbox.game import GAME
+from pbmserv.games.blackbox.game_ids import read_id
+from pbmserv.games.blackbox.geometry import trace_all
+from pbmserv.games.blackbox.options import ENDLESS
+from pbmserv.games.blackbox.practice import Practice, Scoring, begin
+from pbmserv.games.blackbox.rules import lessons
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View, standing_of, view_of
+from pbmserv.letters.scene import note_sentences, page
 
 ALICE, BOB = Seat(0), Seat(1)
 
@@ -282,6 +290,70 @@ def test_with_clue_else_a_port_is_fired_that_tells_the_layouts_apart(seed: bytes
     port = board.state.options.board.ports.index(str(values["port"]))
     assert board.state.boxes[ALICE].marks[port] == values["mark"]
     assert board.turns() == (5, 4), "the clue costs no turn"
+
+
+def solo(*moves: str, box: str = "w5h5m2M2#tea") -> Practice:
+    game = begin(read_id(box), Scoring.PRACTICE, ENDLESS, fair=True, clue=True)
+    for move in moves:
+        game = game.play(move)
+    return game
+
+
+def marked_by(view: View) -> dict[str, str]:
+    """The ports of the drawn box that have a ! behind their marks, with these."""
+    drawn = view.boxes[0].drawn
+    shown = [
+        *drawn.top_marks,
+        *(row.right_mark for row in drawn.rows),
+        *drawn.bottom_marks,
+        *(row.left_mark for row in drawn.rows),
+    ]
+    marks = zip(view.options.board.ports, shown, strict=True)
+    return {port: mark[:-1].strip() for port, mark in marks if mark.endswith("!")}
+
+
+def test_a_wrong_guess_on_a_box_of_the_server_circles_the_ray() -> None:
+    """It stays until the next move; in words and to programs it is told, too."""
+    fresh = solo("+a1,+b1,?")
+    (clue,) = [note for note in fresh.notes if note.kind == "clue-port"]
+    ends = {str(clue.values["port"]), str(clue.values["exit"] or clue.values["port"])}
+    assert set(marked_by(fresh.view)) == ends
+    again = fresh.play("?")
+    assert [note.kind for note in again.notes] == ["guess-wrong", "clue-mark"]
+    assert set(marked_by(again.view)) == ends
+    assert marked_by(again.play("+c1").view) == {}
+    assert marked_by(again.undo().view) == marked_by(fresh.view)
+    words = {"view": again.view, "names": ["you"], "you": Seat(0)}
+    spoken = page("games/blackbox/spoken.txt.j2", words)
+    assert "The markers do not agree with port" in spoken
+    assert set(facts_of(again.view).boxes[0].circled) == ends
+
+
+@given(
+    st.sets(st.sampled_from(["A", "C", "7", "3"])),
+    st.sets(st.sampled_from(["A1", "B2", "C3", "E5", "D4"]), min_size=1),
+)
+def test_an_opened_box_names_every_port_that_tells(ports: set[str], markers: set[str]) -> None:
+    """In words and on the board: the same ports that Simon Tatham's program marks."""
+    game = solo()
+    for port in sorted(ports):
+        if port in game.view.unused_ports:
+            game = game.play(port)
+    game = game.play(",".join(f"+{cell}" for cell in sorted(markers)))
+    assert marked_by(game.view) == {}
+    over = game.solve()
+    box, board = over.state.boxes[0], over.options.board
+    real, guessed = trace_all(board, box.atoms or ()), trace_all(board, box.markers)
+    differing = {board.ports[n]: box.marks[n] for n in range(len(real)) if real[n] != guessed[n]}
+    assert marked_by(over.view) == differing
+    assert marked_by(solo().solve().view) == {}  # nobody has tried anything
+    told = {note.kind: note.values.get("ports", ()) for note in lessons(over.state, Seat(0))}
+    assert set(told.get("contradicted", ())) == {port for port, mark in differing.items() if mark}
+    telling = {port for port, mark in differing.items() if not mark}
+    assert set(told.get("distinguishing", ())) == telling
+    sentences = " ".join(note_sentences(GAME, lessons(over.state, Seat(0)), ["you"], Seat(0)))
+    for port in telling:
+        assert re.search(rf"\b{port}\b", sentences)
 
 
 def test_a_probe_that_the_clue_has_just_answered_is_not_fired_again() -> None:

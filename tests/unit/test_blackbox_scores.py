@@ -82,3 +82,73 @@ def test_equal_scores_share_a_place_and_who_gives_up_comes_last() -> None:
     assert over.outcome is not None
     assert over.outcome.places == (1, 1, 3, 4)
     assert over.outcome.scores[:3] == (2, 2, 5)
+
+
+def endings(position: Position, seats: int, data: st.DataObject) -> Position:
+    """Play each seat of a race to its end, in one of the ways in which it can end."""
+    board, atoms = geometry(4, 4), position.state.boxes[0].atoms
+    for seat in map(Seat, range(seats)):
+        for _ in range(data.draw(st.integers(0, 4))):
+            view = GAME.view(position.state, seat)
+            position = played(position, data.draw(st.sampled_from(view.unused_ports)), seat)
+        how = data.draw(st.sampled_from(["right", "wrong", "resigned", "forfeit"]))
+        if how == "right":
+            marks = ",".join("+" + board.name(cell) for cell in sorted(atoms))
+            position = played(position, f"{marks},?", seat)
+        elif how == "wrong":
+            cells = data.draw(st.permutations([c for c in board.cells if c not in atoms]))
+            marks = ",".join("+" + board.name(cell) for cell in cells[: len(atoms)])
+            position = played(position, f"{marks},?", seat)
+        elif how == "resigned":
+            position = position.withdraw(seat)
+        else:
+            position = position.forfeit(seat)
+        if position.outcome is not None:
+            break
+    return position
+
+
+@given(st.sampled_from(["classic", "timed", "first"]), st.integers(2, 5), st.data())
+def test_a_race_is_won_by_solving_the_box(scoring: str, seats: int, data: st.DataObject) -> None:
+    """Each seat that solved the box comes before each that did not; if none did, none won."""
+    words = ("-size=4x4", "-atoms=2", "-seed=monday", f"-scoring={scoring}")
+    over = endings(begun(*words, seats=seats), seats, data)
+    outcome = over.outcome
+    assert outcome is not None
+    reasons = [box.result.reason for box in over.state.boxes]
+    solvers = [place for place, why in zip(outcome.places, reasons, strict=True) if why == "solved"]
+    others = [place for place, why in zip(outcome.places, reasons, strict=True) if why != "solved"]
+    if not solvers:
+        assert outcome.reason == "unsolved"
+        assert set(outcome.places) == {1}
+        return
+    assert outcome.reason == "race"
+    assert max(solvers) < min(others, default=seats + 1)
+    if scoring == "first":
+        return
+    points = dict(enumerate(outcome.scores))
+    for group in ("solved", "out-of-guesses"):
+        members = [seat for seat, why in enumerate(reasons) if why == group]
+        by_place = sorted(members, key=lambda seat: outcome.places[seat])
+        assert [points[seat] for seat in by_place] == sorted(points[seat] for seat in members)
+    gave_up = [
+        place
+        for place, why in zip(outcome.places, reasons, strict=True)
+        if why in {"resigned", "forfeit"}
+    ]
+    guessed_wrong = [
+        place for place, why in zip(outcome.places, reasons, strict=True) if why == "out-of-guesses"
+    ]
+    assert max(guessed_wrong, default=0) < min(gave_up, default=seats + 1)
+
+
+def test_one_ray_and_a_wrong_guess_do_not_beat_a_costly_solution() -> None:
+    position = begun("-size=4x4", "-atoms=1", "-seed=monday", seats=2)
+    for port in GAME.view(position.state, Seat(0)).unused_ports[:5]:
+        if not position.state.boxes[0].marks[geometry(4, 4).ports.index(port)]:
+            position = played(position, port, Seat(0))
+    position = played(position, "+a4,?", Seat(0))
+    over = played(position, "+d1,?", Seat(1))
+    assert over.outcome is not None
+    assert over.outcome.scores[0] > over.outcome.scores[1]
+    assert over.outcome.places == (1, 2)

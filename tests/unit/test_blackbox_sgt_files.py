@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from string import ascii_letters
 
 import pytest
 from hypothesis import given
@@ -13,9 +14,19 @@ from hypothesis import strategies as st
 from rows import rows
 
 from pbmserv.errors import MoveError, NotUnderstood, PlayerError
-from pbmserv.games.blackbox.game_ids import GameId, descriptive_id, read_id
+from pbmserv.games.blackbox.game_ids import GameId, atoms_of, descriptive_id, is_plain, read_id
+from pbmserv.games.blackbox.geometry import HIT, geometry, trace
 from pbmserv.games.blackbox.options import ENDLESS
-from pbmserv.games.blackbox.practice import MOST_MOVES, Practice, Scoring, begin
+from pbmserv.games.blackbox.practice import (
+    MOST_MOVES,
+    Practice,
+    Scoring,
+    begin,
+    read_transcript,
+    resumed,
+    write_transcript,
+)
+from pbmserv.games.blackbox.rules import beam_shown, differing_ports
 from pbmserv.games.blackbox.sgt_files import (
     FEW_MOVES,
     MARK,
@@ -48,7 +59,7 @@ def shown(game: Practice) -> tuple[object, ...]:
 
 def states(text: str) -> list[str]:
     """The lines of a file but for those that say nothing of the game."""
-    return [line for line in text.splitlines() if not line.startswith(("SEED", "UI "))]
+    return [line for line in text.splitlines() if not line.startswith("UI ")]
 
 
 # -- what his program has saved ----------------------------------------------------------------
@@ -75,8 +86,7 @@ def test_the_beam_that_proves_a_guess_wrong_is_the_same_here() -> None:
 
 def test_restart_and_giving_up_are_steps() -> None:
     game = read_saved_game(saved("restarted"))
-    assert moves(game)[-5:-3] == ["restart", "H"]
-    assert moves(game)[-1] == "solve"
+    assert moves(game)[-6:] == ["restart", "H", "+E5", "lock E5", "lock E", "solve"]
     assert not game.over
     assert game.redo().over
     back = game
@@ -91,13 +101,101 @@ def test_a_box_wider_than_the_alphabet() -> None:
     assert states(write_saved_game(game)) == states(saved("wide"))
 
 
-@rows("name", ["locks", "checks", "restarted", "wide"])
+def test_a_locked_ball_shows_no_other_beam_than_there() -> None:
+    """The lots that choose the beam depend on locks: the file has one on a ball when it checks."""
+    game = read_saved_game(saved("locked_ball"))
+    board, marks = game.options.board, game.state.boxes[0].marks
+    assert [number for number, port in enumerate(board.clockwise) if marks[port]] == [2, 7]
+    assert "lock A3" in moves(game)
+    assert states(write_saved_game(game))[:7] == states(saved("locked_ball"))[:7]
+
+
+class HisBoard:
+    """The board that his program has after the moves of a file: balls, locks and marked ports."""
+
+    def __init__(self, game: GameId) -> None:
+        self.board = geometry(game.width, game.height)
+        self.atoms = atoms_of(game)
+        self.balls: set[int] = set()
+        self.locks: set[int] = set()
+        self.marks = [""] * len(self.board.ports)
+        self.detours = 0
+
+    def play(self, move: str) -> None:
+        board, width = self.board, self.board.width
+        if move == "R":
+            self.check()
+        elif move.startswith("F"):
+            self.fire(board.clockwise[int(move[1:])])
+        elif move.startswith(("LC", "LR")):
+            first = int(move[2:]) - 1
+            line = set(
+                board.cells[first::width]
+                if move[1] == "C"
+                else board.cells[first * width :][:width]
+            )
+            is_full = len(line & self.locks) > len(line) // 2
+            self.locks = self.locks - line if is_full else self.locks | line
+        else:
+            column, row = map(int, move.lstrip("TLB").split(","))
+            changed = self.balls if move.startswith("T") else self.locks
+            changed ^= {(row - 1) * width + column - 1}
+
+    def fire(self, port: int) -> None:
+        if self.marks[port]:
+            return
+        found = trace(self.board, self.atoms, port)
+        if found in {HIT, port}:
+            self.marks[port] = "#" if found == HIT else "%"
+            return
+        self.marks[port] = self.marks[found] = ascii_letters[self.detours]
+        self.detours += 1
+
+    def check(self) -> None:
+        wrong = differing_ports(self.board, self.atoms, self.balls)
+        if wrong and not any(self.marks[port] for port in wrong):
+            self.fire(beam_shown(self.board, self.marks, self.balls, self.locks, wrong))
+
+
+@given(st.data())
+def test_any_file_of_his_gives_his_board_at_each_step(data: st.DataObject) -> None:
+    """Balls, locks and marked ports, also in the file that is written for him again."""
+    identity = data.draw(st.sampled_from(["w2h3m1M6#62898", "w3h3m2M2#pbm", "w4h3m0M3#tea"]))
+    game = read_id(identity)
+    across, down = st.integers(1, game.width), st.integers(1, game.height)
+    places = st.builds("{},{}".format, across, down)
+    move = st.one_of(
+        places.map("T{}".format),
+        places.map("LB{}".format),
+        across.map("LC{}".format),
+        down.map("LR{}".format),
+        st.integers(0, 2 * (game.width + game.height) - 1).map("F{}".format),
+        st.just("R"),
+    )
+    his, played = HisBoard(game), []
+    for one in data.draw(st.lists(move, max_size=25)):
+        if one == "R":
+            solved = not differing_ports(his.board, his.atoms, his.balls)
+            if solved or not game.least <= len(his.balls) <= game.most:
+                continue
+        played.append(one)
+        his.play(one)
+    text = with_states(played, identity=identity)
+    for read in (read_saved_game(text), read_saved_game(write_saved_game(read_saved_game(text)))):
+        box = read.state.boxes[0]
+        assert box.markers == his.balls
+        assert box.sealed | box.locked == his.locks
+        assert box.locked == his.locks & his.balls
+        assert list(box.marks) == his.marks
+
+
+@rows("name", ["locks", "checks", "restarted", "wide", "locked_ball"])
 def test_what_was_read_is_written_for_him_again(name: str) -> None:
     game = read_saved_game(saved(name))
     again = read_saved_game(write_saved_game(game))
     assert shown(again) == shown(game)
     assert write_saved_game(again) == write_saved_game(game)
-    assert states(write_saved_game(game))[:6] == states(saved(name))[:6]
+    assert states(write_saved_game(game))[:7] == states(saved(name))[:7]
 
 
 def test_what_was_written_here_he_has_loaded_and_saved_again() -> None:
@@ -146,6 +244,7 @@ def test_a_file_is_written_as_he_writes_it() -> None:
         "GAME    :9:Black Box\n"
         "PARAMS  :8:w5h5m3M3\n"
         "CPARAMS :8:w5h5m3M3\n"
+        "SEED    :3:pbm\n"
         "DESC    :16:13c16476cf21f44b\n"
         "UI      :2:E0\n"
         "NSTATES :2:11\n"
@@ -171,6 +270,37 @@ def test_many_locks_are_taken_together() -> None:
     assert len(game.chain) < FEW_MOVES
 
 
+@rows("seed", ["tea", "tea ", " two words ", "a:b#c", "\ttabs\t", "th\u00e9", "\U0001f349"])
+def test_a_seed_survives_files_as_it_is(seed: str) -> None:
+    game = practice(f"w8h8m3M6#{seed}").play("a")
+    his = write_saved_game(game)
+    plain = f"\nSEED    :{len(seed)}:{seed}\n"
+    assert (plain if is_plain(seed) else f":{seed.encode().hex()}\n") in his
+    ours = write_transcript(game.transcript(0))
+    mailed = "\r\n".join(line.rstrip() for line in ours.splitlines())
+    stripped = "\r\n".join(line.rstrip() for line in his.splitlines())
+    for again in (
+        read_saved_game(his),
+        read_saved_game(stripped),  # mail programs cut blanks off
+        resumed(read_transcript(ours)),
+        resumed(read_transcript(mailed)),
+    ):
+        assert again.game.seed == seed
+        assert shown(again) == shown(game)
+        assert write_saved_game(again) == his
+
+
+def test_a_seed_of_another_version_is_kept_beside_its_box() -> None:
+    text = saved("locks").replace("SEED    :3:tea", "HEXSEED :4:ff00")
+    game = read_saved_game(text)
+    assert game.game.cells == read_saved_game(saved("locks")).game.cells
+    assert "HEXSEED :4:ff00" in write_saved_game(game)
+    again = resumed(read_transcript(write_transcript(game.transcript(0))))
+    assert again.game == game.game
+    with pytest.raises(NotUnderstood):
+        read_saved_game(text.replace(":4:ff00", ":4:ff0x"))
+
+
 # -- strangers' files --------------------------------------------------------------------------
 
 
@@ -190,6 +320,7 @@ def with_states(found: list[str], at: int = 0, identity: str = "w8h8m3M6#tea") -
         ("Black Box", "Net Puzzl", "saved-game"),
         ("DESC    ", "DESK    ", "saved-missing"),
         ("CPARAMS :8:", "CPARAMS :9:", "saved-line"),
+        ("SEED    :3:tea", "SEED    :2:tea", "saved-line"),
         ("NSTATES :2:10", "NSTATES :2:11", "saved-missing"),
         ("NSTATES :2:10", "NSTATES :2:-1", "saved-missing"),
         ("STATEPOS:1:9", "STATEPOS:2:11", "saved-missing"),

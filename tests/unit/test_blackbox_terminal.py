@@ -14,8 +14,9 @@ from textual.widgets import Input, Static
 from pbmserv.games.blackbox.cli.terminal.application import Start, Terminal
 from pbmserv.games.blackbox.cli.terminal.board import Board
 from pbmserv.games.blackbox.cli.terminal.panels import Keys, Question
-from pbmserv.games.blackbox.game_ids import read_id
+from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin
+from pbmserv.games.blackbox.rules import differing_ports
 from pbmserv.games.blackbox.state import Box
 
 pytestmark = pytest.mark.slow
@@ -101,7 +102,10 @@ def test_a_whole_game_with_keys() -> None:
         assert house.text("told").startswith("You fired port B: hit (#).")
         await house.press("down", "down", "enter")  # a marker on B2
         assert house.box.markers == {9}
-        await house.press("space")  # sealed: the marker goes
+        await house.press("space", "enter")  # locked: the marker stays
+        assert (house.box.markers, house.box.locked) == ({9}, {9})
+        assert 'You have locked B2, so "/B2" cannot change it.' in house.text("told")
+        await house.press("space", "enter", "space")
         assert (house.box.markers, house.box.sealed) == (frozenset(), {9})
         assert "3 of 32" in house.text("facts")
         await house.type(ATOMS)
@@ -178,6 +182,49 @@ def test_dragging_seals_what_the_mouse_is_drawn_over() -> None:
     played(story)
 
 
+def test_l_locks_the_line_of_a_fired_port_too() -> None:
+    async def story(house: House) -> None:
+        await house.type("a,+a3")
+        await house.press("l")  # the cursor stands on port A, which was fired
+        assert house.box.locked == {16}
+        assert house.box.sealed == set(range(0, 64, 8)) - {16}
+        assert "?!" in house.lines[4]
+        await house.press("l")
+        assert not house.box.locked | house.box.sealed
+        await house.click(0, 2)
+        assert house.box.markers == frozenset()
+
+    played(story)
+
+
+def test_dragging_over_markers_locks_them() -> None:
+    async def story(house: House) -> None:
+        await house.type("+b5")
+        places = [house.board.place_of((column, 4)) for column in (0, 1, 2)]
+        await house.pilot.mouse_down(Board, offset=places[0], button=3)
+        for place in places[1:]:
+            await house.pilot.hover(Board, offset=place)
+        await house.pilot.mouse_up(Board, offset=places[2])
+        await house.pilot.pause()
+        assert (house.box.locked, house.box.sealed) == ({33}, {32, 34})
+        assert house.box.markers == {33}
+
+    played(story)
+
+
+def test_a_wrong_guess_circles_the_ray_until_the_next_move() -> None:
+    async def story(house: House) -> None:
+        await house.type("a")
+        await house.type("+a1,+b1,+c1,+d1,+e1,?")
+        assert house.box.circled
+        assert "!a!" in house.lines[1]
+        assert "!a!" in house.lines[3]
+        await house.press("down", "space")
+        assert "!a!" not in "".join(house.lines)
+
+    played(story)
+
+
 def test_a_fired_port_shows_its_other_end_and_a_test_ray() -> None:
     async def story(house: House) -> None:
         await house.type("a,+c3")
@@ -220,7 +267,13 @@ def test_undo_redo_restart_and_a_new_box() -> None:
         assert house.box.marks[0] == "a"
         await house.press("n")
         assert "Press n again" in house.text("told")
-        await house.press("n")
+        await house.press("r")
+        assert house.box.marks[0] == ""
+        await house.press("ctrl+underscore")
+        assert house.box.marks[0] == "a"
+        await house.press("ctrl+n")
+        assert "Press n again" in house.text("told")
+        await house.press("ctrl+n")
         assert house.game.options.width == 5
         assert len(house.lines) == 9
 
@@ -245,12 +298,17 @@ def test_giving_up_is_asked_twice_and_opens_the_box() -> None:
     played(story)
 
 
-def test_one_port_tells_wrong_markers_from_the_atoms() -> None:
+def test_the_opened_box_shows_every_port_that_tells_wrong_markers_from_the_atoms() -> None:
     async def story(house: House) -> None:
-        await house.type("+a1")
+        await house.type("a,+a1")
         await house.press("v", "v")
-        assert "Port A would have shown the difference" in house.text("told")
-        assert any("[" in line for line in house.lines)
+        told = house.text("told")
+        assert "at ports A and 2 do not agree with your markers. " in told
+        assert "Port B would also have shown the difference: it gives hit, and with" in told
+        assert "So would ports C (reflection), D (hit)," in told
+        atoms = atoms_of(house.game.game)
+        telling = differing_ports(house.game.options.board, atoms, house.box.markers)
+        assert "".join(house.lines).count("!") == 2 * len(telling)
 
     played(story)
 

@@ -32,6 +32,7 @@ from pbmserv.games.blackbox.options import Grade, Options
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 VECTORS: dict[str, list[dict[str, Any]]] = json.loads((GOLDEN / "sgt_vectors.json").read_text())
+GENERATED: dict[str, list[str]] = json.loads((GOLDEN / "sgt_generate.json").read_text())["series"]
 SEEDED = "w8h8m5M5#123456789012345"
 DESCRIBED = "w8h8m5M5:9fef256fb015513fe87e0c4c"
 CELLS = "D1 G1 B3 F5 D7"
@@ -142,11 +143,41 @@ def test_generate_makes_fresh_boxes_and_repeats_seeds() -> None:
     seeds = printed("generate", "2", "--form", "seed").split()
     assert all(re.fullmatch(r"w7h7m4M4#[0-9]{15}", line) for line in seeds)
     named = printed("generate", "3", "8x8/5", "--seed", "tea time", "--form", "seed")
-    assert named.splitlines() == [f"w8h8m5M5#tea time{n}" for n in ("", "-2", "-3")]
+    assert named.splitlines() == [f"w8h8m5M5#tea time{n}" for n in ("", "-1", "-2")]
     described = printed("generate", "3", "8x8/5", "--seed", "tea time")
     assert described == printed("generate", "3", "8x8/5", "--seed", "tea time")
     lines = printed("decode", "--form", "id", typed=named).splitlines()
     assert described.split() == [line.split()[0] for line in lines]
+
+
+@rows("text", list(GENERATED))
+def test_generate_makes_the_boxes_that_his_program_makes(text: str) -> None:
+    assert printed("generate", "4", text).split() == GENERATED[text]
+    if "#" in text:
+        seed = text.partition("#")[2]
+        series = printed("generate", "4", text, "--form", "seed").splitlines()
+        assert [one.partition("#")[2] for one in series] == [
+            f"{seed}{n}" for n in ("", "-1", "-2", "-3")
+        ]
+        lines = printed("decode", "--form", "id", typed="\n".join(series)).splitlines()
+        assert [line.split()[0] for line in lines] == GENERATED[text]
+
+
+def test_game_and_load_say_what_an_argument_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a file is called as a game ID is, and where a game ID is too long for a name."""
+    monkeypatch.chdir(tmp_path)
+    assert printed("save", "game", DESCRIBED, "--moves", "A", "--save-suffix", ".sav")
+    (tmp_path / "game0.sav").rename(tmp_path / SEEDED)
+    of_file = printed("analyse", SEEDED)
+    assert of_file == printed("analyse", "--load", SEEDED)
+    assert of_file != printed("analyse", "--game", SEEDED)
+    cells = [f"{column}{row}" for column in "ABCDEFGH" for row in range(1, 26)]
+    long = printed("encode", "26x26/200", *cells).strip()
+    assert len(long) > 255
+    for words in (["play", long], ["play", "--game", long]):
+        assert "this needs a terminal" in run(*words).stderr
 
 
 def test_rays_of_an_id() -> None:
@@ -207,7 +238,7 @@ def test_games_are_saved_with_what_was_taken_back_and_loaded_again(
         "game2.box",
     ]
     shown = printed("load", "game1.box").splitlines()
-    assert shown[0] == "w8h8m5M5#tea-2"
+    assert shown[0] == "w8h8m5M5#tea-1"
     assert shown[-3:] == ["1. A", "2. 4,+B2 (undone)", "practice, 0 seconds"]
     assert "?" not in shown[6]
     assert printed("load", "-", typed=Path("game1.box").read_text()).splitlines() == shown
@@ -255,7 +286,15 @@ def test_check_draws_the_way_of_a_ray() -> None:
         (["generate", "1", "8"], "", '"8" does not describe a box'),
         (["generate", "1", "9x9", "--difficulty", "easy"], "", "grades only on 5x5/3, 6x6/3,"),
         (["generate", "1", "8x8/99"], "", '"8x8/99" is more than fits'),
-        (["generate", "1", "--seed", " "], "", "any text; there is none. Example: w8h8m5M5#123"),
+        (["generate", "1", "--seed", ""], "", "any text; there is none. Example: w8h8m5M5#123"),
+        (["generate", "1", "2x2/4"], "", '"2x2/4" fills all 4 cells'),
+        (["generate", "1", "8x8/5#a", "--seed", "b"], "", "so leave --seed out."),
+        (["generate", "1", DESCRIBED, "--form", "seed"], "", "so nobody knows a seed."),
+        (["play", "--game", "--load", SEEDED], "", "--game and --load contradict each other."),
+        (["play", "--load", SEEDED], "", "cannot be read: No such file"),
+        (["play", "--game", __file__], "", "does not describe a box."),
+        (["analyse", "--load", SEEDED], "", "cannot be read: No such file"),
+        (["analyse", "--game", __file__], "", "is not a game ID."),
         (["decode", "hello"], "", '"hello" is not a game ID.'),
         (["decode"], f"{SEEDED}\nhello\n", 'line 2: "hello" is not a game ID.'),
         (["decode"], b"\xff\xfe\n", "line 1: not UTF-8 text"),

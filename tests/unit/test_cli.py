@@ -210,6 +210,9 @@ class Mails:
             KeptMail(4, moment, "", "p@x", "move " * 30, "RecursionError"),
         ]
 
+    def count(self):
+        return len(self.list())
+
     def show(self, number):
         return "Subject: hello\r\n\r\n\x1b[2Jbody" if number == 3 else None
 

@@ -61,6 +61,9 @@ FORMS = [
     "broadcast alice {}",
     "change address alice {} alice@example.org",
     "blackbox move alice 12 {} g",
+    "blackbox record 12 alice {}",
+    "report 12 alice {}",
+    "blackbox show 12 alice {}",
 ]
 QUOTES = ["{}", '"{}"', "'{}'", "“{}”", "„{}“", '"{}', "{}'"]
 

@@ -141,7 +141,7 @@ def test_a_dead_relay_is_no_health(watched: Running, monkeypatch: pytest.MonkeyP
         raise RelayDown("no connection to relay.example:25")
 
     with monkeypatch.context() as broken:
-        broken.setattr(watched.relay, "steps", dead)
+        broken.setattr(watched.relay, "deliver", dead)
         for number in range(2):
             watched.send(ALICE, "help", message_id=f"<{number}@players.example>")
             assert tried.acquire(timeout=20)

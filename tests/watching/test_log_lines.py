@@ -166,7 +166,7 @@ def test_no_line_holds_a_token_an_address_a_move_or_words(
     server.send(alice, "blackbox challenge alice bob", "words to bob: jabberwock")
     asked = server.letter(bob)
     server.reply(server.letter(alice), "a1,c4,e5,g2")
-    server.reply(asked, "b3,d3,h8,f2\nsnark")
+    server.reply(asked, "b3,d3,g7,f2\nsnark")
     server.send(alice, "change password wonderland callooh", to=asked.reply_to)
     server.settle()
     server.server.sender.stop(20)
@@ -178,7 +178,7 @@ def test_no_line_holds_a_token_an_address_a_move_or_words(
     assert "@players" not in text
     for token in tokens:
         assert token.partition("+")[2].partition("@")[0] not in text
-    for word in ("wonderland", "looking", "callooh", "jabberwock", "snark", "c4", "h8"):
+    for word in ("wonderland", "looking", "callooh", "jabberwock", "snark", "c4", "g7"):
         assert word not in text
 
 
@@ -193,7 +193,7 @@ def test_a_relay_that_refuses_a_letter_is_quoted_by_its_code_alone(
             server.relay.changed.notify_all()
         raise RelayPermanent(f"550 5.1.1 <{ALICE}>: no such user {ALICE}")
 
-    monkeypatch.setattr(server.relay, "steps", refuse)
+    monkeypatch.setattr(server.relay, "deliver", refuse)
     server.send(ALICE, "help")
     server.settle()
     server.server.sender.stop(20)

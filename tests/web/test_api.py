@@ -448,3 +448,21 @@ def test_the_example_bot_plays_a_whole_game(database_url: str, tmp_path: Path) -
         assert done.returncode == 0, done.stderr
         assert "Player alice's board" in done.stdout
         assert "board 1" in server.letters(alice)[-1].text
+
+
+def test_a_far_label_is_refused_with_both_readings(client: Client) -> None:
+    """Nobody can be asked there; on 4 by 4 the label E is below column A."""
+    alice, bob = client.challenge(*SMALL)
+    for place, near in (("e2", "A2"), ("b5", "B1"), ("6e", "A2")):
+        status, problem = client.play(bob, place)
+        assert (status, problem["code"], problem["example"]) == (422, "far-cells", near), problem
+        assert place.upper() in problem["detail"]
+        assert near in problem["detail"]
+    assert client.moves() == 0
+    client.play(bob, "b2")
+    client.play(alice, "c3")
+    status, problem = client.play(alice, "+e2", key="far")
+    assert (status, problem["code"], problem["example"]) == (422, "far-cells", "+A2"), problem
+    assert client.seat(alice)["facts"]["boxes"][0]["markers"] == []
+    status, seat = client.play(alice, "+a2", key="near")
+    assert (status, seat["facts"]["boxes"][0]["markers"]) == (200, ["A2"])

@@ -111,6 +111,26 @@ def test_a_game_half_by_page_half_by_mail(server: Running) -> None:
     assert "alice wants a rematch of board 1. The new board is 2." in last(server, BOB)
 
 
+def test_locks_are_put_together_by_taps(server: Running) -> None:
+    """After "Lock cells" each cell and each port, fired or not, is a button that locks."""
+    alice, _, letter = challenged(server)
+    alice.load().tap("B3", "D3", "A1", "G7").press()
+    server.reply(letter, "a1,c4,e5,g2")
+    alice.load().tap("+A1", "4").press()
+    alice.load("?tap=lock")
+    assert "Tap a cell to lock it as it is" in alice.text
+    assert 'value="lock 4" aria-label="Port 4: hit, ray absorbed; lock or' in alice.html
+    alice.tap("lock A1", "lock B2", "unlock B2")
+    assert alice.draft == "lock A1"
+    assert "You would lock A1." in alice.text
+    assert 'value="unlock A1" autofocus' not in alice.html
+    alice.press()
+    assert "You locked A1." in alice.text
+    assert '<td class="mark" aria-label="A1: your marker, locked">?!</td>' in alice.html
+    alice.load("?move=/a1")
+    assert "You have locked A1" in alice.text
+
+
 def test_a_plan_is_written_and_seen_by_its_owner_alone(server: Running) -> None:
     alice, bob, letter = challenged(server)
     server.reply(letter, "a1,c4,e5,g2")

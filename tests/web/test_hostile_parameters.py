@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from asking_pages import asked, site_of
+from asking_pages import asked, site_of, visited
 from hypothesis import given
 from hypothesis import strategies as st
 from indoors import Indoors, indoors
@@ -24,6 +24,7 @@ from test_operators_pages import Operator, keep
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.accounts import players
+from pbmserv.web.allowance import Allowance
 from pbmserv.web.api import build_api
 from pbmserv.web.operator_sessions import new_token, read_token
 
@@ -105,7 +106,7 @@ def routes(site: Starlette) -> list[str]:
     """Paths of the pages and the API; the health checks are those of a whole server."""
     found = [one.path for one in site.routes if isinstance(one, Route)]
     found = [path for path in found if not path.startswith("/healthz")]
-    api = build_api(_printer(), None)  # type: ignore[arg-type]
+    api = build_api(_printer(), None, Allowance(()))  # type: ignore[arg-type]
     return found + [f"/api{one.path}" for one in api.routes if isinstance(one, Route)]
 
 
@@ -142,12 +143,12 @@ def test_any_value_in_any_place_of_a_path(site: Starlette) -> None:
 
 def test_any_value_of_any_parameter_of_a_query(site: Starlette, house: Indoors) -> None:
     wrong = []
-    seat = f"/b/{token(house)}"
+    seat = asyncio.run(visited(site, f"/b/{token(house)}"))
     assert asyncio.run(asked(site, seat)).status == 200
     headers = {"authorization": f"Bearer {token(house)}"}
     assert asyncio.run(asked(site, "/api/seat", **headers)).status == 200
     for path in routes(site):
-        filled = path.replace("/b/{token}", f"/b/{token(house)}")
+        filled = path.replace("/b/{token}", seat)
         filled = PARAMETER.sub("1", filled)
         wrong += faults(
             site,

@@ -180,7 +180,7 @@ def kept(server: Running, monkeypatch: pytest.MonkeyPatch, tag: str) -> tuple[in
     table = seat_pairs(server.server, 1, tag)[0]
     one = table.players[0]
     with a_fault(monkeypatch, MakeMove, "it failed on 'secret'"):
-        server.send(one.address, f"blackbox move {table.board} {one.userid} secret b3,d3,h8,f2")
+        server.send(one.address, f"blackbox move {table.board} {one.userid} secret b3,d3,a1,f2")
     with server.server.database.reading.connect() as connection:
         inbox = metadata.tables["inbox"]
         return connection.execute(select(func.max(inbox.c.id))).scalar_one(), one.userid

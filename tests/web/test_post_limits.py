@@ -20,6 +20,7 @@ from pbmserv.config.values import Listen
 from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.store.tables.mail import arrivals
+from pbmserv.web.allowance import Allowance
 from pbmserv.web.api import build_api
 from pbmserv.web.mailbox import build_mailbox
 from pbmserv.web.operator_sessions import new_token
@@ -52,7 +53,8 @@ def sites(house: Indoors, folder: Path) -> dict[str, Starlette]:
 
 def api_of(house: Indoors) -> Starlette:
     pages = Pages("pbmserv@games.example", (), "open", "", "http://games.example")
-    return build_api(Printer(pages, environment()), house.server.web_stage.web_requests)
+    requests = house.server.web_stage.web_requests
+    return build_api(Printer(pages, environment()), requests, Allowance(()))
 
 
 def takers(house: Indoors, folder: Path) -> list[tuple[str, str]]:

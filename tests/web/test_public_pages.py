@@ -182,10 +182,10 @@ def test_a_players_page_counts_opponents_and_kinds_and_draws_the_rating(server: 
         r'role="img" aria-label="Blackbox rating of alice over 3 games: \d+', page.html
     )
     assert page.html.count("<circle") == 3
-    server.send(ALICE, "blackbox solo alice -size=4x4 -atoms=1")
+    server.send(ALICE, "blackbox solo alice -size=2x2 -atoms=4")
     server.reply(server.letters(ALICE)[-1], "yes")
-    Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load().press("+a1,?")
-    assert "Best scores Kind Games Fewest points Blackbox 4x4/1 1 " in page.load().text
+    Tab(server.web_port, page_of(server.letters(ALICE)[-1])).load().press("+a1,+a2,+b1,+b2,?")
+    assert "Best scores Kind Games Fewest points Blackbox 2x2/4 1 0" in page.load().text
     server.send(ALICE, f"prefs alice {PASSWORD} accept=none")
     assert "alice takes no challenges at present" in page.load().text
     assert "Challenge alice" not in page.text

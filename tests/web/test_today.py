@@ -118,6 +118,33 @@ def test_a_guest_solves_the_box_and_is_asked_to_sign_up() -> None:
     assert guest.tap("B").scene.outcome == ended.scene.outcome  # what is over is over
 
 
+def test_taps_lock_cells_and_lines_once_a_button_says_so() -> None:
+    """The page has no script: each tap is a button, which keys press, too."""
+    guest = Guest({1: key(1)})
+    guest.tap("A", "+B2")
+    before = guest.state
+    page = guest.tap("lock")
+    assert guest.state == before  # it changes what taps do, not the game
+    html = printed(page)
+    assert 'value="mark" autofocus>Back to marking</button>' in html
+    assert 'value="lock B2" aria-label="B2: your marker, lock"' in html
+    assert 'value="lock A" aria-label="Port A: ' in html  # a fired port locks its column, too
+    html = printed(guest.tap("lock B2"))
+    assert 'value="unlock B2" autofocus aria-label="B2: your marker, locked; unlock"' in html
+    page = guest.tap("mark")
+    html = printed(page)
+    assert '<td class="mark" aria-label="B2: your marker, locked">?!</td>' in html
+    assert 'value="lock" autofocus>Lock cells</button>' in html
+    assert "You have locked B2" in guest.tap("/B2").trouble
+    own = guest.tap("lock 2").now.own
+    assert own.locked == own.markers
+    assert len(own.sealed) == guest.board.width - 1
+    own = guest.tap("lock 2").now.own  # all of it is locked, so a tap unlocks it
+    assert not own.locked | own.sealed
+    assert guest.tap("/B2").now.own.markers == frozenset()
+    assert guest.tap("lock zz").trouble
+
+
 def test_a_wrong_guess_opens_the_box() -> None:
     guest = Guest({1: key(1)})
     wrong = [cell for cell in guest.board.cells if cell not in guest.atoms][: len(guest.atoms)]

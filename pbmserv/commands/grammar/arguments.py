@@ -66,7 +66,8 @@ def _invited(at: Cursor, text: str) -> str:
 def _sitting(at: Cursor) -> list[str]:
     """Userids, options and times, in any order; in a challenge one mail address, too."""
     alone = at.row.parameters[-1].kind is Kind.ALONE
-    if at.named or not alone:
+    is_named = alone and bool(at.taken.userid)  # with a password, in front
+    if (at.named or not alone) and not is_named:
         _ = at.next("missing-userid") if alone else at.next("missing-players")
     options: list[str] = []
     times: list[str] = []
@@ -91,7 +92,7 @@ def _sitting(at: Cursor) -> list[str]:
         else:
             userids.append(_player(at, text.lower(), userids))
         at.at += 1
-    if at.named and not userids and not at.taken.addresses:
+    if at.named and not (userids or is_named or at.taken.addresses):
         raise at.refusal("missing-userid") if alone else at.refusal("missing-players")
     at.taken.options, at.taken.times = tuple(options), tuple(times)
     at.taken.userids = tuple(userids)

@@ -130,6 +130,7 @@ class Cursor:
         *doubtful*: a word that has a userid's form may be a password.
         """
         row = self.row
+        doubtful |= row.takes_password_last
         safe = self._known if row.secrets else self._numbered if doubtful else self._harmless
         shown = {place for place, word in enumerate(self.words[: row.most]) if safe(place, word)}
         self.hidden = set(range(len(self.words))) - shown

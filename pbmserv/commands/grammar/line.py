@@ -13,6 +13,7 @@ from pbmserv.commands.grammar.arguments import in_order, read_places
 from pbmserv.commands.grammar.command_names import Head, find_head, has_credentials, is_number
 from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.words import (
+    BOARD,
     PLAN_WORDS,
     SHORTEST_PASSWORD,
     Word,
@@ -191,10 +192,12 @@ def _unnamed(
 def _proving(
     row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
 ) -> Line | None:
-    """The line with a password behind its first userid; ``None`` if it makes no sense like that."""
+    """Return the line with a userid and a password in it; ``None`` if it makes no sense so."""
     try:
         taken = read_places(Cursor(row, game, words, games, STRANGER))
     except Misread:
+        return None
+    if BOARD.fullmatch(taken.userid):  # "show 12 13 14"
         return None
     return Line(_echo(row, front, words), row.build(taken))
 

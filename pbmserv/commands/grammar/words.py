@@ -193,7 +193,7 @@ MOST_DAYS = 365
 """Longest time that a challenge can set."""
 SETTINGS = frozenset(
     {"format", "digest", "tz", "timezone", "remind", "accept", "block", "unblock"}
-    | {"broadcast", "broadcasts", "report", "public", "messages"}
+    | {"broadcast", "broadcasts", "labels", "messages", "public", "report"}
 )
 """Names of preferences; what they may be set to the service knows."""
 OFF = frozenset({"off", "stop", "end", "cancel", "none", "no"})

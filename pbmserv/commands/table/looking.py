@@ -113,10 +113,14 @@ class History(Command):
 class Record(AboutBoard):
     """``game record board``: a finished game as text that can be played back."""
 
+    who: Credentials | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Report(AboutBoard):
     """``game report board``: what the coach says of a finished game."""
+
+    who: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,13 @@ def _help(taken: Taken) -> Command:
     if taken.game and taken.subjects in {(), ("rules",)}:
         return Help((taken.game,))
     return Help(taken.subjects)
+
+
+def _show(taken: Taken) -> Command:
+    """Boards as a spectator sees them, or one as the player whose password stands there does."""
+    if taken.who is not None and taken.board is not None:
+        return ShowAs(taken.game, taken.who, (BoardRef(taken.board, taken.number),))
+    return Show(taken.game, taken.boards, taken.userids, taken.which)
 
 
 def _list(taken: Taken) -> Command:
@@ -179,6 +190,8 @@ LOOKING: tuple[Row, ...] = (
         parameters=(Parameter("board[#n]... | userid... [which]", Kind.SHOWN),),
         asks=Show,
         handler="boards.queries:show",
+        make=_show,
+        proof=ON_A_BOARD,
         summary="look at a board, or at a player's boards, as a spectator",
         example="blackbox show 12",
         traits=Trait.LOOKS,
@@ -276,6 +289,7 @@ LOOKING: tuple[Row, ...] = (
         parameters=(BOARD,),
         asks=Record,
         handler="solo.races:record",
+        proof=ON_A_BOARD,
         summary="a whole finished game, as text that can be played back",
         example="blackbox record 12",
         traits=Trait.ENGLISH | Trait.ANY_BOARD | Trait.LOOKS,
@@ -288,6 +302,7 @@ LOOKING: tuple[Row, ...] = (
         parameters=(BOARD,),
         asks=Report,
         handler="boards.reports:report",
+        proof=ON_A_BOARD,
         summary="what the coach says of a finished game, probe by probe",
         example="blackbox report 12",
         traits=Trait.ENGLISH | Trait.ANY_BOARD | Trait.LOOKS,

@@ -169,8 +169,9 @@ class Line:
             comes back if it makes no sense either. Only for mails whose sender is proven.
         unnamed: reads the line as one that does not say who writes. Only for mails that show it.
         named: the word in the place where a userid belongs, in lower case; ``""`` = none.
-        proving: reads a challenge as one with the challenger's password behind the first userid;
-            ``None`` comes back if it makes no sense so. Only the service knows which it is.
+        proving: reads a line of a command that needs no password as one with the writer's userid
+            and password in it (`Row.proof`); returns ``None`` if it makes no sense so. Only the
+            service knows which word is a password.
         again: reads a line that was refused once more, for somebody of whom more is known: what
             may be repeated, and which example is right, depends on that.
     """

@@ -91,6 +91,7 @@ class Preview(AboutBoard):
     """``game preview board move``: what the boards would look like; never fires a probe."""
 
     text: str
+    who: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +275,7 @@ PLAYING: tuple[Row, ...] = (
         parameters=(BOARD, Parameter("move", Kind.MOVE)),
         asks=Preview,
         handler="boards.moves:preview",
+        proof=(*ON_A_BOARD, Parameter("move", Kind.MOVE)),
         summary="what the boards would look like; fires nothing",
         example="blackbox preview 12 +b2,/a1",
         traits=Trait.ANY_BOARD | Trait.LOOKS,

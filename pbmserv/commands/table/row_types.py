@@ -188,6 +188,8 @@ class Row:
         shares_page: the page under ``help/commands/``, if it is not its own.
         newcomers: words with which newcomers begin that suggest it.
         subjects: what else leads to its page.
+        proof: its places with a userid and a password in them, where a writer may add these
+            although the command needs none: they prove who writes.
     """
 
     names: tuple[str, ...]
@@ -205,6 +207,7 @@ class Row:
     newcomers: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     traits: Trait = Trait.NONE
+    proof: tuple[Parameter, ...] = ()
 
     @property
     def name(self) -> str:
@@ -251,10 +254,13 @@ class Row:
 
     @cached_property
     def proving(self) -> Row | None:
-        """The row of a challenge with the challenger's userid and password in front."""
-        if not self.parameters or self.parameters[0].kind is not Kind.PLAYERS:
-            return None
-        return replace(self, parameters=(USERID, PASSWORD, *self.parameters))
+        """The row with the writer's userid and password in it; ``None`` if it takes none."""
+        return replace(self, parameters=self.proof) if self.proof else None
+
+    @cached_property
+    def takes_password_last(self) -> bool:
+        """Whether a password that the command does not need may be its last word."""
+        return bool(self.proof) and self.proof[-1].kind is Kind.PASSWORD
 
     @cached_property
     def may_be_vouched(self) -> bool:

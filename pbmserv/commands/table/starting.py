@@ -49,6 +49,7 @@ class Replay(AboutBoard):
     """
 
     userid: str
+    who: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,10 @@ def _solo(taken: Taken) -> Command:
     """A race of one."""
     options = tuple(word for word in taken.options if word.lower() != "-race")
     words = ("-race", *options)
-    return Challenge(taken.game or "", taken.userids, words, taken.times, alone=True)
+    userids = taken.userids
+    if taken.who is not None:
+        userids = (taken.userid, *(userid for userid in userids if userid != taken.userid))
+    return Challenge(taken.game or "", userids, words, taken.times, taken.who, alone=True)
 
 
 def _challenge(taken: Taken) -> Command:
@@ -129,6 +133,7 @@ STARTING: tuple[Row, ...] = (
         places=LINES,
         subjects=("options", "invite", "invitation", "invitations"),
         traits=Trait.NEEDS_GAME,
+        proof=(USERID, PASSWORD, Parameter("userid1 userid2 [-options]", Kind.PLAYERS)),
     ),
     Row(
         names=("solo",),
@@ -143,6 +148,7 @@ STARTING: tuple[Row, ...] = (
         example="blackbox solo alice -size=8x8 -atoms=3-5",
         places=LINES,
         traits=Trait.NEEDS_GAME,
+        proof=(USERID, PASSWORD, Parameter("[-options]", Kind.ALONE)),
     ),
     Row(
         names=("replay",),
@@ -155,6 +161,7 @@ STARTING: tuple[Row, ...] = (
         summary="try the hidden box of a finished race or solo game yourself",
         example="blackbox replay 12 alice",
         traits=Trait.ENGLISH,
+        proof=ON_A_BOARD,
     ),
     Row(
         names=("daily",),

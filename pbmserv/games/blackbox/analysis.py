@@ -31,6 +31,8 @@ class BlackboxBox:
         cells: the names of the cells, row by row.
         markers: the cells where its solver thinks atoms are.
         sealed: the cells that the reader has sealed.
+        locked: the cells with a marker that the reader has locked.
+        circled: the ports that prove the markers wrong, after a wrong guess or at the end.
         atoms: the cells with an atom; null while the reader may not know.
         guesses_left: null = as many as it takes.
         fired: the port that was fired last; null = none.
@@ -42,6 +44,8 @@ class BlackboxBox:
     cells: list[list[str]]
     markers: list[str]
     sealed: list[str]
+    locked: list[str]
+    circled: list[str]
     atoms: list[str] | None
     guesses_left: int | None
     fired: str | None
@@ -85,6 +89,8 @@ def _box_facts(box: BoxView) -> BlackboxBox:
         cells=[list(board.names[at : at + width]) for at in range(0, len(board.names), width)],
         markers=names(box.markers),
         sealed=names(box.sealed),
+        locked=names(box.locked),
+        circled=[board.ports[port] for port in sorted(box.circled)],
         atoms=None if box.atoms is None else names(box.atoms),
         guesses_left=None if box.endless else box.guesses_left,
         fired=None if box.fired is None else board.ports[box.fired],
@@ -219,9 +225,15 @@ def _foreseen(
         box = replace(hidden, filled=True, atoms=atoms)
         return _with_box(view, box), [("hide", names(board, atoms))]
     assert own is not None
-    aids = Markers(own.markers, own.sealed)
+    aids = Markers(own.markers, own.sealed, own.locked)
     told = aids.use_all(elements, board)
-    box = replace(own, markers=frozenset(aids.markers), sealed=frozenset(aids.sealed))
+    box = replace(
+        own,
+        markers=frozenset(aids.markers),
+        sealed=frozenset(aids.sealed),
+        locked=frozenset(aids.locked),
+        circled=frozenset(),
+    )
     return _with_box(view, box), told
 
 
@@ -231,8 +243,8 @@ def _with_box(view: View, box: BoxView) -> View:
 
 
 def _without_atoms(box: BoxView, before: BoxView) -> BoxView:
-    """A box as spectators see it: neither the seals nor the atoms of the previewed move."""
-    return replace(box, sealed=before.sealed, atoms=before.atoms)
+    """A box as spectators see it: without the seals, locks and atoms of the previewed move."""
+    return replace(box, sealed=before.sealed, locked=before.locked, atoms=before.atoms)
 
 
 def check_markers(view: View) -> tuple[Note, ...]:

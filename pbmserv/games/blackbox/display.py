@@ -15,6 +15,7 @@ KINDS = {
     "? ": "marker",
     "?@": "marked-atom",
     "?x": "wrong-marker",
+    "?!": "locked",
     " @": "atom",
     ". ": "sealed",
     "* ": "way",
@@ -30,8 +31,9 @@ class Spot(NamedTuple):
     """A port or a cell.
 
     Attributes:
-        kind: of a port ``hit``, ``reflection``, ``detour`` or ``unused``; of a cell ``empty`` or
-            one of `KINDS`.
+        kind: of a port ``hit``, ``reflection``, ``detour`` or ``unused``, and where it proves the
+            markers wrong ``wrong-hit``, ``wrong-reflection``, ``wrong-detour`` or ``telling``; of
+            a cell ``empty`` or one of `KINDS`.
         name: its label, which is also what moves call it.
         shown: what is drawn there, "" for nothing.
         more: where the ray of a detour came out, if that is known.
@@ -63,6 +65,7 @@ class Spots(NamedTuple):
 def texts_of(
     board: Geometry,
     sealed: frozenset[int],
+    locked: frozenset[int],
     path: frozenset[int],
     atoms: frozenset[int] | None,
     markers: frozenset[int],
@@ -80,12 +83,22 @@ def texts_of(
         shown[cell] = " @"
     for cell in markers:
         shown[cell] = "?@" if cell in atoms else unmarked
+    if not opened:
+        for cell in locked:
+            shown[cell] = "?!"
     return tuple([tuple(shown[at : at + width]) for at in range(0, len(shown), width)])
 
 
 @lru_cache(maxsize=256)  # markers and seals are set far more often than ports are marked
-def port_spots(board: Geometry, marks: tuple[str, ...]) -> tuple[Spot, ...]:
-    """The ports of a box; *marks*: what each shows."""
+def port_spots(
+    board: Geometry, marks: tuple[str, ...], circled: frozenset[int]
+) -> tuple[Spot, ...]:
+    """The ports of a box.
+
+    Args:
+        marks: for each port what it shows.
+        circled: ports that prove the markers wrong.
+    """
     unused, _ = _blank(board)
     ends: dict[str, list[str]] = {}
     used = [port for port, mark in enumerate(marks) if mark]
@@ -96,7 +109,9 @@ def port_spots(board: Geometry, marks: tuple[str, ...]) -> tuple[Spot, ...]:
         label, mark = board.ports[port], marks[port]
         kind = RESULTS.get(mark, "detour")
         more = "".join([end for end in ends[mark] if end != label]) if kind == "detour" else ""
-        ports[port] = Spot(kind, label, mark, more)
+        ports[port] = Spot(f"wrong-{kind}" if port in circled else kind, label, mark, more)
+    for port in circled.difference(used):
+        ports[port] = Spot("telling", board.ports[port], "", "")
     return tuple(ports)
 
 
@@ -154,19 +169,29 @@ class ToldRow(NamedTuple):
 
 
 class Told(NamedTuple):
-    """All that a drawn box shows, and nothing of what is empty."""
+    """All that a drawn box shows, and nothing of what is empty.
+
+    `circled` are the ports that prove the markers wrong.
+    """
 
     sides: tuple[ToldSide, ...]
     rays: tuple[ToldRay, ...]
     rows: tuple[ToldRow, ...]
+    circled: tuple[str, ...]
 
 
-def tell(board: Geometry, marks: Sequence[str], cells: Sequence[Sequence[str]]) -> Told:
+def tell(
+    board: Geometry,
+    marks: Sequence[str],
+    cells: Sequence[Sequence[str]],
+    circled: Iterable[int] = (),
+) -> Told:
     """The facts of a box.
 
     Args:
         marks: for each port what it shows.
         cells: for each row each cell's two characters, as the board is drawn.
+        circled: ports that prove the markers wrong.
     """
     shown = dict(zip(board.ports, marks, strict=True))
     sides = []
@@ -185,6 +210,7 @@ def tell(board: Geometry, marks: Sequence[str], cells: Sequence[Sequence[str]]) 
             for mark in sorted(rays, key=lambda m: (m.isupper(), m))
         ),
         tuple(row for y, texts in enumerate(cells) if (row := _row(board, y, texts)).cells),
+        tuple(board.ports[port] for port in sorted(circled)),
     )
 
 

@@ -28,12 +28,20 @@ from pbmserv.games.blackbox.bots.candidates import equipment
 from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.levels import LEVELS, measured
 from pbmserv.games.blackbox.display import CELL, shapes_of
-from pbmserv.games.blackbox.game_ids import atoms_of, described, read_id
-from pbmserv.games.blackbox.moves import Kind, move_of, tapped
+from pbmserv.games.blackbox.game_ids import (
+    SEED_LIMIT,
+    GameId,
+    atoms_of,
+    cells_of,
+    described,
+    drawn_cells,
+    stored_id,
+)
+from pbmserv.games.blackbox.moves import Kind, move_of, read_elements, tapped
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.practice import resumed
 from pbmserv.games.blackbox.state import State, new_state
-from pbmserv.games.blackbox.views import View
+from pbmserv.games.blackbox.views import BoxView, View
 
 _BOX = re.compile(r"^([^\S\n]*box:[^\S\n]*)board ([0-9]{1,9})[^\S\n]*$", re.MULTILINE)
 _WIDE = re.compile(r"!(?:[A-Z]+|[0-9]+)(?=,|$)|-")
@@ -73,6 +81,7 @@ class Blackbox:
     view = staticmethod(views.view_of)
     parse = staticmethod(legality.read_move)
     meant = staticmethod(legality.meant)
+    far_cells = staticmethod(legality.far_cells)
     meanwhile = staticmethod(legality.meanwhile)
     condition = staticmethod(analysis.read_condition)
     holds = staticmethod(analysis.holds)
@@ -94,11 +103,14 @@ class Blackbox:
         if not options.race:
             return new_state(options, seats)
         box = fixed(options, rng)
-        # Views and bots are handed a state's options: from here on only the atoms tell the box.
-        return new_state(choices.anew(box), seats, atoms_of(read_id(box.id)))
+        game = stored_id(box.id)
+        # Views and bots get a state's options: from here on only the boxes tell the atoms.
+        return new_state(choices.anew(box), seats, atoms_of(game), described(game))
 
     def tapped(self, view: View, draft: str, tap: str) -> str:
-        """As `moves.tapped`."""
+        """As `moves.tapped`; a row or column that is locked as a whole is unlocked."""
+        if view.own is not None and _is_locked(view.own, tap):
+            tap = f"un{tap.strip()}"
         return tapped(view.options.board, draft, tap)
 
     def drawing(self, view: View, seat: Seat, end: View | None) -> Drawing | None:
@@ -213,9 +225,9 @@ class Blackbox:
         """As the option says."""
         return options.race
 
-    def guessed(self, state: State, seat: Seat) -> bool:
-        """Whether this seat's race ended with a guess, right or wrong."""
-        return state.boxes[seat].result.reason in {"solved", "out-of-guesses"}
+    def solved(self, state: State, seat: Seat) -> bool:
+        """Whether this seat's race ended with a right guess."""
+        return state.boxes[seat].result.reason == "solved"
 
     def shots(self, notes: Sequence[Note]) -> tuple[str, ...]:
         """The marks of the probes, in their order."""
@@ -245,7 +257,9 @@ class Blackbox:
         words = ["-practice", *([f"-guesses={options.guesses}"] if limited else []), "-fair"]
         words += ["-clue"] if options.clue else []
         moves = tuple(_GIVEN_UP.get(text) or racing.unstamped(text)[0] for text in saved.moves)
-        game = read_id(options.id)
+        game = replace(stored_id(options.id), seed=options.seed or None)
+        if board is not None:
+            game = replace(game, seed=None)
         transcript = practice.Transcript(game, tuple(words), 0, moves, saved.done)
         text = practice.write_transcript(transcript)
         if board is not None:
@@ -268,7 +282,10 @@ class Blackbox:
             transcript = practice.read_transcript(_BOX.sub(named, text, count=1))
         else:
             transcript = sgt_files.read_saved_game(text, spend).transcript(0)
-        words = ["-race", "-practice", f"-id={described(transcript.game)}"]
+        game = transcript.game
+        words = ["-race", "-practice", f"-id={described(game)}"]
+        if _is_told_by_a_word(game):
+            words.append(f"-seed={game.seed}")
         words += [w for w in transcript.options if w.startswith("-guesses=")]
         moves = tuple(WITHDRAW if one == practice.SOLVE else one for one in transcript.moves)
         return Saved(tuple(words), moves, transcript.done)
@@ -280,6 +297,25 @@ class Blackbox:
     def kind(self, state: State) -> str:
         """As `racing.kind_of_board`."""
         return racing.kind_of_board(state.options)
+
+
+def _is_locked(own: BoxView, tap: str) -> bool:
+    """Whether a tap would lock cells that are all locked or sealed already."""
+    if not tap.strip().lower().startswith("lock "):
+        return False
+    try:
+        elements = read_elements(own.board, tap)
+    except MoveError:
+        return False
+    return all((own.locked | own.sealed).issuperset(element.cells) for element in elements)
+
+
+def _is_told_by_a_word(game: GameId) -> bool:
+    """Whether the seed of a game fits an option, and the box comes from it."""
+    seed = game.seed or ""
+    if not seed or len(seed) > SEED_LIMIT or len(seed.split()) != 1 or not seed.isprintable():
+        return False
+    return drawn_cells(game, seed) == cells_of(game)
 
 
 GAME: Game[Options, State, View] = Blackbox()

@@ -5,7 +5,10 @@ There are two forms, and both begin with the parameters, such as ``w8h8m3M6``:
 - ``w8h8m3M6:5b7e…`` describes the box. The digits hide it from a glance, not from a program.
 - ``w8h8m3M6#any text`` names the seed from which the box is drawn, just as his program draws it
   (his ``random.c`` and ``blackbox.c``): with SHA-1 in counter mode, which is a way to agree on a
-  box, not a way to keep one secret.
+  box, not a way to keep one secret. Blanks and tabs belong to the text, at its end, too.
+
+His program refuses parameters that fill the whole box (``w2h2m4M4``), and so does `read_id`. A box
+that is full all the same, in a game with ``-atoms=4``, is described as one of ``w2h2m3M4``.
 """
 
 from __future__ import annotations
@@ -64,10 +67,10 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class GameId(Parameters):
-    """A game ID that was read; exactly one of `cells` and `seed` is there.
+    """A game ID that was read; at least one of `cells` and `seed` is there.
 
     Attributes:
-        cells: where the atoms are, in the order of the ID.
+        cells: where the atoms are, in the order of the ID; they count if `seed` is there, too.
         seed: the text that they are drawn from.
     """
 
@@ -76,25 +79,42 @@ class GameId(Parameters):
 
     @property
     def text(self) -> str:
-        """The ID in its canonical spelling and the form in which it was given."""
-        if self.seed is not None:
-            return f"{self.parameters}#{self.seed}"
-        return described(self)
+        """The ID in its canonical spelling; the descriptive one if the cells were given."""
+        if self.cells is None:
+            return self.seeded
+        return f"{self.parameters}:{described(self).partition(':')[2]}"
+
+    @property
+    def seeded(self) -> str:
+        """The ID that names the seed; ``""`` if there is none."""
+        return "" if self.seed is None else f"{self.parameters}#{self.seed}"
 
 
 def read_parameters(text: str) -> Parameters:
     """Read ``w8h8m3M6``, or as people write it: ``8x8``, ``8x8/5``, ``8x8/3-6``.
 
-    A size alone means four atoms. What is missing in the first form is 8 by 8 with 5 atoms, as
-    in Simon Tatham's program.
+    A size alone means four atoms, or three on 2x2. In the first form missing parts are 8 by 8 with
+    5 atoms, as in Simon Tatham's program.
+
+    Raises:
+        OptionError: it is neither, or no such box can be made.
+    """
+    kind = any_parameters(text)
+    _must_leave_a_cell(kind, text.strip())
+    return kind
+
+
+def any_parameters(text: str) -> Parameters:
+    """Read parameters as `read_parameters` does, and also some that fill the box.
 
     Raises:
         OptionError: it is neither, or no such box can be made.
     """
     plain = text.strip()
     if found := _OURS.fullmatch(plain):
-        least = int(found[3] or _USUAL_COUNT)
-        parameters = Parameters(int(found[1]), int(found[2]), least, int(found[4] or least))
+        width, height = int(found[1]), int(found[2])
+        least = int(found[3] or max(0, min(_USUAL_COUNT, width * height - 1)))
+        parameters = Parameters(width, height, least, int(found[4] or least))
     elif _TATHAM.fullmatch(plain):
         parameters = _from_letters(plain)
     else:
@@ -104,11 +124,22 @@ def read_parameters(text: str) -> Parameters:
 
 
 def read_id(text: str) -> GameId:
-    """Read a game ID of either form; blanks around it do not count.
+    """Read a game ID of either form; blanks around it do not count, but those of a seed.
 
     Raises:
         OptionError: it is none, or no such box can be made; nothing of it is drawn yet, so
             this is cheap whatever *text* is.
+    """
+    game = stored_id(text)
+    _must_leave_a_cell(game, re.split("[:#]", text)[0].strip())
+    return game
+
+
+def stored_id(text: str) -> GameId:
+    """Read a game ID as `read_id` does, and also one that fills the box, as old records have.
+
+    Raises:
+        OptionError: as `read_id`.
     """
     if len(text) > TEXT_LIMIT:
         raise OptionError(
@@ -118,23 +149,29 @@ def read_id(text: str) -> GameId:
             length=len(text),
             most=TEXT_LIMIT,
         )
-    plain = text.strip()
-    found = re.search("[:#]", plain)
+    found = re.search("[:#]", text)
     if not found:
-        _refuse("id-form", plain, EXAMPLE_SEED)
-    kind = read_parameters(plain[: found.start()])
-    rest = plain[found.end() :]
+        _refuse("id-form", text.strip(), EXAMPLE_SEED)
+    kind = any_parameters(text[: found.start()])
+    rest = text[found.end() :]
     if found[0] == "#":
-        return GameId(kind.width, kind.height, kind.least, kind.most, seed=read_seed(rest))
-    return GameId(kind.width, kind.height, kind.least, kind.most, _described_cells(kind, rest))
+        seed = read_seed(rest.rstrip("\r\n"))
+        return GameId(kind.width, kind.height, kind.least, kind.most, seed=seed)
+    cells = _described_cells(kind, rest.strip())
+    return GameId(kind.width, kind.height, kind.least, kind.most, cells)
 
 
 def cells_of(game: GameId) -> tuple[int, ...]:
     """The cells that hold an atom, in the order of the ID; a seed's are drawn."""
     if game.cells is not None:
         return game.cells
-    seed = (game.seed or "").encode()
-    return cells_from_seed(game.width, game.height, game.least, game.most, seed)
+    return drawn_cells(game, game.seed or "")
+
+
+def drawn_cells(kind: Parameters, seed: str) -> tuple[int, ...]:
+    """The cells of the atoms that are drawn from a seed."""
+    octets = seed.encode("utf-8", "surrogateescape")
+    return cells_from_seed(kind.width, kind.height, kind.least, kind.most, octets)
 
 
 def atoms_of(game: GameId) -> frozenset[int]:
@@ -159,9 +196,9 @@ def descriptive_id(width: int, height: int, least: int, most: int, atoms: Iterab
         OptionError: there is no such box.
     """
     cells = sorted(atoms) if isinstance(atoms, AbstractSet) else list(atoms)
-    kind = Parameters(width, height, least, most)
+    kind = Parameters(width, height, min(least, width * height - 1), most)
     _check(kind, kind.parameters)
-    if not least <= len(cells) <= most or not _are_cells(kind, cells):
+    if not kind.least <= len(cells) <= most or not _are_cells(kind, cells):
         _refuse("id-cells", kind.parameters, EXAMPLE_ID)
     plain = bytearray((width, height))
     for cell in cells:
@@ -176,7 +213,7 @@ def seeded_id(kind: Parameters, seed: str) -> str:
     Raises:
         OptionError: the seed is empty, too long, or not one line of text.
     """
-    return f"{kind.parameters}#{read_seed(seed.rstrip())}"
+    return f"{kind.parameters}#{read_seed(seed)}"
 
 
 def _from_letters(text: str) -> Parameters:
@@ -209,6 +246,14 @@ def _check(kind: Parameters, part: str) -> None:
         )
 
 
+def _must_leave_a_cell(kind: Parameters, part: str) -> None:
+    """Refuse parameters that fill the box, as Simon Tatham's program does."""
+    cells = kind.width * kind.height
+    if kind.least >= cells:
+        example = f"w{kind.width}h{kind.height}m{cells - 1}M{kind.most}"
+        raise OptionError("blackbox.atoms-full", part=clipped(part), example=example, cells=cells)
+
+
 def must_have_labels(width: int, height: int, part: str, example: str) -> None:
     """Refuse a board on which not every port and detour can have a label.
 
@@ -234,11 +279,28 @@ def read_seed(text: str) -> str:
             "blackbox.id-seed-long", part=shown, example=EXAMPLE_SEED, most=SEED_LIMIT
         )
     for character in text:
-        if unicodedata.category(character) in _UNFIT:
+        if unicodedata.category(character) in _UNFIT and character != "\t":
             raise OptionError(
                 "blackbox.id-seed-character", example=EXAMPLE_SEED, named=f"U+{ord(character):04X}"
             )
     return text
+
+
+def is_plain(seed: str) -> bool:
+    """Whether Simon Tatham's program saves a seed as it is, not in hexadecimal digits."""
+    return seed.isascii() and seed.isprintable()
+
+
+def seed_digits(seed: str) -> str:
+    """The octets of a seed in hexadecimal digits."""
+    return seed.encode("utf-8", "surrogateescape").hex()
+
+
+def seed_of_digits(digits: str) -> str | None:
+    """The seed whose octets these digits are; ``None`` if they are no such digits."""
+    if len(digits) % 2 or not _HEX.fullmatch(digits):
+        return None
+    return bytes.fromhex(digits).decode("utf-8", "surrogateescape")
 
 
 def _described_cells(kind: Parameters, digits: str) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from pbmserv.engine.types import Move
-from pbmserv.errors import Illegal, MoveError, NotUnderstood
+from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.geometry import Geometry, in_ranges
 from pbmserv.games.blackbox.moves import AIDS, TEXT_LIMIT, Element, Kind, move_of, read_elements
 from pbmserv.games.blackbox.readings import readings
@@ -81,7 +81,7 @@ def elements_of(view: View, text: str) -> tuple[Element, ...]:
             refusal = read.refusal
         offer = mentioned if isinstance(found, NotUnderstood) else mended
         values = {**what_can_be_done(view), **refusal.values}
-        works = offer(view, text)
+        works = _unlocked(view, refusal) or offer(view, text)
         raise type(found)(refusal.code, part=refusal.part, example=works, **values) from None
 
 
@@ -115,9 +115,21 @@ def check(view: Judged, text: str) -> tuple[Element, ...]:
     if probes and (mark := own.marks[probes[0].port]):
         part, port = probes[0].part, probes[0].text
         raise Illegal("blackbox.port-used", part=part, port=port, mark=mark, later=mark == FIRED)
+    _check_locks(own, elements)
     if guesses := [element for element in elements if element.kind is Kind.GUESS]:
         _check_guesses(view, own, elements, guesses)
     return elements
+
+
+def _check_locks(own: BoxView | Box, elements: Sequence[Element]) -> None:
+    """Refuse a move that changes a locked marker before it is unlocked."""
+    if not own.locked and all(element.kind is not Kind.LOCK for element in elements):
+        return
+    aids = Markers(own.markers, own.sealed, own.locked)
+    for element in elements:
+        if aids.is_kept_from(element):
+            raise Illegal("blackbox.locked", part=element.part, area=element.area)
+        aids.use(element)
 
 
 def _check_placement(view: Judged, elements: Sequence[Element]) -> None:
@@ -163,7 +175,7 @@ def _check_guesses(
     part = guesses[0].part
     if own.guesses_left < 1:
         raise Illegal("blackbox.no-guesses", part=part)
-    after = Markers(own.markers, own.sealed)
+    after = Markers(own.markers, own.sealed, own.locked)
     for element in elements:
         after.use(element)
     have = len(after.markers)
@@ -203,6 +215,13 @@ _VAGUE = {"blackbox.commas": frozenset[str](), "blackbox.not-a-move": _CLEAR}
 """Refusals that say little, and which of those of a text's one reading say more (none = each)."""
 
 
+def _unlocked(view: View, refusal: Refusal) -> str:
+    """The refused element behind an ``unlock``, if a lock was in its way."""
+    if refusal.code != "blackbox.locked":
+        return ""
+    return _checked(view, [f"unlock {refusal.values['area']}", refusal.part])
+
+
 def _as_read(view: View, text: str) -> MoveError | None:
     """Why a move is refused of which the form is clear; ``None`` if it might mean several."""
     found = set(readings(view, text))
@@ -228,6 +247,33 @@ def meant(view: View, text: str) -> Move | None:
             continue
         found[move.text] = move
     return next(iter(found.values())) if len(found) == 1 else None
+
+
+_ON_CELLS = frozenset({Kind.CELL, Kind.MARK, Kind.UNMARK, Kind.SEAL})
+_LABEL = re.compile("[A-Z]+|[0-9]+")
+
+
+def far_cells(view: View, text: str) -> tuple[tuple[str, str], ...]:
+    """Return the elements that name cells by a label below or right of the board.
+
+    Each comes as it was typed and in canonical text: ``+H3`` and ``+A3`` on a board of 7 by 7,
+    where H is the label below column A. Whether the move may be made is not asked.
+    """
+    board = view.options.board
+    near = {*board.top, *board.left}
+    limit = max(TEXT_LIMIT, view.options.most * _CHARACTERS_A_CELL)
+    for signs in (text, *(() if len(text) > TEXT_LIMIT else readings(view, text))):
+        try:
+            elements = read_elements(board, signs, limit)
+        except MoveError:
+            continue
+        return tuple(
+            ("".join(element.part.split()).upper(), element.text)
+            for element in elements
+            if element.kind in _ON_CELLS
+            and any(label.lstrip("0") not in near for label in _LABEL.findall(element.part.upper()))
+        )
+    return ()
 
 
 def meanwhile(view: View, move: Move) -> tuple[Move | None, str]:

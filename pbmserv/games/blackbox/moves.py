@@ -32,6 +32,8 @@ _SEPARATOR = re.compile(r"[,;]")
 _RUN = re.compile(r"[A-Z]+|[0-9]+")
 _LETTERS, _NUMBERS = re.compile("[A-Z]+"), re.compile("[0-9]+")
 _TOKEN = re.compile(r"([+/!-]?)([A-Z0-9]*)(-[A-Z0-9]*)?")
+_HOLD = re.compile(r"(UNLOCK|LOCK)\s+([A-Z0-9].*)")
+"""A lock is a word, not a sign: nobody locks a cell by a slip of the finger."""
 _SPACED_CELL = re.compile(r"[+/!-]?\s*(?:[A-Z]{1,2}\s*[0-9]{1,3}|[0-9]{1,3}\s*[A-Z]{1,2})")
 _SPACED_SIGN = re.compile(r"(?:[+/!]\s*[A-Z0-9]+|!\s*[A-Z0-9]+\s*-\s*[A-Z0-9]+)")
 
@@ -44,6 +46,8 @@ class Kind(StrEnum):
     MARK = "mark"
     UNMARK = "unmark"
     SEAL = "seal"
+    LOCK = "lock"
+    UNLOCK = "unlock"
     GUESS = "guess"
 
 
@@ -53,8 +57,8 @@ class Element:
 
     Attributes:
         kind: what it does.
-        text: canonical, such as ``+B2``.
-        cells: the cells it names; a sealed row names all of its cells.
+        text: canonical, such as ``+B2`` or ``lock B2``.
+        cells: the cells it names; a sealed or locked row names all of its cells.
         port: the port of a probe, else -1.
         part: as it was typed; two elements that differ only here are equal.
     """
@@ -65,9 +69,17 @@ class Element:
     port: int = -1
     part: str = field(default="", compare=False)
 
+    @property
+    def area(self) -> str:
+        """The cell, row, column or range that a marker, seal or lock names."""
+        return self.text.rpartition(" ")[2].lstrip("+/!")
 
-AIDS = frozenset({Kind.MARK, Kind.UNMARK, Kind.SEAL})
-"""What uses no turn."""
+
+PRIVATE = frozenset({Kind.SEAL, Kind.LOCK, Kind.UNLOCK})
+"""Elements that only their own player reads."""
+
+AIDS = PRIVATE | {Kind.MARK, Kind.UNMARK}
+"""Elements that use no turn."""
 
 
 def move_of(elements: Sequence[Element]) -> Move:
@@ -160,6 +172,9 @@ def _is_shaped(board: Geometry, part: str) -> bool:
     upper = part.upper()
     if board.port(upper) is not None or board.named(upper) is not None:
         return True  # most moves are just this
+    if held := _HOLD.fullmatch(upper):
+        ends = "".join(held[2].split()).split("-")
+        return len(ends) <= 2 and all(end and _is_token(board, end) for end in ends)
     tokens = upper.split()
     if len(tokens) == 1:
         return _is_token(board, upper)
@@ -196,6 +211,9 @@ def _element(board: Geometry, part: str) -> Element:
     if not part:
         raise Illegal("blackbox.empty-element")
     upper = part.upper()
+    if held := _HOLD.fullmatch(upper):
+        kind = Kind(held[1].lower())
+        return _area(board, part, kind, "".join(held[2].split()))
     body = "".join(upper.split())
     if body != upper and not _is_spaced(upper):
         raise Illegal("blackbox.commas", part=part)
@@ -208,7 +226,7 @@ def _element(board: Geometry, part: str) -> Element:
         cell = _cell(board, part, body[1:])
         return Element(Kind.UNMARK, "/" + board.name(cell), (cell,), part=part)
     if body.startswith("!"):
-        return _seal(board, part, body[1:])
+        return _area(board, part, Kind.SEAL, body[1:])
     if body.isalpha() or body.isdigit():
         port = board.port(body.lstrip("0"))
         if port is None:
@@ -246,32 +264,32 @@ def _cell(board: Geometry, part: str, body: str) -> int:
     return row * board.width + column
 
 
-def _seal(board: Geometry, part: str, body: str) -> Element:
+_AREA_SIGNS = {Kind.SEAL: "!", Kind.LOCK: "lock ", Kind.UNLOCK: "unlock "}
+
+
+def _area(board: Geometry, part: str, kind: Kind, body: str) -> Element:
+    """Read a cell, row, column or range that is sealed, locked or unlocked."""
+    sign = _AREA_SIGNS[kind]
     first, dash, last = body.partition("-")
     if dash:
-        return _seal_range(board, part, first, last)
+        start, end = _cell(board, part, first), _cell(board, part, last)
+        cells = board.area(start, end)
+        if not cells:
+            raise Illegal("blackbox.range-backwards", part=part)
+        text = f"{sign}{board.name(start)}-{board.name(end)}"
+        return Element(kind, text, cells, part=part)
     if not body.isalpha() and not body.isdigit():
         cell = _cell(board, part, body)
-        return Element(Kind.SEAL, "!" + board.name(cell), (cell,), part=part)
+        return Element(kind, sign + board.name(cell), (cell,), part=part)
     row, column = board.row(body.lstrip("0")), board.column(body)
     if row is not None:
         start = row * board.width
         line = tuple(range(start, start + board.width))
-        return Element(Kind.SEAL, "!" + board.left[row], line, part=part)
+        return Element(kind, sign + board.left[row], line, part=part)
     if column is not None:
         line = tuple(board.cells)[column :: board.width]
-        return Element(Kind.SEAL, "!" + board.top[column], line, part=part)
-    return _refuse("line-unknown", part, label=body)
-
-
-def _seal_range(board: Geometry, part: str, first: str, last: str) -> Element:
-    start = _cell(board, part, first)
-    end = _cell(board, part, last)
-    cells = board.area(start, end)
-    if not cells:
-        raise Illegal("blackbox.range-backwards", part=part)
-    text = f"!{board.name(start)}-{board.name(end)}"
-    return Element(Kind.SEAL, text, cells, part=part)
+        return Element(kind, sign + board.top[column], line, part=part)
+    return _refuse("line-unknown", part, label=body, kind=kind.value)
 
 
 def _refuse(code: str, part: str, **values: str | int) -> NoReturn:
@@ -284,11 +302,18 @@ _FIRED = re.compile(
     re.IGNORECASE,
 )
 _AIDED = re.compile(
-    r"(?:i(?:'ll| will)? )?(mark|marker|unmark|seal)(?: (?:at|on|cell))? "
+    r"(?:i(?:'ll| will)? )?(mark|marker|unmark|seal|lock|unlock)(?: (?:at|on|cell))? "
     r"([a-z]{1,2}[0-9]{1,3}|[0-9]{1,3}[a-z]{1,2})(?: please)?",
     re.IGNORECASE,
 )
-_SIGNS = {"mark": "+", "marker": "+", "unmark": "/", "seal": "!"}
+_SIGNS = {
+    "mark": "+",
+    "marker": "+",
+    "unmark": "/",
+    "seal": "!",
+    "lock": "lock ",
+    "unlock": "unlock ",
+}
 
 
 def said(board: Geometry, text: str) -> str:
@@ -313,20 +338,41 @@ def _words_of(text: str) -> str:
     return " ".join(without_full_stop(text).split()).replace("\u2019", "'")
 
 
-_OPPOSITE = str.maketrans("+/", "/+")
+LOCK_CELLS, MARK_CELLS = "LOCK", "MARK"
+"""Taps that change no move: they say what the next taps on cells do."""
 
 
 def tapped(board: Geometry, draft: str, tap: str) -> str:
-    """A move's text after a tap on a port (``C``), a cell (``C3``, ``+C3``, ``/C3``) or ``?``.
+    """A move's text after a tap on a port (``C``), a cell (``C3``, ``+C3``, ``/C3``,
+    ``lock C3``) or ``?``.
 
     A tap takes back what it, or its opposite, has put there; there is one port, and a guess comes
     last. Nothing is checked: that is for `legality`.
     """
-    parts = [part for one in draft.split(",") if (part := one.strip().upper())]
-    new = tap.strip().upper()
-    before = [part for part in parts if part in {new, new.translate(_OPPOSITE)}]
+    parts = [part for one in draft.split(",") if (part := _as_written(one))]
+    new = _as_written(tap)
+    if new in {LOCK_CELLS, MARK_CELLS}:
+        return ",".join(parts)
+    before = [part for part in parts if part in {new, _opposite(new)}]
     if before:
         return ",".join(part for part in parts if part not in before)
     if board.port(new) is not None:
         parts = [part for part in parts if board.port(part) is None]
     return ",".join(sorted([*parts, new], key=lambda part: part == "?"))
+
+
+def _opposite(tap: str) -> str:
+    """The tap that takes back what this one does."""
+    if tap.startswith("lock "):
+        return f"un{tap}"
+    return tap.removeprefix("un") if tap.startswith("unlock ") else tap.translate(_SIGNS_TURNED)
+
+
+def _as_written(part: str) -> str:
+    """An element as its canonical text has it: capitals, but ``lock`` and ``unlock``."""
+    upper = part.strip().upper()
+    held = _HOLD.fullmatch(upper)
+    return f"{held[1].lower()} {held[2]}" if held else upper
+
+
+_SIGNS_TURNED = str.maketrans("+/", "/+")

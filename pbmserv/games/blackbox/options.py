@@ -92,7 +92,8 @@ class Options:
         scoring: of a race: ``classic``, ``timed`` or ``first``.
         practice: a race of one that is not scored and in which everything can be undone.
         grade: how hard the box is, which everybody is told; "" = nobody is.
-        seed: the text that the box comes from; "" = none was given.
+        seed: the text that the box comes from; "" = none was given. It stays beside the `id` that
+            was made of it, for files of saved games.
         id: the game ID of the box; "" = none was given and none is fixed yet.
     """
 
@@ -141,12 +142,23 @@ def rated(options: Options) -> bool:
 
 
 def describe(options: Options) -> tuple[str, ...]:
-    """The options as canonical words, defaults left out; they may tell the box (see `shown`)."""
+    """Return the options of a new board as canonical words, without defaults.
+
+    They may tell the box (see `shown`).
+
+    Raises:
+        OptionError: the game ID says that all cells hold an atom, which no new board may have.
+    """
+    seed = [f"-seed={options.seed}"] if options.seed else []
     if not options.id:
-        return _words(options, (f"-seed={options.seed}",) if options.seed else ())
-    game = game_ids.read_id(options.id)
+        return _words(options, seed)
+    game = _read(game_ids.read_id, f"-id={options.id}", "id", options.id)
+    # An ID cannot say that its box is full, so the number of atoms stands beside it.
+    is_full = (options.least, options.most) != (game.least, game.most)
+    atoms = [f"-atoms={options.atoms}"] if is_full else []
     bare = replace(options, width=CLASSIC.width, height=CLASSIC.height)
-    return _words(replace(bare, least=CLASSIC.least, most=CLASSIC.most), (f"-id={game.text}",))
+    bare = replace(bare, least=CLASSIC.least, most=CLASSIC.most)
+    return _words(bare, [f"-id={options.id}", *atoms, *seed])
 
 
 def shown(options: Options) -> tuple[str, ...]:
@@ -159,7 +171,7 @@ def anew(options: Options) -> Options:
     return replace(options, id="", seed="")
 
 
-def _words(options: Options, box: tuple[str, ...]) -> tuple[str, ...]:
+def _words(options: Options, box: Sequence[str]) -> tuple[str, ...]:
     usual = PRACTICE if options.practice else RACE if options.race else CLASSIC
     words = ["-race"] if options.race else []
     if (options.width, options.height) != (CLASSIC.width, CLASSIC.height):
@@ -177,11 +189,11 @@ def _words(options: Options, box: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def fixed(options: Options, rng: Rng) -> Options:
-    """The options with the game ID of the box that the server hides; others as they are."""
+    """Return the options with the game ID of the box that the server hides; others as they are."""
     if not options.race:
         return options
     if options.id:
-        game = game_ids.read_id(options.id)
+        game = game_ids.stored_id(options.id)
     elif options.seed:
         game = game_ids.GameId(
             options.width, options.height, options.least, options.most, seed=options.seed
@@ -189,7 +201,8 @@ def fixed(options: Options, rng: Rng) -> Options:
     else:
         cells = tuple(drawn(options, rng))
         game = game_ids.GameId(options.width, options.height, options.least, options.most, cells)
-    return replace(options, id=game_ids.described(game), seed="")
+    seed = options.seed or game.seed or ""
+    return replace(options, id=game_ids.described(game), seed=seed)
 
 
 def drawn(options: Options, rng: Rng) -> list[int]:
@@ -256,18 +269,22 @@ def _in_a_race(word: str, name: str, seats: int) -> str:
 
 
 def _with_id(options: Options, seen: dict[str, str]) -> Options:
-    """The box of a game ID; a size or atoms beside it may only say what the ID says.
+    """Return the options with the box of a game ID.
+
+    A size, a number of atoms or a seed beside it must agree with it.
 
     Raises:
         OptionError: they say something else.
     """
-    game = game_ids.read_id(options.id)
-    size, atoms = (game.width, game.height), (game.least, game.most)
-    agree = {
-        "size": (options.width, options.height) == size,
-        "atoms": (options.least, options.most) == atoms,
-        "seed": False,
-    }
+    game = game_ids.stored_id(options.id)
+    atoms, given = (game.least, game.most), (options.least, options.most)
+    if "atoms" in seen and _fills(game, given):
+        atoms = given
+    kind = game_ids.Parameters(game.width, game.height, *atoms)
+    agree = {"size": (options.width, options.height) == (kind.width, kind.height)}
+    agree["atoms"] = given == atoms
+    if options.seed:
+        agree["seed"] = game_ids.drawn_cells(kind, options.seed) == game.cells
     for name in [name for name, agrees in agree.items() if name in seen and not agrees]:
         raise OptionError(
             "blackbox.option-id",
@@ -278,12 +295,18 @@ def _with_id(options: Options, seen: dict[str, str]) -> Options:
         )
     return replace(
         options,
-        width=game.width,
-        height=game.height,
-        least=game.least,
-        most=game.most,
+        width=kind.width,
+        height=kind.height,
+        least=kind.least,
+        most=kind.most,
         id=game.text,
     )
+
+
+def _fills(game: game_ids.GameId, given: tuple[int, int]) -> bool:
+    """Whether the box is full and a number of atoms beside its ID says so."""
+    cells = game.width * game.height
+    return given == (cells, cells) and len(game_ids.cells_of(game)) == cells
 
 
 def _check_name(word: str, name: str, has_equals: bool, value: str) -> None:
@@ -316,7 +339,7 @@ def _with_value(options: Options, word: str, name: str, value: str) -> Options:
     if name == "seed":
         return replace(options, seed=_read(game_ids.read_seed, word, name, value))
     if name == "id":
-        return replace(options, id=_read(game_ids.read_id, word, name, value).text)
+        return replace(options, id=_read(game_ids.stored_id, word, name, value).text)
     return replace(
         options,
         fair=options.fair or name == "fair",

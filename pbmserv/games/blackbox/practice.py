@@ -5,7 +5,7 @@ its transcript: a text that people can read, with everything that was taken back
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -16,7 +16,17 @@ from pbmserv.engine.protocol import Spend
 from pbmserv.engine.record import HINT, RESTART
 from pbmserv.engine.types import Note, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError
-from pbmserv.games.blackbox.game_ids import GameId, atoms_of, clipped, read_id
+from pbmserv.games.blackbox.game_ids import (
+    GameId,
+    atoms_of,
+    cells_of,
+    clipped,
+    described,
+    is_plain,
+    seed_digits,
+    seed_of_digits,
+    stored_id,
+)
 from pbmserv.games.blackbox.legality import elements_of
 from pbmserv.games.blackbox.moves import move_of
 from pbmserv.games.blackbox.options import ENDLESS, MOST_GUESSES, Options
@@ -67,12 +77,25 @@ def write_transcript(transcript: Transcript) -> str:
     head = (
         f"{FIRST_LINE} {VERSION}",
         "game: blackbox",
-        f"box: {transcript.game.text}",
+        *_box_lines(transcript.game),
         f"options: {' '.join(transcript.options)}".rstrip(),
         f"seconds: {transcript.seconds}",
         "",
     )
     return "\n".join((*head, *moves, "end")) + "\n"
+
+
+def _box_lines(game: GameId) -> Iterator[str]:
+    """The lines of a box and its seed. A seed with blanks at its ends goes into digits, since a
+    mail may lose them."""
+    seed = game.seed
+    is_safe = seed is not None and is_plain(seed) and seed == seed.strip()
+    if game.cells is None and seed is not None and seed.isprintable() and seed == seed.strip():
+        yield f"box: {game.seeded}"
+        return
+    yield f"box: {described(game)}"
+    if seed is not None:
+        yield f"seed: {seed}" if is_safe else f"hexseed: {seed_digits(seed)}"
 
 
 def read_transcript(text: str) -> Transcript:
@@ -87,13 +110,26 @@ def read_transcript(text: str) -> Transcript:
     lines = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1))
     _skip_to_first(lines)
     head = _read_head(lines)
-    game = read_id(head["box"][1])
+    game = _with_seed(stored_id(head["box"][1]), head)
     line, seconds = head.get("seconds", (0, "0"))
     if not _SECONDS.fullmatch(seconds) or int(seconds) > MOST_SECONDS:
         _refuse("transcript-line", seconds, line)
     moves, done = _read_moves(lines)
     options = tuple(head.get("options", (0, ""))[1].split())
     return Transcript(game, options, int(seconds), tuple(moves), done)
+
+
+def _with_seed(game: GameId, head: Mapping[str, tuple[int, str]]) -> GameId:
+    """The box with the seed that the head names beside it."""
+    seed = head["seed"][1] if "seed" in head else game.seed
+    if "hexseed" in head:
+        line, digits = head["hexseed"]
+        seed = seed_of_digits(digits)
+        if seed is None:
+            _refuse("transcript-line", digits, line)
+    if seed == game.seed:
+        return game
+    return replace(game, cells=cells_of(game), seed=seed)
 
 
 def _skip_to_first(lines: Iterator[tuple[int, str]]) -> None:
@@ -348,7 +384,7 @@ def begin(game: GameId, scoring: Scoring, guesses: int, *, fair: bool, clue: boo
         scoring="timed" if scoring is Scoring.TIMED else "classic",
         practice=scoring is Scoring.PRACTICE,
     )
-    return Practice(game, options, scoring, new_state(options, 1, atoms_of(game)))
+    return Practice(game, options, scoring, new_state(options, 1, atoms_of(game), described(game)))
 
 
 def at_no_charge(_work: int) -> None:

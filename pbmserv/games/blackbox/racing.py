@@ -21,11 +21,8 @@ TIMED_PORT, TIMED_FAULT = 15, 50
 HINT_PRICE = {"classic": 3, "timed": 45, "first": 0}
 """Points for a hint: more than the probe costs that the best port may save."""
 
-UNSOLVED = {"classic": 10_000, "timed": 10_000_000, "first": 10_000}
-"""What giving up adds, so that it comes behind every score that was played for."""
-
 GIVEN_UP = frozenset({"", "resigned", "forfeit"})
-"""How a race ends that has no score in the end; see `state.Result`."""
+"""Reasons with which a seat's race ends without a last guess; see `state.Result`."""
 
 DAILY = (
     (6, 3, Grade.EASY),
@@ -150,19 +147,19 @@ def after_turn(state: State, seat: Seat, box: Box, reason: str, seconds: int | N
 
 
 def outcome(state: State) -> Outcome | None:
-    """How the race ended: when all are done, or the first has solved it if that is what counts.
+    """Return the outcome of a race, or `None` while it runs.
 
-    Places go by score, equal scores share a place; who gave up comes behind all others. Where
-    nobody did what counts, nobody has won, and all share the place.
+    A race ends when every seat is done; where only the first solver counts, it ends as soon as one
+    seat has solved the box. A race is won by solving it: solvers come first, then the seats whose
+    last guess was wrong, then those that gave up. Within a group fewer points are better, and equal
+    points share a place. If no seat solved the box, nobody has won and all seats share the place.
     """
     boxes, options = state.boxes, state.options
-    solved = [box for box in boxes if box.result.reason == "solved"]
+    solved = any(box.result.reason == "solved" for box in boxes)
     ended = all(box.result.reason for box in boxes)
     if not ended and not (solved and options.scoring == "first"):
         return None
-    given_up = options.scoring == "first" or all(box.result.reason in GIVEN_UP for box in boxes)
-    unsolved = given_up and not solved
-    ranks = [0 if unsolved else _rank(options, box) for box in boxes]
+    ranks = [_rank(options, box) if solved else (0, 0) for box in boxes]
     places = tuple(1 + sum(other < rank for other in ranks) for rank in ranks)
     scores = (
         ()
@@ -171,15 +168,16 @@ def outcome(state: State) -> Outcome | None:
     )
     if len(boxes) == 1:
         return Outcome(places, boxes[0].result.reason, Seat(0), scores)
-    return Outcome(places, "unsolved" if unsolved else "race", None, scores)
+    return Outcome(places, "race" if solved else "unsolved", None, scores)
 
 
-def _rank(options: Options, box: Box) -> int:
+def _rank(options: Options, box: Box) -> tuple[int, int]:
+    """Return the key that orders the seats of a race, the smallest first: group and points."""
     reason = box.result.reason
     if options.scoring == "first":
-        return box.result.order if reason == "solved" else UNSOLVED["first"]
-    behind = UNSOLVED[options.scoring] if reason in GIVEN_UP else 0
-    return score(options, box).total + behind
+        return (0, box.result.order) if reason == "solved" else (1, 0)
+    group = 0 if reason == "solved" else 2 if reason in GIVEN_UP else 1
+    return group, score(options, box).total
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +218,7 @@ def score_lines(state: State) -> tuple[ScoreLine, ...]:
 
 
 def _placed(state: State) -> bool:
-    """Whether there are places: several have played, and not all have given up."""
+    """Whether the seats have places: there are several, and one of them solved the box."""
     unsolved = state.outcome is not None and state.outcome.reason == "unsolved"
     return len(state.boxes) > 1 and not unsolved
 
@@ -278,7 +276,7 @@ def read_kind(text: str) -> str:
         OptionError: it is none.
     """
     first, *others = text.lower().split() or [""]
-    sizes = game_ids.read_parameters(first)
+    sizes = game_ids.any_parameters(first)
     options = Options(sizes.width, sizes.height, sizes.least, sizes.most, race=True, guesses=1)
     for word in others:
         name, _, value = word.partition("=")

@@ -62,6 +62,8 @@ _VERBS = {
     **dict.fromkeys(("mark", "marker", "markers", "add", "put", "set", "place"), "mark"),
     **dict.fromkeys(("unmark", "remove", "clear", "delete"), "unmark"),
     **dict.fromkeys(("seal", "seals"), "seal"),
+    "lock": "lock",
+    "unlock": "unlock",
     "hide": "hide",
     "guess": "guess",
 }
@@ -76,7 +78,9 @@ _CLEARS = re.compile(
 _PAUSES = str.maketrans(dict.fromkeys(",.!;", " "))
 
 _SEPARATORS = frozenset(",;&()[].*\u2022")
-_SIGNS = {"mark": "+", "unmark": "/", "seal": "!"}
+_SIGNS = {"mark": "+", "unmark": "/", "seal": "!", "lock": "lock ", "unlock": "unlock "}
+_OF_LINES = frozenset({"seal", "lock", "unlock"})
+"""What can be done with a whole row or column."""
 _POLITE = frozenset({"please", "pls", "plz", "move", "moves"})
 _THANKS = frozenset({"thanks", "thx", "thank"})
 """Behind a move; "Thanks, g" is signed by somebody whose name begins with it."""
@@ -131,7 +135,9 @@ def readings(view: View, text: str) -> Iterator[str]:
     words = text.lower().translate(_PAUSES).split()
     plain = " ".join([word for word in words if word not in _POLITE])
     if not hiding and _CLEARS.fullmatch(plain):
-        yield ",".join(_others(view, ()))
+        locked = view.own.locked if view.own else frozenset[int]()
+        kept = [f"+{view.options.board.name(cell)}" for cell in locked]
+        yield ",".join(_others(view, kept))
         return
     tokens = _tokens(text, hiding=hiding)
     if tokens is None:
@@ -284,9 +290,9 @@ def _take_cell(said: _Said, cell: str) -> bool:
 
 
 def _take_label(said: _Said, label: str) -> bool:
-    if said.mode not in {"", "fire", "seal"}:
+    if said.mode not in {"", "fire", *_OF_LINES}:
         return False
-    said.signs.append(f"!{label}" if said.mode == "seal" else label)
+    said.signs.append(_SIGNS[said.mode] + label if said.mode in _OF_LINES else label)
     return True
 
 

@@ -21,7 +21,7 @@ from pbmserv.games.blackbox.geometry import (
     spectrum,
     trace,
 )
-from pbmserv.games.blackbox.moves import AIDS, Element, Kind, move_of
+from pbmserv.games.blackbox.moves import AIDS, PRIVATE, Element, Kind, move_of
 from pbmserv.games.blackbox.options import SEATS, Options
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, Markers, State, hiding
 
@@ -93,7 +93,10 @@ def play(
         text: the canonical text of *elements*.
     """
     kinds = [element.kind for element in elements]
-    solver = _Solver(state.options, seat, rng, state.boxes[seat])
+    box = state.boxes[seat]
+    if box.circled:
+        box = replace(box, circled=frozenset())
+    solver = _Solver(state.options, seat, rng, box)
     if not AIDS.isdisjoint(kinds):
         solver.use_aids(elements)
     for element in elements:
@@ -107,8 +110,8 @@ def play(
     if state.options.race:
         return _raced(state, seat, text, solver, seconds, used=used)
     told = text
-    if Kind.SEAL in kinds:
-        told = move_of([element for element in elements if element.kind != Kind.SEAL]).text
+    if not PRIVATE.isdisjoint(kinds):
+        told = move_of([element for element in elements if element.kind not in PRIVATE]).text
     boxes = (*state.boxes[:seat], solver.box, *state.boxes[seat + 1 :])
     outcome = _ended(len(boxes), seat, solver.ended) if solver.ended else None
     after = State(state.options, boxes, state.turns + used, outcome)
@@ -197,8 +200,11 @@ def revealed(state: State) -> tuple[Note, ...]:
 
 def _id_of(state: State, solver: Seat, kind: str) -> Note:
     """The game ID of an opened box."""
-    options, atoms = state.options, state.boxes[solver].atoms or frozenset()
-    text = descriptive_id(options.width, options.height, options.least, options.most, atoms)
+    options, box = state.options, state.boxes[solver]
+    atoms = box.atoms or frozenset()
+    text = box.id or descriptive_id(
+        options.width, options.height, options.least, options.most, atoms
+    )
     return Note(kind, solver, None, {"id": text})
 
 
@@ -224,16 +230,17 @@ class _Solver:
     ended: str = ""
 
     def use_aids(self, elements: Sequence[Element]) -> None:
-        """Apply markers and seals; neighbours of one kind share a note."""
+        """Apply markers, seals and locks; neighbours of one kind share a note."""
         box = self.box
-        aids = Markers(box.markers, box.sealed)
+        aids = Markers(box.markers, box.sealed, box.locked)
         for kind, cells in aids.use_all(elements, self.options.board):
             readers = None if kind in {"marked", "unmarked"} else frozenset({self.seat})
             self.notes.append(Note(kind, self.seat, readers, {"cells": cells}))
         # thousands of boxes are remembered: what stays as it was is kept once
         markers = box.markers if aids.markers == box.markers else frozenset(aids.markers)
         sealed = box.sealed if aids.sealed == box.sealed else frozenset(aids.sealed)
-        self.box = replace(box, markers=markers, sealed=sealed)
+        locked = box.locked if aids.locked == box.locked else frozenset(aids.locked)
+        self.box = replace(box, markers=markers, sealed=sealed, locked=locked)
 
     def fire(self, kind: str, port: int) -> None:
         """Trace a ray, mark where it went in and came out, and tell of it by a note of this kind.
@@ -263,11 +270,13 @@ class _Solver:
             atoms=box.atoms,
             markers=box.markers,
             sealed=box.sealed,
+            locked=box.locked,
             detours=detours,
             fired=port,
             order=(*box.order, port),
             result=box.result,
             guessed=box.guessed,
+            id=box.id,
         )
         told = {"port": ports[port], "result": result, "exit": end, "mark": mark}
         self.notes.append(Note(kind, self.seat, None, told))
@@ -299,22 +308,30 @@ class _Solver:
 
     def _clue(self, markers: frozenset[int]) -> None:
         board, marks, fired = self.options.board, self.box.marks, self.box.fired
-        real = spectrum(board, self.box.atoms or frozenset())
-        guessed = spectrum(board, markers)
-        differing = [port for port in range(len(real)) if real[port] != guessed[port]]
+        atoms = self.box.atoms or frozenset()
+        real, guessed = spectrum(board, atoms), spectrum(board, markers)
+        differing = differing_ports(board, atoms, markers)
         marked = [port for port in differing if marks[port]]
         if marked:
             port = self._one_of(marked)
             values = ray_beside(board, port, real[port], guessed[port])
             self._tell("clue-mark", mark=marks[port], **values)
+            self._circle(ends_of(port, real[port]))
         elif differing:
             port = self._one_of(differing)
             self.fire("clue-port", port)
-            shown = {port, port if real[port] == HIT else real[port]}
+            shown = ends_of(port, real[port])
             result = replace(self.box.result, clues=self.box.result.clues | shown)
-            self.box = replace(self.box, fired=fired, result=result)  # a clue is no probe
+            # A clue is not a probe of the player's.
+            self.box = replace(self.box, fired=fired, result=result)
+            self._circle(shown)
         else:
             self._tell("clue-none")
+
+    def _circle(self, ports: frozenset[int]) -> None:
+        """Point at a ray on a box that the server hides, as Simon Tatham's program does."""
+        if self.options.race:
+            self.box = replace(self.box, circled=ports)
 
     def _one_of(self, ports: list[int]) -> int:
         """One of some ports. On a box that the server hides it is the one that Simon Tatham's
@@ -323,7 +340,8 @@ class _Solver:
         if not self.options.race:
             return self.rng.choice(ports)
         box = self.box
-        return beam_shown(self.options.board, box.marks, box.markers, box.sealed, ports)
+        held = box.sealed | box.locked
+        return beam_shown(self.options.board, box.marks, box.markers, held, ports)
 
     def _tell(self, kind: str, **values: Value) -> None:
         self.notes.append(Note(kind, self.seat, None, values))
@@ -352,6 +370,17 @@ def beam_shown(
         grid[(row + 1) * width + column + 1] = ball | lock
     numbers = SeededNumbers(struct.pack(f"<{len(grid)}I", *grid))
     return [port for port in board.clockwise if port in ports][numbers.below(len(ports))]
+
+
+def ends_of(port: int, exit_port: int) -> frozenset[int]:
+    """The ports that a ray into *port* marks; *exit_port* is as `geometry.trace` gives it."""
+    return frozenset({port, port if exit_port == HIT else exit_port})
+
+
+def differing_ports(board: Geometry, atoms: Collection[int], markers: Collection[int]) -> list[int]:
+    """Return the ports whose rays end elsewhere among the markers than among the atoms."""
+    real, guessed = spectrum(board, frozenset(atoms)), spectrum(board, frozenset(markers))
+    return [port for port in range(len(real)) if real[port] != guessed[port]]
 
 
 def ray_beside(board: Geometry, port: int, found: int, guessed: int) -> dict[str, Value]:
@@ -385,27 +414,35 @@ def explained(state: State, note: Note) -> tuple[Note, ...]:
 
 
 def lessons(state: State, seat: Seat) -> tuple[Note, ...]:
-    """Return the lessons that an opened box has for its solver.
+    """Return the notes of an opened box for its solver.
 
-    They name the marks that the markers contradict, else the first port that would have shown the
-    difference (Simon Tatham's program points out both), and the dead zones.
+    They name the marks that the markers contradict, the other ports that would have told, and the
+    dead zones. Simon Tatham's program points at the same ports.
     """
     box, board = state.boxes[seat], state.options.board
     if box.atoms is None:
         return ()
     readers = frozenset({seat})
-    found = []
-    real, guessed = spectrum(board, box.atoms), spectrum(board, box.markers)
-    differing = [port for port in range(len(real)) if real[port] != guessed[port]]
+    notes = []
+    differing = differing_ports(board, box.atoms, box.markers)
     marked = [board.ports[port] for port in differing if box.marks[port]]
     if marked:
-        found.append(Note("contradicted", seat, readers, {"ports": tuple(marked)}))
-    elif differing:
-        port = differing[0]
-        values = {**ray_beside(board, port, real[port], guessed[port]), "fired": any(box.marks)}
-        found.append(Note("distinguishing", seat, readers, values))
+        notes.append(Note("contradicted", seat, readers, {"ports": tuple(marked)}))
+    telling = [port for port in differing if not box.marks[port]]
+    if telling:
+        real, guessed = spectrum(board, box.atoms), spectrum(board, box.markers)
+        first = telling[0]
+        values = {
+            **ray_beside(board, first, real[first], guessed[first]),
+            "ports": tuple(board.ports[port] for port in telling),
+            "results": tuple(kind_of(port, real[port]) for port in telling),
+            "exits": tuple(exit_of(board, port, real[port]) for port in telling),
+            "marked": len(marked),
+            "fired": any(box.marks),
+        }
+        notes.append(Note("distinguishing", seat, readers, values))
     dead = dead_zone(board, box.atoms)
     if dead:
         named = tuple(map(board.name, sorted(dead)))
-        found.append(Note("dead-zone", seat, readers, {"cells": named}))
-    return tuple(found)
+        notes.append(Note("dead-zone", seat, readers, {"cells": named}))
+    return tuple(notes)

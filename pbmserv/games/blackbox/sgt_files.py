@@ -18,7 +18,11 @@ STATEPOS counts the states from 1, the first one included; what stands behind it
 move (``blackbox.c``) is ``F0``: a beam into a port, counted clockwise; ``T2,3``: a ball on or off;
 ``LB2,3``, ``LC2``, ``LR3``: a lock on a cell, column or row turned; ``R``: the balls are to be
 checked. ``S`` gives up, and RESTART has the description again. A locked cell may hold a ball there;
-here a cell has a marker or a seal, and the marker counts.
+here such a cell has a locked marker, and a locked cell without a ball is sealed. In a file the
+balls of locked cells may move, since his program looks at locks only when somebody clicks.
+
+SEED is the text that the box comes from, HEXSEED the same in hexadecimal digits where it is not
+plain ASCII. Neither is needed to play, so both are kept as they are.
 
 The files are strangers', so all is bounded, and whatever is wrong in one is refused.
 """
@@ -35,7 +39,16 @@ from typing import NoReturn
 from pbmserv.engine.protocol import Spend
 from pbmserv.engine.record import HINT, RESTART
 from pbmserv.errors import MoveError, NotUnderstood
-from pbmserv.games.blackbox.game_ids import atoms_of, clipped, described, read_id
+from pbmserv.games.blackbox.game_ids import (
+    GameId,
+    atoms_of,
+    clipped,
+    described,
+    is_plain,
+    read_id,
+    seed_digits,
+    seed_of_digits,
+)
 from pbmserv.games.blackbox.geometry import HIT, Geometry, spectrum, trace
 from pbmserv.games.blackbox.moves import Element, Kind, read_elements
 from pbmserv.games.blackbox.options import ENDLESS
@@ -191,22 +204,24 @@ def _refuse(code: str, part: str, line: int = 0) -> NoReturn:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, str]]:
-    """Number, key and text of each line behind the first of a file, as far as they are such."""
+    """Yield the number, key and text of each line of a file after the first."""
     begun = False
     for number, line in enumerate(text.splitlines(), 1):
         if not begun:
             begun = line.strip().startswith(MARK)
             continue
-        found = _LINE.fullmatch(line.rstrip())
-        if found is None:
+        match = _LINE.fullmatch(line)
+        if match is None:
             if line.strip():
                 _refuse("saved-line", line.strip(), number)
             continue
-        value = found[3]
-        # A seed is any text, and of no use here: the description says the same.
-        if found[1] not in ("SEED", "HEXSEED") and len(value) != int(found[2]):
+        key, length, value = match[1], int(match[2]), match[3]
+        if len(value.rstrip()) <= length:
+            # A mail may have lost blanks at the end, and may have added some.
+            value = value[:length].ljust(length) if key == "SEED" else value.rstrip()
+        if len(value) != length:
             _refuse("saved-line", line.strip(), number)
-        yield number, found[1], value
+        yield number, key, value
     if not begun:
         _refuse("saved-missing", "SAVEFILE")
 
@@ -219,7 +234,7 @@ def _made(found: _File, most: int, spend: Spend, *, whole: bool) -> Practice | N
     """The game after all of its states; ``None`` if that takes more than *most* moves. With *whole*
     each ball and lock is a move of its own."""
     description = found.head.get("PRIVDESC", found.head["DESC"])
-    game = read_id(f"{found.head['CPARAMS']}:{description}")
+    game = replace(read_id(f"{found.head['CPARAMS']}:{description}"), seed=_seed(found))
     practice = begin(game, Scoring.PRACTICE, ENDLESS, fair=True, clue=True)
     arena = _Arena(practice)
     done = 0
@@ -237,6 +252,17 @@ def _made(found: _File, most: int, spend: Spend, *, whole: bool) -> Practice | N
         if place == found.at - 1:
             done = len(practice.chain)
     return replace(practice, done=done)
+
+
+def _seed(found: _File) -> str | None:
+    """The seed of a file, as it is; ``None`` if it has none."""
+    digits = found.head.get("HEXSEED")
+    if digits is None:
+        return found.head.get("SEED")
+    seed = seed_of_digits(digits)
+    if seed is None:
+        _refuse("saved-missing", "HEXSEED")
+    return seed
 
 
 def _after(practice: Practice, arena: _Arena, key: str, move: str) -> Practice:
@@ -258,15 +284,12 @@ def _after(practice: Practice, arena: _Arena, key: str, move: str) -> Practice:
     if move == "R":
         practice = _with_aids(practice, arena).play("?")
         shown = arena.reveal()
-        # A lock on a ball makes his program show another beam than ours.
         return practice if shown is None else _fired(practice, shown)
     if found := _ONE.fullmatch(move):
         number = int(found[2])
         if found[1] == "F":
             return _beam(_with_aids(practice, arena), arena, number)
-        cells = set(_line_of(arena.board, found[1], number))
-        is_full = len(cells & arena.locks) > len(cells) // 2
-        arena.locks = arena.locks - cells if is_full else arena.locks | cells
+        arena.locks = _turned(arena, found[1], number)
     elif found := _CELL.fullmatch(move):
         column, row = int(found[2]) - 1, int(found[3]) - 1
         if column not in range(arena.board.width) or row not in range(arena.board.height):
@@ -306,31 +329,54 @@ def _line_of(board: Geometry, kind: str, number: int) -> range:
 
 
 def _with_aids(practice: Practice, arena: _Arena) -> Practice:
-    """The game with the markers and seals that his board has; no move if ours has them already."""
+    """The game with the markers, seals and locks that his board has; no move if nothing differs."""
     if practice.over:
         return practice
-    box, name = practice.state.boxes[0], practice.options.board.name
-    seals = arena.locks - arena.balls
-    words = [
-        *(f"+{name(cell)}" for cell in sorted(arena.balls - box.markers)),
-        *(f"/{name(cell)}" for cell in sorted(box.markers - arena.balls)),
-        *(f"!{what}" for what in _areas(arena.board, (seals ^ box.sealed) - arena.balls)),
-    ]
+    box, board = practice.state.boxes[0], practice.options.board
+    held = box.sealed | box.locked
+    words = []
+    for cell in sorted(arena.balls ^ box.markers):
+        name = board.name(cell)
+        steps = [f"unlock {name}"] if cell in box.locked else []
+        steps.append(f"/{name}" if cell in box.markers else f"+{name}")
+        words.append(",".join(steps))
+        held -= {cell}  # a marker opens a seal
+    words += _locks(arena, held)
     for start in range(0, len(words), _TEXT):
         practice = practice.play(",".join(words[start : start + _TEXT]))
     return practice
 
 
-def _areas(board: Geometry, cells: AbstractSet[int]) -> Sequence[str]:
-    """What seals or opens these cells: the label of the one row or column that they are, or their
-    names."""
-    if not cells:
-        return ()
+def _locks(arena: _Arena, held: AbstractSet[int]) -> Iterator[str]:
+    """The words that lock and unlock cells until just those of his board are locked.
+
+    A row or column is named as a whole if that is enough.
+
+    Args:
+        held: the cells that are sealed or locked here.
+    """
+    board, changed = arena.board, arena.locks ^ held
     for kind, labels in (("LR", board.left), ("LC", board.top)):
         for number, label in enumerate(labels, 1):
-            if cells == set(_line_of(board, kind, number)):
-                return (label,)
-    return [board.name(cell) for cell in sorted(cells)]
+            line = frozenset(_line_of(board, kind, number))
+            if not changed or not changed <= line:
+                continue
+            if changed == line and line.isdisjoint(arena.balls):
+                yield f"!{label}"
+                return
+            if len(changed) > 1 and not line.isdisjoint(arena.balls):
+                if line <= arena.locks:
+                    yield f"lock {label}"
+                    return
+                if line.isdisjoint(arena.locks):
+                    yield f"unlock {label}"
+                    return
+    for cell in sorted(changed):
+        name = board.name(cell)
+        if cell not in arena.balls:
+            yield f"!{name}"
+        else:
+            yield f"lock {name}" if cell in arena.locks else f"unlock {name}"
 
 
 # -- writing ---------------------------------------------------------------------------------
@@ -354,13 +400,14 @@ def write_saved_game(practice: Practice) -> str:
             errors += "R" in made and not arena.is_right
             states += [("MOVE", move) for move in made]
         ends.append(len(states))
-    parameters = practice.game.parameters
+    parameters = described(practice.game).partition(":")[0]
     head = (
         ("SAVEFILE", _TITLE),
         ("VERSION", "1"),
         ("GAME", _GAME),
         ("PARAMS", parameters),
         ("CPARAMS", parameters),
+        *_seed_lines(practice.game),
         ("DESC", description),
         ("UI", f"E{errors}"),
         ("NSTATES", str(len(states) + 1)),
@@ -369,11 +416,16 @@ def write_saved_game(practice: Practice) -> str:
     return "".join(f"{key:<8}:{len(value)}:{value}\n" for key, value in (*head, *states))
 
 
+def _seed_lines(game: GameId) -> Iterator[tuple[str, str]]:
+    if game.seed is not None:
+        plain = is_plain(game.seed)
+        yield ("SEED", game.seed) if plain else ("HEXSEED", seed_digits(game.seed))
+
+
 def _moves(arena: _Arena, step: Done) -> Iterator[str]:
     """His moves for one of ours."""
     elements = read_elements(arena.board, step.text, limit=len(step.text))
-    for element in elements:
-        yield from _set(arena, element)
+    yield from _set(arena, elements)
     for element in elements:
         if element.kind == Kind.PROBE:
             yield from _fire(arena, [element.port])
@@ -386,23 +438,44 @@ def _moves(arena: _Arena, step: Done) -> Iterator[str]:
     yield from _fire(arena, [port for port, mark in enumerate(step.state.boxes[0].marks) if mark])
 
 
-def _set(arena: _Arena, element: Element) -> Iterator[str]:
-    """The moves for a marker or a seal."""
+def _set(arena: _Arena, elements: Sequence[Element]) -> Iterator[str]:
+    """The moves for the markers, seals and locks of one of our moves, taken together.
+
+    A row or column that was sealed or locked as a whole is one move here, too.
+    """
     board = arena.board
-    aids = Markers(arena.balls, arena.locks)
-    aids.use(element)
-    changed = arena.locks ^ aids.sealed
+    aids = Markers(arena.balls, arena.locks - arena.balls, arena.locks & arena.balls)
+    for element in elements:
+        aids.use(element)
     for cell in sorted(arena.balls ^ aids.markers):
         yield f"T{_place(board, cell)}"
-    label = element.text[1:]
-    if len(changed) > 1 and changed == set(element.cells) and label in board.left:
-        yield f"LR{board.left.index(label) + 1}"
-    elif len(changed) > 1 and changed == set(element.cells) and label in board.top:
-        yield f"LC{board.top.index(label) + 1}"
-    else:
-        for cell in sorted(changed):
-            yield f"LB{_place(board, cell)}"
-    arena.balls, arena.locks = set(aids.markers), set(aids.sealed)
+    arena.balls, locks = set(aids.markers), aids.sealed | aids.locked
+    for line in filter(None, (_line_named(board, element) for element in elements)):
+        cells = set(_line_of(board, *line))
+        changed = cells & (arena.locks ^ locks)
+        is_whole = changed == cells or (len(changed) > 1 and not cells.isdisjoint(arena.balls))
+        if is_whole and _turned(arena, *line) & cells == locks & cells:
+            yield f"{line[0]}{line[1]}"
+            arena.locks = _turned(arena, *line)
+    for cell in sorted(arena.locks ^ locks):
+        yield f"LB{_place(board, cell)}"
+    arena.locks = locks
+
+
+def _line_named(board: Geometry, element: Element) -> tuple[str, int] | None:
+    """The row or column that an element names, as his program numbers it."""
+    if element.area in board.left:
+        return "LR", board.left.index(element.area) + 1
+    if element.area in board.top:
+        return "LC", board.top.index(element.area) + 1
+    return None
+
+
+def _turned(arena: _Arena, kind: str, number: int) -> set[int]:
+    """The locks after ``LR`` or ``LC``: more than half locked means that the line is unlocked."""
+    cells = set(_line_of(arena.board, kind, number))
+    is_full = len(cells & arena.locks) > len(cells) // 2
+    return arena.locks - cells if is_full else arena.locks | cells
 
 
 def _fire(arena: _Arena, ports: Iterable[int]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from pbmserv.games.blackbox.display import Spots, Told, port_spots, spot_row, te
 from pbmserv.games.blackbox.geometry import HIT, Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import ScoreLine, score_lines
-from pbmserv.games.blackbox.rules import to_act
+from pbmserv.games.blackbox.rules import differing_ports, to_act
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding
 
 FIRED = "its result"
@@ -76,6 +76,7 @@ class BoxView:
         marks: for each port what it shows.
         markers: the cells with a marker.
         sealed: the sealed cells if the reader solves this box, else none.
+        locked: the cells with a locked marker if the reader solves this box, else none.
         atoms: the cells with an atom if the reader may know, else ``None``.
         opened: the board is over, so right and wrong may be told apart.
         fired: the port that its solver fired last, if any.
@@ -83,6 +84,8 @@ class BoxView:
         path: cells on the way of a test ray, where one is drawn.
         guessed: the markers of its solver's wrong guesses.
         endless: its solver may guess as often as it takes.
+        circled: ports at which the markers are proved wrong: by the newest wrong guess, and in an
+            opened race all that the markers contradict or that would have told.
     """
 
     seat: Seat
@@ -95,19 +98,28 @@ class BoxView:
     sealed: frozenset[int] = field(repr=False)
     atoms: frozenset[int] | None = field(repr=False)
     opened: bool
+    locked: frozenset[int] = field(default=frozenset(), repr=False)
     fired: int | None = None
     order: tuple[int, ...] = ()
     path: frozenset[int] = frozenset()
     guessed: tuple[frozenset[int], ...] = ()
     endless: bool = False
+    circled: frozenset[int] = frozenset()
 
     @lazy
     def drawn(self) -> Drawn:
         """What is drawn, as text."""
         board, marks = self.board, self.marks
+        if self.circled:
+            marks = tuple(
+                f"{mark or ' '}!" if port in self.circled else mark
+                for port, mark in enumerate(marks)
+            )
         width, height = board.width, board.height
         below, left = width + height, 2 * width + height
-        texts = texts_of(board, self.sealed, self.path, self.atoms, self.markers, self.opened)
+        texts = texts_of(
+            board, self.sealed, self.locked, self.path, self.atoms, self.markers, self.opened
+        )
         columns = board.left, marks[left:], texts, board.right, marks[width:below]
         rows = tuple(map(_AS_ROW, zip(*columns, strict=True)))
         return Drawn(board, marks[:width], rows, marks[below:left])
@@ -115,12 +127,13 @@ class BoxView:
     @lazy
     def told(self) -> Told:
         """What is drawn, as facts."""
-        return tell(self.board, self.marks, [row.cells for row in self.drawn.rows])
+        cells = [row.cells for row in self.drawn.rows]
+        return tell(self.board, self.marks, cells, self.circled)
 
     @lazy
     def spots(self) -> Spots:
         """What is drawn, place by place, each with the name that moves call it."""
-        board, ports = self.board, port_spots(self.board, self.marks)
+        board, ports = self.board, port_spots(self.board, self.marks, self.circled)
         width, left = board.width, 2 * board.width + board.height
         rows = [
             spot_row(board, y, ports[left + y], row.cells, ports[width + y])
@@ -251,12 +264,16 @@ class View:
         board, least = self.options.board, self.options.least
         names, cells = board.names, _spread(board)
         markers = self.own.markers if self.own else frozenset[int]()
+        locked = self.own.locked if self.own else frozenset[int]()
         free = [cell for cell in cells if cell not in markers]
 
-        unmark = "/" + names[min(markers, default=cells[0])]
+        unlock = {cell: f"unlock {names[cell]}," if cell in locked else "" for cell in markers}
+        movable = sorted(markers, key=lambda cell: (cell in locked, cell))
+        removals = [f"{unlock[cell]}/{names[cell]}" for cell in movable]
+        unmark = removals[0] if removals else "/" + names[cells[0]]
         missing = [f"+{names[cell]}," for cell in free[: max(0, least - len(markers))]]
         extra = max(0, len(markers) - self.options.most)
-        surplus = [f"/{names[cell]}," for cell in sorted(markers)[:extra]]
+        surplus = [f"{removal}," for removal in removals[:extra]]
         guess = "".join([*missing, *surplus, "?"])
         return Examples(
             placement=",".join([names[cell] for cell in cells[:least]]),
@@ -309,18 +326,32 @@ def view_of(state: State, seat: Seat | None) -> View:
                 marks=box.marks,
                 markers=box.markers,
                 sealed=box.sealed if is_own else frozenset(),
+                locked=box.locked if is_own else frozenset(),
                 atoms=box.atoms if knows_atoms else None,
                 opened=over,
                 fired=box.fired,
                 order=box.order if is_own else (),
                 guessed=box.guessed,
                 endless=box.guesses_left > MOST_GUESSES,
+                circled=_circled(state, box),
             )
         )
 
     scores = score_lines(state) if over else ()
     acting = tuple(sorted(to_act(state)))
     return View(seat, options, phase, tuple(boxes), acting, state.outcome, scores)
+
+
+def _circled(state: State, box: Box) -> frozenset[int]:
+    """The ports of a box that prove its markers wrong, as far as its readers may know.
+
+    On a box that nobody has tried, such as those of the archive, nothing is circled.
+    """
+    if state.outcome is None or not state.options.race or box.atoms is None:
+        return box.circled
+    if not box.markers and not any(box.marks):
+        return frozenset()
+    return frozenset(differing_ports(state.options.board, box.atoms, box.markers))
 
 
 def _untouched(options: Options, box: Box) -> Box:

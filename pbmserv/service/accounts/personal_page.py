@@ -25,7 +25,7 @@ from pbmserv.letters.scene import why
 from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
 from pbmserv.service.accounts import preferences
-from pbmserv.service.accounts.visits import link_of, visit_of
+from pbmserv.service.accounts.visits import read_link, visit_of
 from pbmserv.service.boards.board_page import BoardPage, BoardPages
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import Services
@@ -52,7 +52,8 @@ MOST_OF_ADDRESS = 5
 _EMPTIED = {"digest": "off", "remind": "off", "tz": "UTC"}
 """What an emptied field means; any other leaves things as they are."""
 _SETTINGS = (
-    *("format", "digest", "tz", "remind", "accept", "messages", "report", "public", "broadcast"),
+    *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels"),
+    *("public", "broadcast"),
 )
 
 
@@ -124,11 +125,11 @@ class PersonalPages:
         Raises:
             TooMany: the player looks too often.
         """
-        told = self._services.mail_domain.ring.read(token)
-        if told is None or told.purpose is not Purpose.PAGE:
+        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
+        if link is None or link.purpose is not Purpose.PAGE:
             return None
-        self._services.traffic.looks(told.player)
-        async with self._boards.turns.of(told.player):
+        self._services.traffic.looks(link.player)
+        async with self._boards.turns.of(link.player):
             return await asyncio.to_thread(self._page, token)
 
     async def ask_link(self, who: str) -> None:
@@ -155,8 +156,7 @@ class PersonalPages:
 
     def _player(self, connection: Connection, token: str) -> tuple[Player, ReplyAddress] | None:
         now = self._clock.now()
-        told = self._services.mail_domain.ring.read(token)
-        link = None if told is None else link_of(told, now)
+        link = read_link(self._services.mail_domain.ring, token, now)
         if link is None or link.purpose is not Purpose.PAGE:
             return None
         player = players.by_id(connection, link.player)

@@ -135,6 +135,12 @@ class _Wishes:
             raise self.refused("pref-report", "report", value, "always")
         self.columns["report"] = value
 
+    def labels(self, value: str) -> None:
+        """``labels=ask|both``"""
+        if value not in {"ask", "both"}:
+            raise self.refused("pref-labels", "labels", value, "both")
+        self.columns["labels"] = value
+
     def public(self, value: str) -> None:
         """``public=yes|no``"""
         if value not in _SWITCH:
@@ -229,11 +235,12 @@ _NAMES: Mapping[str, Callable[[_Wishes, str], None]] = {
     "broadcast": _Wishes.broadcast,
     "broadcasts": _Wishes.broadcast,
     "report": _Wishes.report,
+    "labels": _Wishes.labels,
     "public": _Wishes.public,
     "messages": _Wishes.messages,
 }
 _WRITTEN = (
-    *("format", "digest", "tz", "remind", "accept", "messages", "report", "public"),
+    *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels", "public"),
     *("block", "unblock", "broadcast"),
 )
 
@@ -270,6 +277,7 @@ def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mappi
         "messages": player.messages,
         "broadcast": "on" if player.broadcasts else "off",
         "report": player.report,
+        "labels": player.labels,
         "public": "yes" if player.public else "no",
         "blocked": _blocked(context, player),
         "seeks": [

@@ -60,5 +60,11 @@ def link_of(token: ReplyAddress, now: datetime) -> ReplyAddress | None:
     return token
 
 
+def read_link(ring: KeyRing, token: str, now: datetime) -> ReplyAddress | None:
+    """Return the link of a letter's or a visit's token; `None` if it is not, or no longer, good."""
+    address = ring.read(token)
+    return None if address is None else link_of(address, now)
+
+
 def _minute(moment: datetime) -> int:
     return int(moment.timestamp()) // 60

@@ -1,8 +1,8 @@
 """Whether a mail proves to be a player's, and where that lets a password be left out of a line.
 
-A proven sender may leave it out, and who challenges may put it behind the first userid; which word
-is one is known only here, so such a line is read both ways. Where the mail shows who writes, by its
-sender or its reply address, a line need not even name its writer.
+A proven sender may leave it out, and in a command that needs none a writer may add it behind the
+own userid; which word is one is known only here, so such a line is read both ways. Where the mail
+shows who writes, by its sender or its reply address, a line need not even name its writer.
 Words that turn out to be neither are not repeated: one of them may be a password after all.
 """
 
@@ -141,16 +141,25 @@ def _is_userid(connection: Connection, word: str) -> bool:
 
 
 def with_password(context: CommandContext, line: Line) -> Line | None:
-    """A challenge whose second word is no player but the password of the first one."""
+    """Return a line that needs no password as one in which its writer has added one.
+
+    The word behind a player's userid is the password if it is right. If the line makes no sense
+    without it, it is read as a wrong password, and refused as such; a challenge is not, since the
+    word may be the misspelt name of an opponent.
+    """
     other = line.proving() if line.proving is not None else None
     said = other.who if other is not None else None
     if said is None or said not in context.incoming.checked or is_player(context.connection, said):
         return None
+    player = players.of_name(context.connection, said.userid)
+    if player is None or other is None:
+        return None
+    if isinstance(line.asked, PlayerError) and not isinstance(other.asked, Challenge):
+        return other
     open_to_guesses = context.services.lockout.may_try(said.userid, context.incoming.source)
     if not open_to_guesses and context.verified_as(said.userid) is None:
         return None
-    player = players.of_name(context.connection, said.userid)
-    return other if player is not None and _is_right(context, said, player) else None
+    return other if _is_right(context, said, player) else None
 
 
 def is_player(connection: Connection, said: Credentials) -> bool:

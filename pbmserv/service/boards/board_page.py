@@ -29,7 +29,8 @@ from pbmserv.letters.looking import Seen
 from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
-from pbmserv.service.accounts.visits import link_of
+from pbmserv.service.accounts.visits import read_link
+from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.core.context import Services
 from pbmserv.service.core.lookup import is_shut
@@ -224,17 +225,17 @@ class BoardPages:
         Raises:
             TooMany: the player looks too often.
         """
-        told = self._services.mail_domain.ring.read(token)
-        if told is None or told.purpose is not Purpose.BOARD:
+        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
+        if link is None or link.purpose is not Purpose.BOARD:
             return None
         if look.draft or look.tap or look.check:
-            self._services.traffic.looks(told.player)
+            self._services.traffic.looks(link.player)
         is_quick = not look.check and len(look.draft) <= QUICK_DRAFT
         if self._database.reads_at_once and is_quick:
             seen = self._kept_page(token)
             if seen is not None:
                 return _looked(seen, look)
-        async with self.turns.of(told.player):
+        async with self.turns.of(link.player):
             return await asyncio.to_thread(self._page, token, look)
 
     async def look(self, token: str) -> BoardPage | None:
@@ -243,9 +244,9 @@ class BoardPages:
         Raises:
             TooMany: it looks too often.
         """
-        told = self._services.mail_domain.ring.read(token)
-        if told is not None and told.purpose in {Purpose.BOARD, Purpose.BOARD_VISIT}:
-            self._services.traffic.looks(told.player)
+        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
+        if link is not None and link.purpose is Purpose.BOARD:
+            self._services.traffic.looks(link.player)
         return await self.page(token, Look())
 
     async def press(self, token: str, press: Press) -> Pressed | None:
@@ -366,6 +367,9 @@ class BoardPages:
         for letter, words in letters:
             if letter == "refusal":
                 return _refused(seen, press, Refusal(**words["refusal"]))
+            if letter == "submitted" and words.get("far"):  # a page has no reply to ask for
+                refusal = far_labels.far_cells_refused(words["far"], words["move"]).refusal
+                return _refused(seen, press, refusal)
         if mail is not None and mail.state != MailState.DONE:  # no letter tells of it: too many did
             return _refused(seen, press, Refusal("unsaid"))
         by_letter = any(one[0] not in {"board", "result", "report", "hint"} for one in letters)
@@ -420,8 +424,7 @@ def _sitter_of(
     connection: Connection, domain: MailDomain, token: str, now: datetime
 ) -> tuple[Sitter, BoardRow] | None:
     """Return the player who looks, and the board; ``None`` if the token is not good now."""
-    told = domain.ring.read(token)
-    link = None if told is None else link_of(told, now)
+    link = read_link(domain.ring, token, now)
     if link is None or link.purpose is not Purpose.BOARD:
         return None
     board = boards.load(connection, link.about)

@@ -276,7 +276,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
     must_be_open(context, game)
     contact.must_meet(context, player.id, [inviter], ())
     options, rated = read_options(game, one.options, 2, one.game, one.game)
-    proposal = Proposal(game, options, rated, one.terms, (inviter, player))
+    proposal = Proposal(game, options, rated, one.terms, (inviter, player), sender=inviter)
     board = make_board(context, proposal, {inviter.id, player.id})
     invitations.settle(context.connection, number, InvitationState.ACCEPTED, board.id)
     context.player = player

@@ -16,7 +16,7 @@ from pbmserv.engine.protocol import Aided, Previewing, only_meaning
 from pbmserv.engine.types import Move, Seat
 from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
-from pbmserv.service.boards import invitations
+from pbmserv.service.boards import far_labels, invitations
 from pbmserv.service.boards.plies import decline, log_ply, must_run, over, play_move
 from pbmserv.service.bots import bot_moves
 from pbmserv.service.core.context import CommandContext, Focus
@@ -38,7 +38,10 @@ def make_move(context: CommandContext, command: MakeMove) -> Answer:
     position = context.position(board)
     not_late(context, board, sitter.seat, command.number, [command.text])
     move = read_move(position, sitter.seat, command.text)
-    return play_move(context, board, sitter, position, move, context.words, command.text)
+    asked = far_labels.question(
+        context, board, sitter, position, move, command.text, with_words=bool(context.words)
+    )
+    return asked or play_move(context, board, sitter, position, move, context.words, command.text)
 
 
 def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
@@ -78,7 +81,8 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         move = None
     move = move or read_move(position, sitter.seat, text)
     said = pass_on(context, below) if below else UNSAID
-    return play_move(context, board, sitter, position, move, said, text)
+    asked = far_labels.question(context, board, sitter, position, move, text, with_words=bool(said))
+    return asked or play_move(context, board, sitter, position, move, said, text)
 
 
 def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove) -> Answer:
@@ -359,9 +363,10 @@ def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat 
     if command.game is not None and command.game != board_row.game:
         raise wrong_game(board_row, command.game)
     by_reply = context.reply_address is not None and context.reply_address.player
-    here = [context.speaker(None)] if by_reply else context.known()
+    is_sure = bool(by_reply) or command.who is not None
+    here = [context.speaker(command.who)] if is_sure else context.known()
     own = next(filter(None, (board_row.sitter_of(player.id) for player in here)), None)
-    if own is None and by_reply:
+    if own is None and is_sure:
         raise not_seated(board_row)
     if own is None:
         return board_row, None

@@ -64,7 +64,8 @@ def play_move(
         timed = position.apart and not move.free
         made = recorded(context, sitter, position, move) if timed else move
         answer = log_ply(context, board, sitter, position.move(sitter.seat, made), words)
-    if typed and "".join(typed.split()).upper().replace(";", ",") != move.text:
+    plain = "".join(typed.split()).upper().replace(";", ",")
+    if typed and plain != "".join(move.text.split()).upper():
         answer = answer.saying(read_as=move.text)
     return answer
 
@@ -117,7 +118,9 @@ def log_ply(
     times = clocks.times_at(context, board, after, undecided, () if ply.free else (ply.seat,))
     moves.append(context.connection, board.id, ply, context.mail_id, context.now, times)
     context.played[board.id] = after
-    context.moved[board.id] = dict(board.plans)
+    # What one player of a race does sets off no plan of another.
+    mine = {sitter.seat: sitter.plan} if sitter.plan else {}
+    context.moved[board.id] = mine if after.apart else dict(board.plans)
     context.tally.plies.append((board.id, ply.number))
     outcome = after.outcome
     if outcome is None and not undecided and board.bots:
@@ -333,7 +336,7 @@ def undo(context: CommandContext, command: Undo) -> Answer:
         before = position.undoable(sitter.seat)
     except Illegal as error:
         raise Refused(error.refusal.code, part="undo", example="show") from error
-    if not position.is_practice:  # of which nobody else is told
+    if not (position.is_practice or position.apart):  # of which no other player is told
         _drop_news(context, board, sitter, position, before.number)
     answer = log_ply(context, board, sitter, position.undo(sitter.seat), context.words)
     context.moved.clear()  # a plan is for turns that come, not for those that are given back

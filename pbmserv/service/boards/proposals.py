@@ -67,6 +67,7 @@ class Proposal:
         options: canonical words.
         sitting: its players, by seat.
         origin: the board whose box it is to have, if it is to be a copy.
+        sender: the player who chose the options; ``None`` = all of its players, or the server.
     """
 
     game: AnyGame
@@ -75,6 +76,7 @@ class Proposal:
     terms: Terms
     sitting: tuple[Player, ...]
     origin: int | None = None
+    sender: Player | None = None
 
 
 def make_board(
@@ -89,10 +91,12 @@ def make_board(
     game, seats = proposal.game, len(proposal.sitting)
     seed = secrets.token_bytes(32)
     options = proposal.options
-    comparable = True
+    comparable, chosen_by = True, None
     if races(game):
         chosen = game.options(options, seats)
         comparable = game.anew(chosen) == chosen  # else somebody may know the box
+        if not comparable and seats > 1 and proposal.sender is not None:
+            chosen_by = proposal.sender.id
         options = game.describe(game.fixed(chosen, Rng(seed, 0)))
     record = GameRecord(game.info.key, game.info.rules_version, seats, options, seed)
     first = opening(game, record)
@@ -109,6 +113,7 @@ def make_board(
         rated=proposal.rated and not repeated,
         comparable=comparable,
         origin=proposal.origin,
+        chosen_by=chosen_by,
         proven=proven,
         sitting=ids,
         accepted=sorted(there),
@@ -151,6 +156,7 @@ def read_options(
         )
     try:
         options = game.options(words, seats)
+        described = game.describe(options)
     except OptionError as error:
         refusal = error.refusal
         if not refusal.example:
@@ -159,7 +165,7 @@ def read_options(
             refusal = replace(refusal, example=meant)
         kept = (*(times or ()), *_kept(game, words, seats, refusal))
         raise _whole_line(refusal, line, kept) from error
-    return game.describe(options), game.rated(options)
+    return described, game.rated(options)
 
 
 def _kept(game: AnyGame, words: tuple[str, ...], seats: int, refusal: Refusal) -> tuple[str, ...]:
@@ -220,7 +226,7 @@ def invite(
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     there = {player.id for player in proposal.sitting} - {player.id for player in asked}
     rated = proposal.rated and bot_moves.rates(proposal.game, proposal.sitting)
-    proposal = replace(proposal, rated=rated)
+    proposal = replace(proposal, rated=rated, sender=sender)
     board = make_board(context, proposal, there, proven=proven)
     context.player, context.sitter = sender, None
     words = {

@@ -156,8 +156,8 @@ def _oneself(context: CommandContext) -> list[Player]:
 
 
 def winners(names: Sequence[str], places: Sequence[int]) -> list[str]:
-    """Who came first; nobody when all are equal."""
-    if len(places) > 1 and len(set(places)) == 1:
+    """Return the players in first place; none if all places are equal or one player was alone."""
+    if len(set(places)) == 1:
         return []
     return [name for name, place in zip(names, places, strict=True) if place == 1]
 
@@ -224,7 +224,7 @@ def watched(context: CommandContext, board: BoardRow, number: int | None) -> Par
         number = 0
     over = board.status == BoardStatus.FINISHED
     words = {"declined": board.status == BoardStatus.DECLINED, "kept": kept if over else ""}
-    return Part("show", words, board.id, _ply(context, board, number), None)
+    return Part("show", words, board.id, _ply(context, board, number, None), None)
 
 
 def _own(context: CommandContext, board: BoardRow, seat: Seat, number: int | None = None) -> Part:
@@ -236,7 +236,7 @@ def _own(context: CommandContext, board: BoardRow, seat: Seat, number: int | Non
     }
     if board.status == BoardStatus.FINISHED and not is_shut(context, board):
         words["opened"] = True
-    ply = _ply(context, board, number)
+    ply = _ply(context, board, number, seat)
     return Part("result" if over else "board", words, board.id, ply, seat)
 
 
@@ -250,8 +250,9 @@ def _as_player(
     return _own(context, board, sitter.seat, number)
 
 
-def _ply(context: CommandContext, board: BoardRow, number: int | None) -> int:
-    """The ply that ``board#number`` shows: turns are counted.
+def _ply(context: CommandContext, board: BoardRow, number: int | None, seat: Seat | None) -> int:
+    """Return the ply that ``board#number`` shows: turns are counted, in a race that runs the
+    reader's own.
 
     Raises:
         Refused: so many turns have not been made yet.
@@ -269,7 +270,7 @@ def _ply(context: CommandContext, board: BoardRow, number: int | None) -> int:
             made=made,
             example=f"{board.game} show {board.id}#{made}",
         )
-    return position.at_turn(number).number
+    return position.at_turn(number, seat).number
 
 
 def _seated(context: CommandContext, player: Player, ref: BoardRef, game: str | None) -> Part:

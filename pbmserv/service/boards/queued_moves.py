@@ -18,10 +18,10 @@ from pbmserv.engine.plans import (
     settle,
 )
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Previewing
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.moves import not_late, read_move
 from pbmserv.service.boards.plies import must_run, play_move
 from pbmserv.service.core.budget import TooMuch, Work
@@ -58,9 +58,11 @@ def queue(context: CommandContext, command: Queue) -> Answer:
         one_move = not any(sign in text for sign in ";(:")
         example = error.refusal.example if one_move else ""
         raise error.offering(example and f"queue {example}") from error
+    far_labels.must_be_near(context, sitter, position, read_plan(text), plan)
     moves.keep_plan(context.connection, board.id, sitter.seat, plan)
     if sitter.seat in position.game.to_act(position.state):
-        context.moved[board.id] = {**board.plans, sitter.seat: plan}
+        others = {} if position.apart else board.plans
+        context.moved[board.id] = {**others, sitter.seat: plan}
     words = {"queued": plan, "forgotten": ""}
     return Answer((Part("queued", words, board.id, board.plies, sitter.seat),))
 
@@ -277,22 +279,15 @@ def submit(context: CommandContext, command: Submit) -> Answer:
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
     position = context.position(board)
-    game, seat = position.game, sitter.seat
+    seat = sitter.seat
     not_late(context, board, seat, command.number, [command.text])
     try:
         move = read_move(position, seat, command.text)
     except MoveError as error:
         example = error.refusal.example
         raise error.offering(example and f"submit {example}") from error
-    turn = game.turn(position.state, seat)
-    moves.submit(context.connection, board.id, seat, turn, move.text, context.now)
-    words = {
-        "move": move.text,
-        "mover": seat,
-        "now": move.free or seat in game.to_act(position.state),
-        "shown": isinstance(game, Previewing),
-    }
-    return Answer((Part("submitted", words, board.id, board.plies, seat),))
+    cells = far_labels.doubtful_cells(context, sitter, position, command.text)
+    return far_labels.submitted(context, board, sitter, position, move, command.text, cells)
 
 
 def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
@@ -310,7 +305,8 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
         again = f"submit {text}"
         raise Refused("submitted-stale", part=text, meant=meant, turn=turn, example=again)
     moves.drop_submitted(context.connection, board.id, sitter.seat)
-    move = game.parse(game.view(position.state, sitter.seat), text)
+    move = read_move(position, sitter.seat, text)
+    far_labels.remember(context, sitter, position, text)
     return play_move(context, board, sitter, position, move, context.words)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from pbmserv.commands.table.looking import Report
+from pbmserv.commands.table.model import Credentials
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import coached
 from pbmserv.engine.types import Seat, value
@@ -41,7 +42,7 @@ def report(context: CommandContext, command: Report) -> Answer:
     game = position.game
     if not coached(game):
         raise Refused("no-report", part=game.info.title, example=example)
-    seat = _own_seat(context, board)
+    seat = _own_seat(context, board, command.who)
     to_act = game.to_act(position.state)
     if board.status != BoardStatus.FINISHED and not (
         seat is not None and position.apart and seat not in to_act
@@ -102,9 +103,9 @@ def _board(context: CommandContext, command: Report) -> BoardRow:
     return board_of(context, reply_address.about, command.game)
 
 
-def _own_seat(context: CommandContext, board: BoardRow) -> Seat | None:
-    """The seat of somebody known by this mail; the answer goes to that player's own address."""
-    for player in context.known():
+def _own_seat(context: CommandContext, board: BoardRow, who: Credentials | None) -> Seat | None:
+    """Return the seat of a player known by this mail; the answer goes to that player's address."""
+    for player in context.shown(who):
         sitter = board.sitter_of(player.id)
         if sitter is not None:
             context.player = player

@@ -267,6 +267,10 @@ class CommandContext:
             return []
         return players.by_address(self.connection, self.incoming.mail.sender.lower())
 
+    def shown(self, who: Credentials | None) -> list[Player]:
+        """Return the player whose password was given, else the players of `known`."""
+        return self.known() if who is None else [self.authenticate(who)]
+
     def _by_address(self) -> Player:
         """The one player whose address the mail's proven sender is.
 

@@ -131,6 +131,8 @@ class MailReader:
         if reply_address is not None and reply_address.purpose is Purpose.BOUNCE:
             return self._read_returned(envelope, reply_address, source)
         mail = self._mail(envelope)
+        if reply_address is None:
+            envelope, reply_address = self._addressed(envelope, mail)
         found = read_new_text(mail.text, mail.sender if reply_address is not None else "")
         text, left_out = found.text, found.left_out or mail.left_out
         # A reply without any text says yes, so one that could not be read must not look like that;
@@ -153,6 +155,29 @@ class MailReader:
             source=source,
             only_moves=not commands,
         )
+
+    def _addressed(self, envelope: Envelope, mail: Mail) -> tuple[Envelope, ReplyAddress | None]:
+        """Return the envelope and the reply address with which to read a mail to the plain address.
+
+        A "reply to all" goes to the reply address of a letter and to the plain address. Both
+        copies are read as mails to the reply address, so whichever comes second is a copy of a
+        known mail. A mail in which a player gives a password is for the plain address, too, if
+        the reply address only takes answers.
+        """
+        if not self.mail_domain.is_ours(envelope.recipient) or self.mail_domain.is_postmaster(
+            envelope.recipient
+        ):
+            return envelope, None
+        for recipient in mail.recipients:
+            reply_address = self.mail_domain.read(recipient)
+            if reply_address is None or reply_address.purpose is Purpose.BOUNCE:
+                continue
+            if reply_address.purpose not in _FOR_COMMANDS:
+                reading = reading_of(mail.subject, read_new_text(mail.text).text, self._games, None)
+                if any(line.who is not None for line in reading.lines):
+                    return envelope, None
+            return replace(envelope, recipient=recipient), reply_address
+        return envelope, None
 
     def put_off(self, envelope: Envelope) -> tuple[str, Over]:
         """Who wrote a mail over a limit, of which the door has stored the headers, and which limit;

@@ -289,7 +289,7 @@ NAMED = 30
 def keep_scores(
     context: CommandContext, board: BoardRow, after: Position, ended_at: datetime
 ) -> None:
-    """Keep what can be compared: of people who have guessed, on a box that nobody could know.
+    """Keep the scores that can be compared: of people who solved a box that nobody could know.
 
     Two names of one person at a board know more of its box than one player, so neither counts.
     """
@@ -306,7 +306,7 @@ def keep_scores(
         for sitter in board.sitters
         if not is_bot(sitter)
         and sitter.player_id not in repeated
-        and game.guessed(after.state, sitter.seat)
+        and game.solved(after.state, sitter.seat)
     }
     solo.keep_scores(context.connection, board.id, board.game, kind, found, ended_at)
 

@@ -252,7 +252,7 @@ def _view(position: Position) -> Any:
 
 
 def _tapped(game: RacingGame, position: Position, tap: str) -> Position:
-    """The position after a tap, which is a move by itself.
+    """The position after a tap, which is a move by itself, or changes what taps do.
 
     Raises:
         MoveError: it is none.
@@ -260,6 +260,8 @@ def _tapped(game: RacingGame, position: Position, tap: str) -> Position:
     view = _view(position)
     assert isinstance(game, Tappable)
     text = game.tapped(view, "", tap[:LONGEST_TAP])
+    if tap.strip() and not text:
+        return position
     return position.move(_GUEST, game.parse(view, text))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pbmserv.commands.table.looking import Record
+from pbmserv.commands.table.model import Credentials
 from pbmserv.commands.table.playing import Load, Practise, Save, Solve
 from pbmserv.commands.table.starting import Replay
 from pbmserv.engine.clocks import USUAL
@@ -45,6 +46,7 @@ from pbmserv.service.core.lookup import (
 from pbmserv.service.core.results import Answer, Part
 from pbmserv.service.core.words_for_others import UNSAID
 from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, histories, moves
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.tables.boards import BoardStatus
@@ -91,25 +93,48 @@ def replay(context: CommandContext, command: Replay) -> Answer:
     """
     if command.board is None:
         board, sitter = context.seat_at(None, command.game, None)
-        userid, guard = sitter.userid, must_allow_copy
+        player, guard = _player_called(context, sitter.userid), must_allow_copy
     else:
-        board, userid = board_of(context, command.board, command.game), command.userid
-        guard = must_not_spoil
+        player, guard = _replayer(context, command), must_not_spoil
+        board = board_of(context, command.board, command.game)
     game = known_game(context, board.game)
     if not races(game) or not game.is_race(game.options(board.options, board.seats)):
         raise Refused("not-raced", part=str(board.id), example=f"{board.game} show {board.id}")
     if board.status != BoardStatus.FINISHED:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     guard(context, board)
-    player = players.by_userid(context.connection, userid or context.speaker(None).userid)
-    if player is None:
-        raise unknown_player(context, userid)
     example = f"{board.game} replay {board.id}"
-    sender = sender_of(context, (player,), f"{example} {{you}}")
+    sender = player
+    if command.who is None:
+        sender = sender_of(context, (player,), f"{example} {{you}}")
     options, _ = read_options(game, board.options, 1, str(board.id), example)
     context.focus = None
     proposal = Proposal(game, options, False, board.terms, (player,), origin_of(board))
     return invite(context, sender, proposal, {"replay": board.id})
+
+
+def _replayer(context: CommandContext, command: Replay) -> Player:
+    """Return the player for whom a line asks for a replay."""
+    if command.who is not None:
+        return context.authenticate(command.who)
+    return _player_called(context, command.userid or context.speaker(None).userid)
+
+
+def _player_called(context: CommandContext, userid: str) -> Player:
+    """Return the player of a userid.
+
+    Raises:
+        Refused: there is none; the word may be a password, so it is repeated only if it nearly is
+            the userid of a player.
+    """
+    player = players.by_userid(context.connection, userid)
+    if player is not None:
+        return player
+    unknown = unknown_player(context, userid)
+    if unknown.refusal.values["suggestion"]:
+        raise unknown
+    context.echo_hidden = True
+    raise Refused("no-such-player", place=1)
 
 
 MOST_MOVES = 300
@@ -276,7 +301,7 @@ def record(context: CommandContext, command: Record) -> Answer:
     outcome = board.outcome
     if board.status != "finished" or outcome is None:
         raise Refused("not-over", part=str(board.id), example=example)
-    own, kept = _by_player_of(context, board), bool(spoils(context, board))
+    own, kept = _by_player_of(context, board, command.who), bool(spoils(context, board))
     if kept and (not own or is_shut(context, board)):
         must_not_spoil(context, board)
     game = context.services.registry.version(board.game, board.rules_version)
@@ -309,12 +334,12 @@ def record(context: CommandContext, command: Record) -> Answer:
     return Answer((Part("record", words),))
 
 
-def _by_player_of(context: CommandContext, board: BoardRow) -> bool:
-    """Whether the record goes to somebody who played that board, and was told how it ended.
+def _by_player_of(context: CommandContext, board: BoardRow, who: Credentials | None) -> bool:
+    """Whether the record goes to a player of that board, who was told how it ended.
 
     The answer goes to that player's own address.
     """
-    for player in context.known():
+    for player in context.shown(who):
         if board.sitter_of(player.id) is not None:
             context.player = player
             return True

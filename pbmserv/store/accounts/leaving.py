@@ -120,6 +120,7 @@ def erase(connection: Connection, player: Player) -> str:
             remind="",
             broadcasts=False,
             report="ask",
+            labels="ask",
             public=True,
             messages="all",
             digest_minute=None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -147,6 +148,7 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
         "remind": player.remind,
         "broadcast": player.broadcasts,
         "report": player.report,
+        "labels": player.labels,
         "public": player.public,
         "messages": player.messages,
         "digest_minute": player.digest_minute,
@@ -189,7 +191,6 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     moves = (
         select(
             plies.c.board_id,
-            plies.c.number,
             plies.c.seat,
             plies.c.text,
             type_coerce(plies.c.created_at, InstantText),
@@ -198,8 +199,11 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
         .where(seats.c.player_id == player_id)
         .order_by(plies.c.board_id, plies.c.number)
     )
-    for board_id, number, seat, text, at in connection.execute(moves).all():
-        move = {"number": number, "seat": seat, "text": text, "created_at": at}
+    # A ply's number at its board would tell how many plies others have made.
+    numbers: Counter[tuple[int, int]] = Counter()
+    for board_id, seat, text, at in connection.execute(moves).all():
+        numbers[board_id, seat] += 1
+        move = {"number": numbers[board_id, seat], "seat": seat, "text": text, "created_at": at}
         found[board_id]["moves"].append(move)
     planned = select(seats.c.board_id, seats.c.plan).where(
         seats.c.player_id == player_id, seats.c.plan.is_not(None)

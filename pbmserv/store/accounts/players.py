@@ -49,6 +49,8 @@ class Player:
         accept: challenges are accepted by ``ask``, ``auto`` or ``none``.
         remind: extra reminders before a forfeit (``2d,6h``), and ``night``.
         broadcasts: wants the operators' words to everybody.
+        labels: cells named by the labels of the far sides of a board are asked about (``ask``) or
+            taken (``both``).
         report: the coach's report comes with each result (``always``) or when asked for (``ask``).
         public: pages that everybody may read name them.
         messages: whose words reach them: ``all``, ``played`` (people they have played), ``none``.
@@ -68,6 +70,7 @@ class Player:
     remind: str
     broadcasts: bool
     report: str
+    labels: str
     public: bool
     messages: str
     digest_minute: int | None

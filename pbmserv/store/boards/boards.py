@@ -16,7 +16,7 @@ from pbmserv.store import clocks
 from pbmserv.store.core.statements import Prepared, columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import BoardStatus, followers, seats
+from pbmserv.store.tables.boards import BoardStatus, followers, plies, seats
 
 
 @value(frozen=True, slots=True)
@@ -63,6 +63,7 @@ class BoardRow:
         sitters: by seat.
         followed: somebody watches it.
         origin: the board whose box was drawn for it first, where this is a copy.
+        chosen_by: id of the player who named the box of a race; ``None`` = the server drew it.
         names: userids by seat.
         bots: the seats of bots.
         plans: the moves that wait, by seat.
@@ -86,6 +87,7 @@ class BoardRow:
     sitters: tuple[Sitter, ...]
     followed: bool
     origin: int | None
+    chosen_by: int | None
     names: tuple[str, ...]
     bots: frozenset[Seat]
     plans: Mapping[Seat, str] = field(repr=False)
@@ -94,6 +96,17 @@ class BoardRow:
         """The board with other names for its userids."""
         sitters = tuple([replace(one, userid=called[one.userid]) for one in self.sitters])
         return replace(self, sitters=sitters, names=tuple([one.userid for one in sitters]))
+
+    @property
+    def chooser(self) -> str:
+        """Userid of the player who chose the box of a race and may know it; ``""`` for nobody.
+
+        A chooser whose seat an operator has given to somebody else is not named.
+        """
+        if self.chosen_by is None:
+            return ""
+        sitter = self.sitter_of(self.chosen_by)
+        return "a former player" if sitter is None else sitter.userid
 
     @property
     def undecided(self) -> tuple[str, ...]:
@@ -136,7 +149,16 @@ _PLAYER_BOARDS = (
 )
 
 _PLAYED = 6
-"""Plies of a board from which its players have learnt how to move: of two, their third turns."""
+"""Plies of a player at a board from which that player has learnt how to move. The plies of other
+players do not count, since they may be secret."""
+
+_own_plies = (
+    select(func.count())
+    .select_from(plies)
+    .where(plies.c.board_id == seats.c.board_id, plies.c.seat == seats.c.seat)
+    .correlate(seats)
+    .scalar_subquery()
+)
 
 _EARLIER = Prepared(
     select(boards.c.id)
@@ -145,7 +167,7 @@ _EARLIER = Prepared(
         seats.c.player_id == bindparam("player"),
         seats.c.board_id < bindparam("board"),
         boards.c.game == bindparam("game"),
-        boards.c.plies >= _PLAYED,
+        _own_plies >= _PLAYED,
     )
     .limit(1)
 )
@@ -194,6 +216,7 @@ def create(
     rated: bool,
     comparable: bool = True,
     origin: int | None = None,
+    chosen_by: int | None = None,
     proven: bool = True,
     sitting: Sequence[int],
     accepted: Sequence[int],
@@ -221,6 +244,7 @@ def create(
             rated=rated,
             comparable=comparable,
             origin=origin,
+            chosen_by=chosen_by,
             proven=proven,
             plies=0,
             created_at=now,

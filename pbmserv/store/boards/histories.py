@@ -141,6 +141,7 @@ _MET = (
         _mine.c.player_id == bindparam("of_player"),
         _theirs.c.player_id != bindparam("of_player"),
         boards.c.finished_at.is_not(None),
+        boards.c.comparable,
         players.c.state != PlayerState.DELETED,
     )
     .order_by(*_NEWEST_FIRST, _theirs.c.seat)
@@ -149,7 +150,10 @@ _MET = (
 
 
 def met(connection: Connection, player_id: int, most: int) -> list[Met]:
-    """Whom a player has met on boards that are over, the newest first."""
+    """Return the players that a player has met on boards that are over, the newest first.
+
+    Races on a box that one of their players had chosen say nothing and are left out.
+    """
     found = connection.execute(_MET, {"of_player": player_id, "most": most})
     return [Met(*row[:2], tuple(row[2]), *row[3:7], tuple(row[7]["places"])) for row in found]
 

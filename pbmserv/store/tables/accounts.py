@@ -73,6 +73,7 @@ players = Table(
     Column("remind", String(40), nullable=False, server_default=""),
     Column("broadcasts", Boolean, nullable=False, server_default=false()),
     Column("report", String(6), nullable=False, server_default="ask"),
+    Column("labels", String(4), nullable=False, server_default="ask"),
     Column("public", Boolean, nullable=False, server_default=true()),
     Column("messages", String(6), nullable=False, server_default="all"),
     Column("digest_minute", SmallInteger, nullable=True),
@@ -85,7 +86,8 @@ address they ever got.
 `format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
 (``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day
 at which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made
-next. `report`: ``ask``, or ``always`` for the coach's report with each result.
+next. `report`: ``ask``, or ``always`` for the coach's report with each result. `labels`: ``ask``,
+or ``both`` for a player who names cells by the labels of the far sides of a board, too.
 `public`: pages that everybody may read name them.
 `messages`: whose words reach them: ``none``, ``played`` (people they have played) or ``all``.
 `unreachable_since`: every address of theirs is given up, since letters came back."""

@@ -58,13 +58,15 @@ boards = Table(
     Column("due_at", Instant, nullable=True),
     Column("origin", Key, nullable=True),
     Column("proven", Boolean, nullable=False, server_default=true()),
+    Column("chosen_by", Key, nullable=True),
     sqlite_autoincrement=True,
 )
 """Boards. `thread` is a random word in
 the Message-IDs of its mails. `clocks`: by seat, see `engine.clocks`; `due_at`: when a worker must
 look at the clocks next, empty = never. `origin`: the board whose hidden box it has, where it is a
 copy; a copy of a copy names the first one (no foreign key: SQLite cannot add one to a table).
-`proven`: whoever asked for it proved to be one of its players."""
+`proven`: whoever asked for it proved to be one of its players. `chosen_by`: the player who named
+the box of a race (``-id``, ``-seed``) and so may know it; empty = the server drew the box."""
 
 Index(
     "ix_boards_due_at",

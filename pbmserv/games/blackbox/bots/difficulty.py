@@ -21,7 +21,7 @@ from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots.search import search
 from pbmserv.games.blackbox.bots.trees import Damaged, Goal, Tree, orientations, sound, stored
-from pbmserv.games.blackbox.game_ids import GameId, atoms_of, read_id
+from pbmserv.games.blackbox.game_ids import GameId, atoms_of, stored_id
 from pbmserv.games.blackbox.geometry import Geometry, trace_all
 from pbmserv.games.blackbox.options import Grade, Options, drawn
 
@@ -233,7 +233,7 @@ def fixed(options: Options, rng: Rng) -> Options:
     cells = None if named else draw(options, Grade(options.grade), rng)
     if cells is None:
         box = choices.fixed(options, rng)
-        return replace(box, grade=grade(box, atoms_of(read_id(box.id))) or "" if named else "")
+        return replace(box, grade=grade(box, atoms_of(stored_id(box.id))) or "" if named else "")
     game = GameId(options.width, options.height, options.least, options.most, tuple(cells))
     return replace(options, id=game.text)
 

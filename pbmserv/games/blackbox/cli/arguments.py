@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from string import ascii_letters
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -47,6 +48,8 @@ Ids: TypeAlias = Annotated[
     list[str] | None,
     typer.Argument(metavar="ID...", help="Game IDs; without any, one a line from standard input."),
 ]
+
+
 Params: TypeAlias = Annotated[
     str,
     typer.Argument(
@@ -73,6 +76,30 @@ class Named:
     def names(self) -> tuple[str, ...]:
         """The cells' names in the order of the ID, such as ``D1``."""
         return tuple(map(self.board.name, self.cells))
+
+
+AsGame: TypeAlias = Annotated[
+    bool, typer.Option("--game", help="What you name is a game ID or PARAMS, never a file.")
+]
+AsFile: TypeAlias = Annotated[
+    bool, typer.Option("--load", help="What you name is a file, whatever it is called.")
+]
+
+
+def names_a_file(what: str, *, as_game: bool, as_file: bool) -> bool:
+    """Whether an argument is a file; without ``--game`` and ``--load`` the disk decides.
+
+    Raises:
+        Unusable: both options are there.
+    """
+    if as_game and as_file:
+        raise Unusable("--game and --load contradict each other.")
+    if as_game or as_file:
+        return as_file
+    try:
+        return Path(what).is_file()
+    except OSError:  # too long for a name: a game ID of many atoms
+        return False
 
 
 def named(text: str) -> Named:
@@ -124,10 +151,10 @@ def _texts(raw: Iterable[bytes]) -> Iterator[tuple[int, str]]:
                 f"line {number}: longer than {LONGEST_LINE} characters, so not a game ID"
             )
         try:
-            text = line.decode().strip()
+            text = line.decode().rstrip("\r\n")  # blanks at its end may belong to a seed
         except UnicodeDecodeError:
             raise Unusable(f"line {number}: not UTF-8 text") from None
-        if text:
+        if text.strip():
             yield number, text
 
 

@@ -16,13 +16,13 @@ from pbmserv.cli.output import harmless, say
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.cli.arguments import (
     Ids,
-    Params,
     Unusable,
     cells_named,
     every_box,
     lines,
     named,
     politely,
+    presets,
     sentence,
 )
 
@@ -57,11 +57,18 @@ FormOption: TypeAlias = Annotated[
 
 def generate(
     count: Annotated[int, typer.Argument(metavar="N", min=1, max=MOST, help="How many.")],
-    params: Params = "7x7/4",
+    params: Annotated[
+        str,
+        typer.Argument(
+            metavar="PARAMS|ID",
+            help="8x8, 8x8/5, 8x8/3-6 or w8h8m3M6; with a seed behind it, such as 8x8/5#tea.",
+            autocompletion=presets,
+        ),
+    ] = "7x7/4",
     seed: Annotated[
         str | None,
         typer.Option(
-            "--seed", metavar="TEXT", help="Make them from this text (then TEXT-2, TEXT-3 …)."
+            "--seed", metavar="TEXT", help="Make them from this text (then TEXT-1, TEXT-2 …)."
         ),
     ] = None,
     form: FormOption = Form.ID,
@@ -76,26 +83,49 @@ def generate(
 ) -> None:
     """Make N new boxes and print their game IDs, one a line.
 
+    A seed gives the boxes that Simon Tatham's program generates of it, in the same
+    order: the text itself, then TEXT-1, TEXT-2 … An ID that describes its box is
+    printed N times, as there.
+
     Grades go by the probes that a very good player needs: a quarter of all boxes
     are easy, half medium, a fifth hard and a twentieth fiendish.
 
     Example: pbmserv blackbox generate 5 7x7/4 --difficulty fiendish --unique
     """
     with politely("generate"):
-        from pbmserv.games.blackbox.game_ids import (
-            described,
-            read_id,
-            read_parameters,
-            seeded_id,
-        )
+        from pbmserv.games.blackbox.game_ids import described, read_id
 
-        kind = read_parameters(params)
-        seeds = (_seed(seed, number) for number in itertools.count(1))
-        texts: Iterator[str] = (seeded_id(kind, one) for one in seeds)
+        kind, texts = _series(params, seed, form)
         if difficulty or unique:
             texts = _fitting(kind, texts, difficulty, unique=unique)
         for text in itertools.islice(texts, count):
             say(text if form is Form.SEED else described(read_id(text)))
+
+
+def _series(params: str, seed: str | None, form: Form) -> tuple[Parameters, Iterator[str]]:
+    """The kind of the boxes that are made, and an endless series of their game IDs.
+
+    Raises:
+        PlayerError: the parameters or the ID are wrong.
+        Unusable: the seed is named twice, or nobody can know it.
+    """
+    from pbmserv.games.blackbox.game_ids import read_id, read_parameters, seeded_id
+
+    kind: Parameters
+    if re.search("[:#]", params):
+        game = read_id(params)
+        kind = game
+        if seed is not None:
+            raise Unusable(f"{game.text} names its box already, so leave --seed out.")
+        if game.seed is None:
+            if form is Form.SEED:
+                raise Unusable(f"{game.text} describes its box, so nobody knows a seed.")
+            return game, itertools.repeat(game.text)
+        seed = game.seed
+    else:
+        kind = read_parameters(params)
+    seeds = (_seed(seed, number) for number in itertools.count())
+    return kind, (seeded_id(kind, text) for text in seeds)
 
 
 def _fitting(
@@ -130,10 +160,10 @@ def _fitting(
 
 
 def _seed(given: str | None, number: int) -> str:
-    """The seed of one of several boxes."""
+    """The seed of one of several boxes, numbered from 0 as Simon Tatham's program does."""
     if given is None:
         return fresh_seed()
-    return given if number == 1 else f"{given}-{number}"
+    return f"{given}-{number}" if number else given
 
 
 def fresh_seed() -> str:
@@ -161,7 +191,8 @@ def decode(
             if form is Form.SEED and box.game.seed is None:
                 raise Unusable(f"{box.game.text} describes its box, so nobody knows a seed.")
             text = box.game.text
-            if text != harmless(text):  # the ID that is printed must be one of this very box
+            # The printed ID must be one of this very box, also for a program that reads it.
+            if text != harmless(text) or text != text.rstrip():
                 if form is Form.SEED:
                     raise Unusable(f"{harmless(text)} has a seed that no terminal can show.")
                 text = described(box.game)

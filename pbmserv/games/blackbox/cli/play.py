@@ -18,10 +18,13 @@ from pbmserv.cli.output import harmless, say
 from pbmserv.errors import PlayerError
 from pbmserv.files import read_octets
 from pbmserv.games.blackbox.cli.arguments import (
+    AsFile,
+    AsGame,
     Ids,
     Unusable,
     every_box,
     grid,
+    names_a_file,
     politely,
     presets,
     sentence,
@@ -71,6 +74,8 @@ def play(
     no_clue: Annotated[
         bool, typer.Option("--no-clue", help="A wrong guess shows nothing.")
     ] = False,
+    as_game: AsGame = False,
+    as_file: AsFile = False,
 ) -> None:
     """Play in the terminal, with keys or mouse. Press h there for all keys, t for a
     hint.
@@ -78,9 +83,6 @@ def play(
     Example: pbmserv blackbox play 8x8/3-6 --scoring timed
     """
     with politely("play"):
-        if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-            raise Unusable("this needs a terminal; show and check work without one.")
-
         from pbmserv.games.blackbox.practice import USUAL_GUESSES, Scoring, begin
 
         def rules(game: GameId) -> Practice:
@@ -88,18 +90,23 @@ def play(
             allowed = guesses or USUAL_GUESSES[how]
             return begin(game, how, allowed, fair=not exact, clue=not no_clue)
 
-        start = _start(what, rules)
+        start = _start(what, rules, as_game=as_game, as_file=as_file)
+        if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+            raise Unusable("this needs a terminal; show and check work without one.")
+
         from pbmserv.games.blackbox.cli.terminal.application import Terminal
 
         Terminal(start, _fresh).run()
 
 
-def _start(what: str, rules: Callable[[GameId], Practice]) -> Start:
+def _start(
+    what: str, rules: Callable[[GameId], Practice], *, as_game: bool, as_file: bool
+) -> Start:
     """The game that is meant: of an ID, of parameters, or in a file."""
     from pbmserv.games.blackbox.cli.terminal.application import Start
     from pbmserv.games.blackbox.game_ids import read_id, read_parameters
 
-    if Path(what).is_file():
+    if names_a_file(what, as_game=as_game, as_file=as_file):
         try:
             practice, seconds = read_game(Path(what))
         except Unreadable as error:
@@ -139,7 +146,8 @@ def save(
     ],
     ids: Ids = None,
     suffix: Annotated[
-        str, typer.Option("--suffix", metavar="TEXT", help="How the files' names end.")
+        str,
+        typer.Option("--suffix", "--save-suffix", metavar="TEXT", help="How the files' names end."),
     ] = ".txt",
     moves: Annotated[
         str,
@@ -201,6 +209,8 @@ def analyse(
         str,
         typer.Option("--moves", metavar="MOVES", help='What was played on the ID: "A; 4,+b2; ?".'),
     ] = "",
+    as_game: AsGame = False,
+    as_file: AsFile = False,
 ) -> None:
     """Print the coach's report on a game: what each probe was worth.
 
@@ -217,7 +227,8 @@ def analyse(
         from pbmserv.games.blackbox.game import GAME
         from pbmserv.letters.scene import page
 
-        names, reader, steps = _finished(what, moves)
+        is_file = what == "-" or names_a_file(what, as_game=as_game, as_file=as_file)
+        names, reader, steps = _finished(_text(what) if is_file else "", what, moves)
         state = steps[-1].state
         for seat, box in enumerate(state.boxes):
             if box.atoms is not None:
@@ -233,8 +244,13 @@ def analyse(
                 say("")
 
 
-def _finished(what: str, moves: str) -> tuple[Sequence[str], Seat | None, Sequence[Step[State]]]:
+def _finished(
+    text: str, what: str, moves: str
+) -> tuple[Sequence[str], Seat | None, Sequence[Step[State]]]:
     """The players of a game, which of them reads this, and the game played to its end.
+
+    Args:
+        text: of a file; "" where *what* is a game ID.
 
     Raises:
         Unusable: it is no game.
@@ -245,7 +261,6 @@ def _finished(what: str, moves: str) -> tuple[Sequence[str], Seat | None, Sequen
     from pbmserv.engine.types import Seat, Step
     from pbmserv.games.blackbox.game import GAME
 
-    text = _text(what)
     if FIRST_LINE in text:
         sheet = read_record(text)
         position = opening(GAME, sheet.record)
@@ -264,14 +279,16 @@ def _finished(what: str, moves: str) -> tuple[Sequence[str], Seat | None, Sequen
 
 
 def _text(what: str) -> str:
-    """The text of a file; "" where a game ID is named and no file."""
+    """The text of a file.
+
+    Raises:
+        Unusable: it cannot be read, or is no text.
+    """
     from pbmserv.games.blackbox.practice import MOST_CHARACTERS
 
     try:
         if what == "-":
             return sys.stdin.read()
-        if not Path(what).is_file():
-            return ""
         return read_octets(Path(what), MOST_CHARACTERS + 1).decode()
     except OSError as error:
         raise Unusable(f"{what} cannot be read: {error.strerror or error}.") from None

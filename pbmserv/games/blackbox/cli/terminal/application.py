@@ -25,8 +25,9 @@ from pbmserv.games.blackbox.cli.terminal.board import (
     Board,
     Pointing,
     Square,
+    area_of,
     cell_at,
-    line_of,
+    held_cells,
     port_at,
 )
 from pbmserv.games.blackbox.cli.terminal.panels import Keys, Question, facts, pointed_out, test_ray
@@ -36,7 +37,7 @@ from pbmserv.games.blackbox.practice import PLAYER, Practice
 from pbmserv.letters.scene import note_sentences, page
 
 USUAL_FILE = "blackbox.txt"
-SHORT = "Enter fire/mark  Space seal  g guess  c check  t tip  u undo  h keys  q quit"
+SHORT = "Enter fire/mark  Space lock  g guess  c check  t tip  u undo  h keys  q quit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +70,14 @@ class Terminal(App[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "type", show=False),
+        Binding("l", "lock", show=False),
         Binding("g,question_mark", "guess", show=False),
         Binding("c", "check", show=False),
         Binding("t", "hint", show=False),
-        Binding("u,ctrl+z", "change('undo')", show=False),
+        Binding("u,ctrl+z,ctrl+underscore", "change('undo')", show=False),
         Binding("r,ctrl+r,ctrl+y", "change('redo')", show=False),
         Binding("R", "change('restart')", show=False),
-        Binding("n", "new", show=False),
+        Binding("n,ctrl+n", "new", show=False),
         Binding("v", "solve", show=False),
         Binding("s,ctrl+s", "save", show=False),
         Binding("o,ctrl+o", "open", show=False),
@@ -101,7 +103,7 @@ class Terminal(App[None]):
         self._since = clock()
         self._kept: Practice | None = start.practice
         self._asked = ""
-        self._opening = True
+        self._locks = True
         self._pointing = Pointing()
         self._told: list[tuple[str, ...]] = []
         # Kept, not looked for: a question above the board must not hide them from the timer.
@@ -137,15 +139,19 @@ class Terminal(App[None]):
         self._choose(chosen.square, second=chosen.second)
 
     def on_board_dragged(self, dragged: Board.Dragged) -> None:
-        """Seal, or open, what the mouse is drawn over."""
+        """Lock, or unlock, the cells that the mouse is drawn over."""
         box = self.practice.view.boxes[0]
         cell = cell_at(box.board, dragged.square)
-        if cell is not None and (cell not in box.sealed) == self._opening:
-            self._play("!" + box.board.name(cell))
+        if cell is not None and (cell in held_cells(box)) != self._locks:
+            self._play(f"{'lock' if self._locks else 'unlock'} {box.board.name(cell)}")
 
     def action_type(self) -> None:
         """A move in words."""
         self.push_screen(Question("Your move, such as 4,+c7,!b2", ""), self._play)
+
+    def action_lock(self) -> None:
+        """Lock or unlock the cell at the cursor, or the row or column of the port there."""
+        self._lock(self._board.cursor)
 
     def action_guess(self) -> None:
         """Judge the markers."""
@@ -224,15 +230,21 @@ class Terminal(App[None]):
     def _choose(self, square: Square, *, second: bool) -> None:
         box = self.practice.view.boxes[0]
         port, cell = port_at(box.board, square), cell_at(box.board, square)
-        if cell is not None:
-            name = box.board.name(cell)
-            self._opening = cell not in box.sealed
-            sign = "!" if second else "/" if cell in box.markers else "+"
-            self._play(sign + name)
-        elif port is not None and box.marks[port]:
+        if port is not None and box.marks[port]:
             self._point_at(port, test=second)
+        elif second:
+            self._lock(square)
+        elif cell is not None:
+            self._play(("/" if cell in box.markers else "+") + box.board.name(cell))
         elif port is not None:
-            self._play("!" + line_of(box.board, square) if second else box.board.ports[port])
+            self._play(box.board.ports[port])
+
+    def _lock(self, square: Square) -> None:
+        """Lock a cell, or a port's row or column; unlock it if all of it is locked."""
+        box = self.practice.view.boxes[0]
+        area, cells = area_of(box.board, square)
+        self._locks = not held_cells(box).issuperset(cells)
+        self._play(f"{'lock' if self._locks else 'unlock'} {area}")
 
     def _point_at(self, port: int, *, test: bool) -> None:
         """Show both ends of a ray, or its way through the markers."""

@@ -1,8 +1,9 @@
 """The board on the screen: drawn with signs and colours, and asked with keys and mouse.
 
 Everything that a colour says is said by a sign, too: ``#``, ``%`` and letters on ports, ``?`` for
-a marker, ``@`` for an atom, ``x`` for a wrong marker, ``:`` for a seal, ``*`` for the way of a test
-ray, brackets round what is pointed at and ``!`` round what is contradicted.
+a marker, ``?!`` for a locked one, ``@`` for an atom, ``x`` for a wrong marker, ``:`` for a seal,
+``*`` for the way of a test ray, brackets around a port that is pointed at and ``!`` around one that
+proves the markers wrong.
 
 Cells and ports lie on one grid of squares. A square is (column, row); cells count from (0, 0),
 ports stand in column or row -1 and in the column or row behind the last cell. The corners are
@@ -133,7 +134,7 @@ class Board(Widget, can_focus=True):
         return SIDE + (square[0] + 1) * self._square + self._square // 2, square[1] + 2
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """The first button fires or marks; any other seals or fires a test ray."""
+        """The first button fires or marks; any other locks or fires a test ray."""
         square = self.square_at(event.x, event.y)
         if square is None:
             return
@@ -145,7 +146,7 @@ class Board(Widget, can_focus=True):
         self.post_message(self.Chosen(square, second))
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Seal all cells that the mouse is drawn over."""
+        """Lock all cells that the mouse is drawn over."""
         square = self.square_at(event.x, event.y)
         if self._drag is None or square is None or square == self._drag:
             return
@@ -209,7 +210,7 @@ class Board(Widget, can_focus=True):
         styles = {"": _PORT, HIT_MARK: _HIT, REFLECTION_MARK: _REFLECTION}
         style = styles.get(mark, _DETOUR)
         text = mark or "\u00b7"
-        if port in self._pointing.wrong:
+        if port in self._pointing.wrong or port in self._box.circled:
             return self._around("!", text, "!"), style + Style(underline=True)
         if port in self._pointing.ports:
             return self._around("[", text, "]"), style + Style(underline=True)
@@ -262,10 +263,20 @@ def exists(board: Geometry, square: Square) -> bool:
     return cell_at(board, square) is not None or port_at(board, square) is not None
 
 
-def line_of(board: Geometry, square: Square) -> str:
-    """How the row or column of a port's square is named when it is sealed."""
+def area_of(board: Geometry, square: Square) -> tuple[str, frozenset[int]]:
+    """The name and the cells of what a lock at a square holds: a cell, or a port's line."""
     column, row = square
-    return board.left[row] if 0 <= row < board.height else board.top[column]
+    cell = cell_at(board, square)
+    if cell is not None:
+        return board.name(cell), frozenset({cell})
+    if 0 <= row < board.height:
+        return board.left[row], frozenset(board.cells[row * board.width :][: board.width])
+    return board.top[column], frozenset(board.cells[column :: board.width])
+
+
+def held_cells(box: BoxView) -> frozenset[int]:
+    """The cells that are locked or sealed."""
+    return box.locked | box.sealed
 
 
 def moved(board: Geometry, square: Square, across: int, down: int) -> Square:

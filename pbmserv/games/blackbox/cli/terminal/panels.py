@@ -49,22 +49,9 @@ def test_ray(box: BoxView, port: int, found: int) -> str:
 
 
 def pointed_out(board: Geometry, notes: Sequence[Note]) -> Pointing:
-    """What the notes of an opened box, or of a check, point at."""
-    wrong: set[str] = set()
-    ends: set[str] = set()
-    for note in notes:
-        ports = note.values.get("ports", ())
-        if note.kind == "contradicted" and isinstance(ports, tuple):
-            wrong.update(ports)
-        elif note.kind == "check-wrong":
-            wrong.add(str(note.values["port"]))
-        elif note.kind == "distinguishing":
-            ends.update((str(note.values["port"]), str(note.values["exit"])))
-    return Pointing(ports=_numbers(board, ends), wrong=_numbers(board, wrong))
-
-
-def _numbers(board: Geometry, labels: set[str]) -> frozenset[int]:
-    return frozenset(port for port, label in enumerate(board.ports) if label in labels)
+    """The ports that the notes of a check point at."""
+    wrong = {str(note.values["port"]) for note in notes if note.kind == "check-wrong"}
+    return Pointing(wrong=frozenset(board.ports.index(label) for label in wrong))
 
 
 def _atoms(count: str) -> str:
@@ -87,20 +74,22 @@ KEYS = """\
 arrows  mouse   move around the board
 Enter   click   on a port: fire a ray, or show both ends of a fired one
                 on a cell: put a marker on it, or take it off
-Space   right   on a cell: seal it as surely empty, or open it (drag: many)
-        click   on a port: seal its row or column; on a fired one: send a
+Space   right   on a cell: lock it, or unlock it (drag: many): a marker
+        click   stays, and a cell without one is sealed as surely empty
+                on a port: lock its row or column; on a fired one: send a
                 test ray through your markers, and see its way
+l               lock the cell, row or column here, also at a fired port
 m               type a move as in a mail: 4,+c7,!b2-d4
 g               guess: are the markers right?
 c  t            check: which results do your markers explain? A tip (hint)
-u  r            undo, redo
-R  n            begin again on this box; a new box
+u  r            undo, redo (also Ctrl+Z or Ctrl+_, and Ctrl+R)
+R  n            begin again on this box; a new box (also Ctrl+N)
 v               give up and see where the atoms are
 s  o            save this game in a file; open one
 i  y            show the ID of this box; copy the board as text
 h  q            this page; quit
 
-#  hit          a a  in at one port,   ?  marker   @  atom
+#  hit          a a  in at one port,   ?  marker  ?! locked  @  atom
 %  reflection        out at the other  :  seal     x  wrong marker
 [#] end of a ray   !#! your markers contradict it   *  test ray"""
 

@@ -1,0 +1,120 @@
+"""Cells that are named by labels of the far sides of a board: a slip more often than not.
+
+On a board of 7 by 7, ``H3`` is A3 by the label below column A, and an eighth column to a player who
+counts on. The move is submitted instead of played; "yes" plays it, and the player is never asked
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pbmserv.engine.plans import Plan, moves_of
+from pbmserv.engine.position import Position
+from pbmserv.engine.protocol import TwiceLabelled, keeps, previews
+from pbmserv.engine.types import Move, Seat
+from pbmserv.errors import Refused
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer, Part
+from pbmserv.store.accounts import players, preferences
+from pbmserv.store.boards import moves
+from pbmserv.store.boards.boards import BoardRow, Sitter
+
+BOTH = "both"
+"""The preference of a player who names cells by the labels of both sides."""
+
+FarCells = tuple[tuple[str, str], ...]
+
+
+def far_cells(position: Position, seat: Seat, text: str) -> FarCells:
+    """Return the far cells of a text: see `TwiceLabelled.far_cells`."""
+    game: Any = position.game
+    view = game.view(position.state, seat)
+    return game.far_cells(view, text) if keeps(game, TwiceLabelled) else ()
+
+
+def doubtful_cells(
+    context: CommandContext, sitter: Sitter, position: Position, text: str
+) -> FarCells:
+    """Return the far cells of a text that its writer has to confirm."""
+    cells = far_cells(position, sitter.seat, text)
+    if not cells:
+        return ()
+    player = players.by_id(context.connection, sitter.player_id)
+    return () if player is not None and player.labels == BOTH else cells
+
+
+def must_be_near(
+    context: CommandContext, sitter: Sitter, position: Position, plan: Plan, canonical: str
+) -> None:
+    """Refuse a plan with far cells, of which nobody could be asked when its turn has come.
+
+    Raises:
+        Refused: it has such; the example is the same plan in canonical text.
+    """
+    for text in moves_of(plan):
+        if cells := doubtful_cells(context, sitter, position, text):
+            raise far_cells_refused(cells, f"queue {canonical}")
+
+
+def far_cells_refused(cells: Sequence[Sequence[str]], example: str) -> Refused:
+    """Return the refusal of a move with far cells where no question can be asked."""
+    (typed, meant), *_ = cells
+    return Refused("far-cells", part=typed, meant=meant, example=example)
+
+
+def question(
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    position: Position,
+    move: Move,
+    text: str,
+    *,
+    with_words: bool,
+) -> Answer | None:
+    """Submit a move and ask whether its far cells are meant; ``None`` if nothing is to be asked.
+
+    Args:
+        with_words: the mail has words for others, which wait for the yes, too.
+    """
+    if text.upper() == move.text:  # canonical text has no far labels
+        return None
+    cells = doubtful_cells(context, sitter, position, text)
+    if not cells:
+        return None
+    return submitted(context, board, sitter, position, move, text, cells, with_words=with_words)
+
+
+def submitted(
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    position: Position,
+    move: Move,
+    text: str,
+    cells: FarCells,
+    *,
+    with_words: bool = False,
+) -> Answer:
+    """Keep a move until its player confirms it, and show what it would do."""
+    game, seat = position.game, sitter.seat
+    turn = game.turn(position.state, seat)
+    kept = text if cells else move.text  # so that "yes" can tell that far labels were used
+    moves.submit(context.connection, board.id, seat, turn, kept, context.now)
+    words = {
+        "move": move.text,
+        "mover": seat,
+        "now": move.free or seat in game.to_act(position.state),
+        "shown": previews(game),
+        "far": [list(cell) for cell in cells],
+        "with_words": with_words,
+    }
+    return Answer((Part("submitted", words, board.id, board.plies, seat),))
+
+
+def remember(context: CommandContext, sitter: Sitter, position: Position, text: str) -> None:
+    """Note that a player is used to far labels, if the confirmed move has one."""
+    if far_cells(position, sitter.seat, text):
+        preferences.save(context.connection, sitter.player_id, {"labels": BOTH})
