@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from benchmarks.moves import DOMAIN, LOCAL, Board, Games
+from benchmarks.moves import Board, Games
 from benchmarks.smtp import Mail
 from benchmarks.smtp import Sink as SmtpSink
 
@@ -204,7 +204,8 @@ class Load:
 
     def _next(self, chance: random.Random) -> tuple[Board | None, Mail | None]:
         if chance.random() < OTHERS:
-            return None, _question(chance, self._players)
+            player = chance.randint(1, self._players)
+            return None, self._games.question(player, chance.choice(QUESTIONS))
         try:
             return self._ready.get(timeout=1.0)
         except queue.Empty:
@@ -317,14 +318,3 @@ class _Wire:
             line = self._file.readline()
             if line[3:4] != b"-":
                 return line
-
-
-def _question(chance: random.Random, players: int) -> Mail:
-    """A mail that is no move, of one of so many players."""
-    sender = f"p{chance.randint(1, players)}@players.example"
-    number = chance.getrandbits(64)
-    text = (
-        f"From: {sender}\r\nTo: {LOCAL}@{DOMAIN}\r\nSubject: {chance.choice(QUESTIONS)}\r\n"
-        f"Message-ID: <q{number:x}@players.example>\r\n\r\n"
-    )
-    return Mail(sender, f"{LOCAL}@{DOMAIN}", text.encode() + b"\r\n.\r\n")

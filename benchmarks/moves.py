@@ -114,6 +114,17 @@ class Games:
         board.turn += 1
         return Mail(sender, recipient, text.encode() + b".\r\n")
 
+    def question(self, player: int, command: str) -> Mail:
+        """Return a mail with a command that is no move, to the player's own reply address: an
+        answer to an unproven sender would not say which mail it answers."""
+        recipient = self._house.address_of(ReplyAddress(Purpose.PLAYER, player))
+        sender = _address(player)
+        text = (
+            f"From: {sender}\r\nTo: {recipient}\r\nSubject: {command}\r\n"
+            f"Message-ID: <q{secrets.token_hex(8)}@players.example>\r\n\r\n{command}\r\n"
+        )
+        return Mail(sender, recipient, text.encode() + b".\r\n")
+
     def pick(self) -> Board:
         """A board with many turns left, for moves made one by one."""
         return max(self.running, key=lambda board: board.left)

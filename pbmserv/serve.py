@@ -16,6 +16,7 @@ from pbmserv import __version__, log
 from pbmserv.clock import SystemClock
 from pbmserv.config.settings import Loaded, Settings, public_url, shown, slip
 from pbmserv.files import open_to_others
+from pbmserv.letters import overrides
 from pbmserv.letters.environment import keep_compiled
 from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.monitoring import metrics
@@ -76,6 +77,9 @@ def _open(settings: Settings) -> tuple[Base, str]:
 
     This happens before the fork, so that the stages share what it has loaded into memory.
     """
+    if settings.templates is not None:
+        for fault in overrides.use(settings.templates):
+            print(f"pbmserv: {fault}", file=sys.stderr)  # noqa: T201
     keep_compiled(settings.data_dir / "cache")
     base = Base(settings)
     try:
