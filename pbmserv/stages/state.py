@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -45,14 +46,15 @@ def states(folder: Path) -> dict[str, StageState]:
 
     A stage that does not answer is in it, too; a socket that its process has left behind is not.
     """
-    found = {}
+    answers = {}
     for path in sorted(folder.glob("*.sock")):
         try:
-            found[path.stem] = Asking(path, NO_PATIENCE_S, PATIENCE_S).ask(AskState())
+            with closing(Asking(path, NO_PATIENCE_S, PATIENCE_S)) as asking:
+                answers[path.stem] = asking.ask(AskState())
         except Unanswered as error:
             if not isinstance(error.__cause__, (ConnectionRefusedError, FileNotFoundError)):
-                found[path.stem] = StageState((_ended(path.stem),), doing="does not answer")
-    return found
+                answers[path.stem] = StageState((_ended(path.stem),), doing="does not answer")
+    return answers
 
 
 def runs(queues: Queues) -> bool:
@@ -151,6 +153,8 @@ class Stages:
         """Stop asking."""
         for pool in (self._looking, self._probing):
             pool.shutdown(wait=False, cancel_futures=True)
+        for asking in (*self._asked.values(), *self._probed):
+            asking.close()
 
 
 def _state(item: tuple[str, Asking]) -> tuple[str, StageState]:
