@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 """A server, or some of its stages, from start to end, and the text that it prints at its start."""
+=======
+"""Runs a server, or some of its stages, and prints where it listens."""
+>>>>>>> stages
 
 from __future__ import annotations
 
@@ -25,14 +29,15 @@ from pbmserv.net import listening
 from pbmserv.outbound.dkim import load as load_key
 from pbmserv.stages import preflight
 from pbmserv.stages.base import Base
-from pbmserv.stages.link import meeting_place
 from pbmserv.stages.listeners import Bound, bind, shares
+from pbmserv.stages.places import meeting_place
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
+<<<<<<< HEAD
     """Run *stages* until SIGTERM or SIGINT.
 
     SIGHUP makes them read keys and certificates again. It has no effect before they are ready, and
@@ -40,6 +45,12 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
 
     Returns:
         The exit code of this process.
+=======
+    """Run *stages* until SIGTERM or SIGINT; return the process's exit code.
+
+    SIGHUP makes them read keys and certificates again; before they are ready, and while they end,
+    it is ignored.
+>>>>>>> stages
     """
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     log.configure(loaded.settings.log_level, loaded.settings.log_format, forks=True)
@@ -55,15 +66,15 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
             for warning in open_to_others(loaded.settings.data_dir, url, mail_url(url)):
                 print(f"pbmserv: {warning}", file=sys.stderr)  # noqa: T201
             for named in loaded.settings.dkim_keys:
-                load_key(named)  # what is wrong is told once, and not by a stage again and again
+                load_key(named)  # a fault is reported once, not by every restart of a stage
             settings = _with_ports(loaded.settings, bound)
-            base, secret = _usable(settings)
+            base, secret = _open(settings)
             gc.freeze()  # keeps the pages that the stages share from being copied
-            here = _only(settings, stages)
-            mailbox = f"{public_url(here.mailbox)}/{secret}/" if here.mailbox else ""
+            own = _only(settings, stages)
+            mailbox = f"{public_url(own.mailbox)}/{secret}/" if own.mailbox else ""
 
             def ready() -> None:
-                sys.stdout.write(greeting(here, mailbox, stages) + "ready\n")
+                sys.stdout.write(greeting(own, mailbox, stages) + "ready\n")
                 sys.stdout.flush()
                 metrics.tell(metrics.READY)
 
@@ -76,9 +87,11 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
         logging.shutdown()
 
 
-def _usable(settings: Settings) -> tuple[Base, str]:
-    """What all stages stand on, made before anybody forks, so that it is in memory once, and found
-    to take rows; and the mailbox's secret."""
+def _open(settings: Settings) -> tuple[Base, str]:
+    """Open the databases, check that they can be written, and return the mailbox's secret, too.
+
+    This happens before the fork, so that the stages share what it has loaded into memory.
+    """
     if settings.templates is not None:
         for fault in overrides.use(settings.templates):
             print(f"pbmserv: {fault}", file=sys.stderr)  # noqa: T201
@@ -89,12 +102,16 @@ def _usable(settings: Settings) -> tuple[Base, str]:
             health.write(connection, base.clock.now())
         return base, mailbox_secret(base.mail_domain.ring)
     finally:
-        base.let_go()
+        base.disconnect()
 
 
 def _only(settings: Settings, stages: Sequence[str]) -> Settings:
     """Return the settings without the listeners of stages that run elsewhere, and without the
+<<<<<<< HEAD
     certificate if only the door's user may be able to read it."""
+=======
+    certificate, which only the door's user may be able to read."""
+>>>>>>> stages
     if "door" not in stages:
         settings = settings.model_copy(
             update=dict.fromkeys(("smtp", "smtps", "lmtp", "mailbox", "tls_cert"))
@@ -107,7 +124,11 @@ def _only(settings: Settings, stages: Sequence[str]) -> Settings:
 
 
 def _with_ports(settings: Settings, bound: Bound) -> Settings:
+<<<<<<< HEAD
     """Return the settings with the ports that were bound in place of port 0."""
+=======
+    """Return the settings with the bound ports in place of port 0."""
+>>>>>>> stages
     smtp = listening.port_of(bound.smtp, settings.smtp)
     smtps = listening.port_of(bound.smtps, settings.smtps)
     web = listening.port_of(bound.web, settings.web)
@@ -131,12 +152,21 @@ def _with_ports(settings: Settings, bound: Bound) -> Settings:
 def greeting(
     settings: Settings, mailbox: str = "", stages: Sequence[str] = preflight.STAGES
 ) -> str:
+<<<<<<< HEAD
     """Return the start-up text. Its commands work unchanged, from the same folder.
 
     Args:
         settings: with the ports that were bound.
         mailbox: address of the mailbox's first page; ``""`` = there is none.
         stages: the stages that run here; the text is about these only.
+=======
+    """Return the start-up text. The commands in it work as they are, in the same folder.
+
+    Args:
+        settings: with the bound ports.
+        mailbox: the address of the mailbox's first page, ``""`` if there is none.
+        stages: the stages that run here; the text is about them alone.
+>>>>>>> stages
     """
     domain = settings.address.rpartition("@")[2]
     is_whole = set(stages) == set(preflight.STAGES)
@@ -200,8 +230,12 @@ def _operators(settings: Settings) -> list[str]:
 
 
 def program() -> str:
+<<<<<<< HEAD
     """Return the words that start this program again: its name if the shell finds it, else its
     path."""
+=======
+    """Return the command that starts this program: its name if that is on the path, else a path."""
+>>>>>>> stages
     name = Path(sys.argv[0]).name
     if name != "pbmserv":
         return f"{_relative(Path(sys.executable))} -m pbmserv"

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, event
 
 from pbmserv.letters.environment import environment, keep_compiled, templates_root
 from pbmserv.service.auth import passwords
-from pbmserv.store.core.database import SYNC
+from pbmserv.store.core import database
 
 COMPILED = "PBMSERV_TEST_TEMPLATES"
 """Names the folder with the templates that this run or one before it has compiled."""
@@ -50,7 +50,7 @@ def share_templates() -> None:
 def wait_for_no_disk() -> None:
     """SQLite's commits outlive a process that is killed, but no power cut; PostgreSQL's are as
     quick in tests."""
-    SYNC.update(dict.fromkeys(SYNC, "OFF"))
+    database.SYNCHRONOUS = "OFF"
 
 
 def keep_files_in_memory() -> None:

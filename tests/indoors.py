@@ -66,6 +66,23 @@ class Posted(Letter):
         return self.message.get_body(("html",)) is not None
 
 
+class SettlingDoor:
+    """The door as pages need it, in a server whose play carries out only what it is told to."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    async def form(self, kind: str, values: Mapping[str, Any]) -> int:
+        number = await self._server.door.form(kind, values)
+        self._server.settle()
+        return number
+
+    async def page_mail(self, envelope: Envelope) -> int:
+        number = await self._server.door.page_mail(envelope)
+        self._server.settle()
+        return number
+
+
 @dataclass
 class Indoors:
     """A server, and the mail that goes in and out.
@@ -291,12 +308,7 @@ def indoors(
     )
     loop = asyncio.new_event_loop()
 
-    async def form(kind: str, values: dict[str, Any]) -> int:
-        number = await server.door.form(kind, values)
-        server.settle()
-        return number
-
-    server.web_stage.send = form
+    server.web_stage.door = SettlingDoor(server)
     try:
         yield Indoors(server, loop)
     finally:

@@ -16,11 +16,11 @@ from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
 
 
 class _Side:
-    """What operators' pages change, carried out by this process's own play."""
+    """Operators' orders, carried out by this process's own play."""
 
     def __init__(self, play: PlayStage) -> None:
-        self.do = play.answers()["operate"]
-        self.retry = play.answers()["retry_kept"]
+        self.do = play.carry_out
+        self.retry = play.kept_mails.retry
 
 
 class Server:
@@ -51,7 +51,7 @@ class Server:
             self.post_stage = PostStage(self.base, self.play_stage.rows, relay)
             stack.callback(self.post_stage.stop)
             self.bots_stage = BotsStage(self.base, self.play_stage.bot_moves)
-            self.web_stage = WebStage(self.base, self.door_stage.door.form, _Side(self.play_stage))
+            self.web_stage = WebStage(self.base, self.door_stage.door, _Side(self.play_stage))
             stack.pop_all()
         self.settings = settings
         self.clock = self.base.clock

@@ -38,7 +38,7 @@ from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.health import Health, Parts, metrics
 from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, bind, shares
-from pbmserv.stages.state import counted
+from pbmserv.stages.state import own_numbers
 from pbmserv.store.accounts import players
 from pbmserv.store.operators import health as rows
 from pbmserv.store.tables.boards import heartbeats
@@ -333,7 +333,7 @@ class Open:
             server.base,
             server.web_stage,
             health,
-            lambda: metrics(health, counted()),
+            lambda: metrics(health, own_numbers()),
             bound,
             divided,
         )

@@ -1,9 +1,8 @@
-"""How an operator's command is signed, and ``pbmserv audit``: what they have done, to whom, why."""
+"""Orders and questions of operators' commands, and ``pbmserv audit``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -14,9 +13,9 @@ from pbmserv.cli.output import say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
 if TYPE_CHECKING:
-    from pbmserv.config.settings import Loaded
     from pbmserv.service.core.context import CommandContext
-    from pbmserv.service.operators.deeds import Deed, Signature
+    from pbmserv.service.operators.deeds import Signature
+    from pbmserv.service.operators.orders import Order
     from pbmserv.store.operators.audit import Entry
 
 
@@ -39,41 +38,25 @@ Most: TypeAlias = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorsSide:
-    """The operators' side of the server that the settings describe, open only while it is asked."""
+def look(config: Path | None, question: Callable[[CommandContext], Any]) -> Any:
+    """Return the answer to a question from the database; nothing changes."""
+    settings = loaded(config)
+    from pbmserv.stages.operators import operators
 
-    settings: Loaded
-
-    def look(self, question: Callable[[CommandContext], Any]) -> Any:
-        """As `service.operators.deeds.Operators.look`."""
-        from pbmserv.stages.operators import operators as opened
-
-        with opened(self.settings) as side:
-            return side.look(question)
-
-    def do(self, by: Signature, deed: Callable[[CommandContext, Signature], Deed]) -> Deed:
-        """As `service.operators.deeds.Operators.do`."""
-        from pbmserv.stages.operators import operators as opened
-
-        with opened(self.settings) as side:
-            return side.do(by, deed)
+    with operators(settings) as side:
+        return side.look(question)
 
 
-def operators(config: Path | None) -> OperatorsSide:
-    """The operators' side of the server that the settings describe."""
-    return OperatorsSide(loaded(config))
+def carry_out(config: Path | None, by: str, why: str, order: Order) -> None:
+    """Carry out an order, signed, and print what was done."""
+    settings = loaded(config)
+    from pbmserv.stages.operators import orders
 
-
-def carry_out(
-    config: Path | None, by: str, why: str, deed: Callable[[CommandContext, Signature], Deed]
-) -> None:
-    """Do it, signed, and say what was done."""
-    say(operators(config).do(signature(by, why), deed).said)
+    say(orders(settings).do(signature(by, why), order))
 
 
 def signature(by: str, why: str) -> Signature:
-    """Who does it, by default whoever is at this machine, and why."""
+    """Return the signature of an order; *by*: ``""`` = the login on this machine."""
     import getpass
 
     from pbmserv.service.operators.deeds import Signature
@@ -95,7 +78,7 @@ def audit(
     from pbmserv.service.operators.deeds import entries
 
     wanted = " ".join(target or ())
-    found = operators(config).look(partial(entries, target=wanted, most=most))
+    found = look(config, partial(entries, target=wanted, most=most))
     if found:
         print_entries(found)
     else:

@@ -18,7 +18,7 @@ from pbmserv.cli.audit import (
     Most,
     Why,
     carry_out,
-    operators,
+    look,
     print_facts,
 )
 from pbmserv.cli.database import opened
@@ -58,9 +58,7 @@ def list_(
     from pbmserv.service.operators.people import board_lines
 
     wanted = one_of("--status", status, STATUSES)
-    found = operators(config).look(
-        partial(board_lines, player=player, status=wanted, game=game, most=most)
-    )
+    found = look(config, partial(board_lines, player=player, status=wanted, game=game, most=most))
     if not found:
         say("There are no such boards.")
         return
@@ -87,7 +85,7 @@ def show(board: Number, config: ConfigFile = None) -> None:
     """Show one board's players, times and audit. Example: pbmserv board show 12"""
     from pbmserv.service.operators.people import board_facts
 
-    facts, entries = operators(config).look(partial(board_facts, number=board))
+    facts, entries = look(config, partial(board_facts, number=board))
     print_facts(facts, entries)
 
 
@@ -97,9 +95,9 @@ def end(board: Number, why: Why, by: By = "", config: ConfigFile = None) -> None
 
     Example: pbmserv board end 12 --why "both asked for it"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, partial(boards.withdrawn, number=board))
+    carry_out(config, by, why, orders.EndBoard(board))
 
 
 @app.command("hand-over")
@@ -115,9 +113,9 @@ def hand_over(
 
     Example: pbmserv board hand-over 12 alice carol --why "alice is ill"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, partial(boards.hand_over, number=board, old=old, new=new))
+    carry_out(config, by, why, orders.HandOverBoard(board, old, new))
 
 
 @app.command()
@@ -134,11 +132,11 @@ def deadline(
 
     Example: pbmserv board deadline 12 --forfeittime 40 --why "summer"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import orders
 
     given = (("nagtime", nagtime), ("forfeittime", forfeittime), ("totaltime", totaltime))
-    times = [f"--{name}={days}" for name, days in given if days is not None]
-    carry_out(config, by, why, partial(boards.set_deadline, number=board, times=times))
+    times = tuple(f"--{name}={days}" for name, days in given if days is not None)
+    carry_out(config, by, why, orders.SetDeadline(board, times))
 
 
 @games.command("list")
@@ -146,7 +144,7 @@ def list_games(config: ConfigFile = None) -> None:
     """List the games and how many boards they have. Example: pbmserv game list"""
     from pbmserv.service.operators.people import game_lines
 
-    rows = operators(config).look(game_lines)
+    rows = look(config, game_lines)
     table(("game", "version", "state", "proposed", "active", "finished", "declined"), rows, fixed=2)
 
 
@@ -155,7 +153,7 @@ def show_game(game: Game, config: ConfigFile = None) -> None:
     """Show one game's options and state. Example: pbmserv game show blackbox"""
     from pbmserv.service.operators.people import game_facts
 
-    facts, entries = operators(config).look(partial(game_facts, key=game))
+    facts, entries = look(config, partial(game_facts, key=game))
     print_facts(facts, entries)
 
 
@@ -165,9 +163,9 @@ def suspend(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> Non
 
     Example: pbmserv game suspend blackbox --why "a bug in its rules"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, partial(boards.close_game, game=game))
+    carry_out(config, by, why, orders.CloseGame(game))
 
 
 @games.command()
@@ -176,9 +174,9 @@ def restore(game: Game, why: Why, by: By = "", config: ConfigFile = None) -> Non
 
     Example: pbmserv game restore blackbox --why "fixed"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, partial(boards.open_game, game=game))
+    carry_out(config, by, why, orders.OpenGame(game))
 
 
 @ratings.command("list")
@@ -190,7 +188,7 @@ def list_ratings(
     """List the ratings of a game, best first. Example: pbmserv rating list blackbox"""
     from pbmserv.service.operators.people import standing_lines
 
-    rows = operators(config).look(partial(standing_lines, game=game, most=most))
+    rows = look(config, partial(standing_lines, game=game, most=most))
     if rows:
         table(("", "userid", "rating", "mu", "sigma", "games"), rows, fixed=2)
     else:
@@ -203,9 +201,9 @@ def exclude(board: Number, why: Why, by: By = "", config: ConfigFile = None) -> 
 
     Example: pbmserv rating exclude 12 --why "one person played both sides"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, partial(boards.set_rated, number=board, rated=False))
+    carry_out(config, by, why, orders.SetRated(board, rated=False))
 
 
 @ratings.command()
@@ -214,9 +212,9 @@ def include(board: Number, why: Why, by: By = "", config: ConfigFile = None) -> 
 
     Example: pbmserv rating include 12 --why "it was a mistake"
     """
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, partial(boards.set_rated, number=board, rated=True))
+    carry_out(config, by, why, orders.SetRated(board, rated=True))
 
 
 @ratings.command()
@@ -238,9 +236,9 @@ def rebuild(
     if check:
         _compare_ratings(config)
         return
-    from pbmserv.service.operators import boards
+    from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, boards.rebuild_ratings)
+    carry_out(config, by, why, orders.RebuildRatings())
 
 
 def _compare_ratings(config: Path | None) -> None:

@@ -226,14 +226,14 @@ def used(url: str) -> Iterator[None]:
 
     from sqlalchemy.exc import DBAPIError
 
-    from pbmserv.store.core.database import told
+    from pbmserv.store.core.database import error_line
 
     try:
         yield
     except PermissionError:  # it names the file, which may be a copy that is to be made
         raise
     except (DBAPIError, sqlite3.Error, OSError) as error:
-        raise failure(f"{blank_passwords(url)} cannot be used: {told(error)}") from None
+        raise failure(f"{blank_passwords(url)} cannot be used: {error_line(error)}") from None
 
 
 def status(
@@ -251,8 +251,8 @@ def status(
     import json
 
     from pbmserv import files
-    from pbmserv.stages.link import first_place
-    from pbmserv.stages.state import heard, running, runs, waiting
+    from pbmserv.stages.places import first_place
+    from pbmserv.stages.state import running, runs, states, waiting
     from pbmserv.store.core import schema
     from pbmserv.store.delivery import inbox
     from pbmserv.store.operators import health
@@ -265,7 +265,8 @@ def status(
             queues = health.queues(mail, connection, datetime.now(UTC))
             texts = sum(inbox.octets(connection).values())
         sizes = health.sizes(database) | {"mail_texts": texts}
-    stages = {name: one.doing for name, one in heard(first_place(found.settings.data_dir)).items()}
+    folder = first_place(found.settings.data_dir)
+    stages = {name: state.doing for name, state in states(folder).items()}
     if as_json:
         say(json.dumps(_facts(queues, sizes) | {"stages": stages}))
         return

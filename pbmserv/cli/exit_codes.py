@@ -63,9 +63,9 @@ def _database_failure(error: Exception) -> str | None:
     """Return the driver's own message if the database failed, else `None`."""
     if "sqlalchemy" not in sys.modules:  # no database was opened
         return None
-    from pbmserv.store.core.database import words_of
+    from pbmserv.store.core.database import outage_line
 
-    words = words_of(error)
+    words = outage_line(error)
     return None if words is None else f"the database cannot be used: {words}"
 
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.audit import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, operators, signature
+from pbmserv.cli.audit import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, look, signature
 from pbmserv.cli.output import failure, harmless, one_of, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
 if TYPE_CHECKING:
-    from pbmserv.service.operators.deeds import Signature
-    from pbmserv.service.operators.queues import KeptMails
+    from pbmserv.service.operators.queues import KeptMailsView
 
 inbox = typer.Typer(
     no_args_is_help=True, help="Look after mails that failed and wait for you.", epilog=IN_A_BROWSER
@@ -56,8 +55,11 @@ def retry_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = N
 
     Example: pbmserv inbox retry 12 --why "fixed in this version"
     """
+    from pbmserv.stages.operators import orders
+
     with _kept_mails(config) as mails:
-        print_retry(mails, number, signature(by, why))
+        must_be_kept(mails, number)
+    say(orders(loaded(config)).retry(number, signature(by, why)))
 
 
 @inbox.command("drop")
@@ -66,13 +68,14 @@ def drop_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = No
 
     Example: pbmserv inbox drop 12 --why "spam to the postmaster"
     """
+    from pbmserv.service.operators import orders
+
     with _kept_mails(config) as mails:
-        if not mails.is_kept(number):
-            raise _not_kept(number)
-        say(mails.drop(number, signature(by, why)))
+        must_be_kept(mails, number)
+    carry_out(config, by, why, orders.DropMail(number))
 
 
-def print_list(mails: KeptMails) -> None:
+def print_list(mails: KeptMailsView) -> None:
     """Print kept mails in a table, each with its fault."""
     kept = mails.list()
     more = mails.count() - len(kept)
@@ -91,7 +94,7 @@ def print_list(mails: KeptMails) -> None:
         say(f"{more} older ones are kept, too: drop or retry some of these to see them.")
 
 
-def print_mail(mails: KeptMails, number: int) -> None:
+def print_mail(mails: KeptMailsView, number: int) -> None:
     """One mail, a kept one as it came."""
     raw = mails.show(number)
     if raw is None:
@@ -99,22 +102,17 @@ def print_mail(mails: KeptMails, number: int) -> None:
     say(harmless(raw))
 
 
-def print_retry(mails: KeptMails, number: int, by: Signature) -> None:
-    """What became of one kept mail."""
+def must_be_kept(mails: KeptMailsView, number: int) -> None:
+    """Raise a failure unless the mail is kept."""
     if not mails.is_kept(number):
-        raise _not_kept(number)
-    say(mails.retry(number, by))
+        raise failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
 
 
 def _unknown(number: int) -> typer.Exit:
     return failure(f"There is no mail {number}. `pbmserv inbox list` shows the kept ones.")
 
 
-def _not_kept(number: int) -> typer.Exit:
-    return failure(f"There is no kept mail {number}. `pbmserv inbox list` shows them all.")
-
-
-def _kept_mails(config: Path | None) -> AbstractContextManager[KeptMails]:
+def _kept_mails(config: Path | None) -> AbstractContextManager[KeptMailsView]:
     found = loaded(config)
     from pbmserv.stages.operators import kept_mails
 
@@ -139,8 +137,9 @@ def list_letters(
 
     wanted = one_of("--state", state, (*ALL, "all"))
     states = ALL if wanted == "all" else (wanted,) if wanted else WAITING
-    found = operators(config).look(
-        lambda context: operating.letters_listed(context.connection, states, to.lower(), most)
+    found = look(
+        config,
+        lambda context: operating.letters_listed(context.connection, states, to.lower(), most),
     )
     if not found:
         say("No letters wait: all are sent." if not state else "There are no such letters.")
@@ -170,7 +169,7 @@ def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
     """Print a letter, without its reply addresses. Example: pbmserv outbox show 12"""
     from pbmserv.service.operators import queues
 
-    row, text = operators(config).look(partial(queues.shown, number=letter))
+    row, text = look(config, partial(queues.shown, number=letter))
     about = f" about board {row.about}" if row.about else ""
     say(f"Letter {row.id} ({row.letter}){about} to {row.recipient or '(nobody)'}: {row.state}")
     if row.error:
@@ -203,18 +202,18 @@ def retry_letters(
 
     Example: pbmserv outbox retry --failed --since 2026-03-21 --why "the relay refused us"
     """
-    from pbmserv.service.operators import queues
+    from pbmserv.service.operators import orders, queues
 
     if bool(named) == failed or (since is not None and not failed):
         raise failure("Name one or more letters, or write --failed, perhaps with --since.")
     numbers = list(named or ())
     if failed:
         first = since.replace(tzinfo=UTC) if since else None
-        numbers = operators(config).look(partial(queues.failed, since=first))
+        numbers = look(config, partial(queues.failed, since=first))
     if not numbers:
         say("No letters have failed." if since is None else "No letters have failed since then.")
         return
-    carry_out(config, by, why, partial(queues.retry, numbers=numbers))
+    carry_out(config, by, why, orders.RetryLetters(tuple(numbers)))
 
 
 @outbox.command("hold")
@@ -223,9 +222,9 @@ def hold_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile 
 
     Example: pbmserv outbox hold 12 --why "looks odd"
     """
-    from pbmserv.service.operators import queues
+    from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, partial(queues.hold, number=letter))
+    carry_out(config, by, why, orders.HoldLetter(letter))
 
 
 @outbox.command("drop")
@@ -234,6 +233,6 @@ def drop_letter(letter: LetterNumber, why: Why, by: By = "", config: ConfigFile 
 
     Example: pbmserv outbox drop 12 --why "a test"
     """
-    from pbmserv.service.operators import queues
+    from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, partial(queues.drop, number=letter))
+    carry_out(config, by, why, orders.DropLetter(letter))

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.audit import IN_A_BROWSER, By, Most, Why, carry_out, operators, print_facts
+from pbmserv.cli.audit import IN_A_BROWSER, By, Most, Why, carry_out, look, print_facts
 from pbmserv.cli.output import one_of, say, table
 from pbmserv.cli.settings import ConfigFile
 
@@ -30,8 +30,8 @@ def list_(
     from pbmserv.store.operators import operating
 
     wanted = one_of("--state", state, STATES) or None
-    found = operators(config).look(
-        lambda context: operating.users(context.connection, wanted, like.lower(), most)
+    found = look(
+        config, lambda context: operating.users(context.connection, wanted, like.lower(), most)
     )
     if not found:
         say("There are no such players.")
@@ -48,7 +48,7 @@ def show(userid: Userid, config: ConfigFile = None) -> None:
     """Show one player. Example: pbmserv user show alice"""
     from pbmserv.service.operators.people import user_facts
 
-    facts, entries = operators(config).look(partial(user_facts, userid=userid))
+    facts, entries = look(config, partial(user_facts, userid=userid))
     print_facts(facts, entries)
 
 
@@ -69,10 +69,9 @@ def suspend(
 
     Example: pbmserv user suspend alice --why "sends advertisements"
     """
-    from pbmserv.service.operators import people
+    from pbmserv.service.operators import orders
 
-    deed = partial(people.suspend, userid=userid.lower(), end_games=end_games)
-    carry_out(config, by, why, deed)
+    carry_out(config, by, why, orders.SuspendUser(userid.lower(), end_games))
 
 
 @app.command()
@@ -81,9 +80,9 @@ def restore(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) ->
 
     Example: pbmserv user restore alice --why "apologised"
     """
-    from pbmserv.service.operators import people
+    from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, partial(people.restore, userid=userid.lower()))
+    carry_out(config, by, why, orders.RestoreUser(userid.lower()))
 
 
 @app.command()
@@ -92,9 +91,9 @@ def reachable(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) 
 
     Example: pbmserv user reachable alice --why "her provider fixed it"
     """
-    from pbmserv.service.operators import people
+    from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, partial(people.reachable, userid=userid.lower()))
+    carry_out(config, by, why, orders.ReachUser(userid.lower()))
 
 
 @app.command()
@@ -103,9 +102,9 @@ def reset(userid: Userid, why: Why, by: By = "", config: ConfigFile = None) -> N
 
     Example: pbmserv user reset alice --why "her mailbox was broken into"
     """
-    from pbmserv.service.operators import people
+    from pbmserv.service.operators import orders
 
-    carry_out(config, by, why, partial(people.reset, userid=userid.lower()))
+    carry_out(config, by, why, orders.ResetUser(userid.lower()))
 
 
 @app.command()
@@ -120,7 +119,6 @@ def merge(
 
     Example: pbmserv user merge alice2 alice --why "asked for by mail"
     """
-    from pbmserv.service.operators import people
+    from pbmserv.service.operators import orders
 
-    deed = partial(people.merge, userid=userid.lower(), into=into.lower())
-    carry_out(config, by, why, deed)
+    carry_out(config, by, why, orders.MergeUser(userid.lower(), into.lower()))

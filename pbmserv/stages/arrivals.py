@@ -1,4 +1,5 @@
-"""What has arrived, as play sees it: each once, noted as done in the transaction that does it."""
+"""The queue of arrivals as play sees it: each comes once, and is settled in the transaction that
+carries it out."""
 
 from __future__ import annotations
 
@@ -21,28 +22,28 @@ from pbmserv.store.delivery import arrivals
 from pbmserv.store.delivery.arrivals import Arrival, Gone
 
 MOST = 500
-"""Arrivals in memory at a time; the others wait in the store."""
+"""Most arrivals in memory on SQLite; the others wait in the store."""
 CLAIMED = 32
-"""Arrivals that a play claims at a time, and most in hand when it claims more: nobody else can
-carry these out, and others may have nothing to do."""
+"""Most arrivals that a play claims at once, and most in hand when it claims more: other plays
+cannot carry these out, and may be idle."""
 CLAIMED_OF_LANE = 8
-"""Of one lane, so that a flood leaves room for others. Until they are done, nobody claims more."""
+"""Most arrivals of one lane among them, so that a flood leaves room for others."""
 LEASE = timedelta(seconds=30)
-"""How long claimed arrivals are one play's own if it does not renew them: it has died."""
+"""How long arrivals stay claimed if their play does not renew the lease: it has died."""
 RESULTS_KEPT = timedelta(hours=1)
-"""How long a page can ask what came of its form."""
+"""How long a page can ask for the result of its form."""
 
 
 class Arrivals(ABC):
-    """The queue between the door and play, and what of it play has in hand. Thread-safe.
+    """The queue between the door and play, and the arrivals that play has in hand. Thread-safe.
 
     Args:
-        store: where the door puts them.
+        store: the database in which the door puts arrivals.
 
     Attributes:
-        has_more: whether more may have come by the last look than that has brought.
-        settle: notes, in the transaction that carries it out, that an arrival is done, and the
-            result of a form; raises `Gone` where somebody else has done it.
+        has_more: whether the store may have more than the last call of `new` returned.
+        settle: notes in the open transaction that an arrival is done, and the result of a form;
+            raises `Gone` if another process has done it.
     """
 
     settle: Callable[[Connection, Arrival, datetime, Any], None]
@@ -55,27 +56,27 @@ class Arrivals(ABC):
 
     @abstractmethod
     def new(self) -> list[Arrival]:
-        """What has come since the last call, in its order."""
+        """Return the arrivals since the last call, in their order."""
 
     @abstractmethod
     def oldest(self) -> datetime | None:
-        """When the oldest came that is not done; ``None``: all are."""
+        """Return the arrival time of the oldest pending arrival, `None` if none is pending."""
 
     @abstractmethod
     def tidy(self) -> None:
-        """Forget what nobody asks for any more; keep what is in hand."""
+        """Forget old results, and renew the claims of what is in hand."""
 
     @abstractmethod
-    def let_go(self) -> None:
-        """At the end: what is in hand and not done is for others."""
+    def release(self) -> None:
+        """Give pending arrivals back at the end of a process."""
 
     def done(self, arrival: Arrival) -> None:
-        """The transaction that has settled it is committed."""
+        """Forget an arrival whose transaction is committed."""
         with self._guard:
             self._in_hand.pop(arrival.id, None)
 
     def door_beat(self) -> datetime | None:
-        """When a door said last that it takes mail in."""
+        """Return when a door gave its last sign of life."""
         with self._mail.reading.connect() as connection:
             return arrivals.beat_at(connection)
 
@@ -108,27 +109,27 @@ class TwoStores(Arrivals):
         if self._looking is None:
             self._looking = self._mail.looking()
         try:
-            found = arrivals.after(self._looking, after=self._last, most=MOST)
-        except DBAPIError:  # the next look begins with another connection
-            self.let_go()
+            rows = arrivals.after(self._looking, after=self._last, most=MOST)
+        except DBAPIError:  # the next call opens another connection
+            self.release()
             raise
-        self.has_more = len(found) == MOST
-        if found:
-            self._last = found[-1].id
-        found = [one for one in found if one.id not in self._settled]
+        self.has_more = len(rows) == MOST
+        if rows:
+            self._last = rows[-1].id
+        pending = [arrival for arrival in rows if arrival.id not in self._settled]
         with self._guard:
-            self._in_hand |= {one.id: one.received_at for one in found}
-        return found
+            self._in_hand |= {arrival.id: arrival.received_at for arrival in pending}
+        return pending
 
     def oldest(self) -> datetime | None:
         with self._mail.reading.connect() as connection:
             unseen = arrivals.oldest_after(connection, self._last)
         with self._guard:
-            known = min(self._in_hand.values(), default=None)
-        return min((one for one in (unseen, known) if one is not None), default=None)
+            in_hand = min(self._in_hand.values(), default=None)
+        return min((at for at in (unseen, in_hand) if at is not None), default=None)
 
-    def let_go(self) -> None:
-        """There are no others."""
+    def release(self) -> None:
+        """Close the connection; SQLite has a single play, so nothing is claimed."""
         if self._looking is not None:
             self._looking.close()
             self._looking = None
@@ -164,8 +165,7 @@ class OneStore(Arrivals):
         self._clock = clock
         super().__init__(database)
 
-    def let_go(self) -> None:
-        """Give back what is in hand: this play ends."""
+    def release(self) -> None:
         self._writer.submit(partial(arrivals.release_claims, by=self._by)).result()
 
     def new(self) -> list[Arrival]:
@@ -215,7 +215,7 @@ class OneStore(Arrivals):
 
 
 class Removal:
-    """The door's part on SQLite: removes what play has settled."""
+    """Removes settled arrivals from the door's store on SQLite."""
 
     def __init__(self, mail: Database, game: Database, writer: Writer) -> None:
         self._mail = mail
@@ -224,8 +224,8 @@ class Removal:
         self._path = file_of(mail.url)
 
     def run_once(self) -> None:
-        """Remove what is settled now, unless a copy is being made: that needs what the copied game
-        store does not know as settled yet."""
+        """Remove settled arrivals, unless a copy is being made: the copied game store may not have
+        them as settled, and the copied mail store must then have them."""
         path = self._path
         with alone_with(path, arrivals.REMOVAL) if path else nullcontext(True) as is_free:
             if not is_free:

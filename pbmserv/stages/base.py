@@ -1,4 +1,4 @@
-"""What every stage stands on."""
+"""The databases, keys and games that every stage needs, opened before the processes fork."""
 
 from __future__ import annotations
 
@@ -25,17 +25,20 @@ from pbmserv.service.time.retention import Quota
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.moves import Lookout, Positions
 from pbmserv.store.core import schema
-from pbmserv.store.core.database import Database, mail_url, told
+from pbmserv.store.core.database import Database, error_line, mail_url
 
 
 class Base:
-    """What every stage stands on: databases, keys, games, the time.
+    """The databases, keys, games and clock of a process.
 
     Args:
-        settings: checked.
-        clock: tells the time.
-        may_upgrade: an older database is brought to this version's schema, else refused: a command
-            that only looks changes nothing, least of all beside a server that still runs.
+        settings: checked settings.
+        clock: tells the time; default: the system's.
+        may_upgrade: whether an older database is upgraded to this version's schema. Else it is
+            refused: a command must not change it beside a server that still runs.
+
+    Raises:
+        ServerFault: a database cannot be used.
     """
 
     def __init__(
@@ -43,7 +46,7 @@ class Base:
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
-        self.game, self.mail = opened(settings.database, may_upgrade=may_upgrade)
+        self.game, self.mail = open_stores(settings.database, may_upgrade=may_upgrade)
         try:
             local, _, domain = settings.address.rpartition("@")
             ring = keys_of(self.game, self.clock)
@@ -52,36 +55,36 @@ class Base:
             for game in self.registry:
                 if game.info.key in BY_NAME:
                     raise ServerFault(f'a game cannot be called "{game.info.key}", as a command is')
-        except BaseException:  # nobody will get this to close it
+        except BaseException:
             self.close()
             raise
 
     def traffic(self, book: Book | None = None) -> Traffic:
-        """What counts mails; *book*: shared with other processes."""
-        one = self.settings
+        """Return a counter of mails; *book*: its counts are shared with other processes."""
+        settings = self.settings
         rates = Rates(
-            one.rate_player,
-            one.rate_address,
-            one.rate_network,
-            one.rate_refusals,
-            one.rate_answers,
-            one.rate_confirmations,
-            one.rate_resets,
+            settings.rate_player,
+            settings.rate_address,
+            settings.rate_network,
+            settings.rate_refusals,
+            settings.rate_answers,
+            settings.rate_confirmations,
+            settings.rate_resets,
         )
         return Traffic(rates, self.clock, None if book is None else book.windows)
 
     def quota(self) -> Quota:
-        """What the texts of mails may take."""
-        one = self.settings
-        return Quota(self.game, one.inbox_octets, keeps_unused=one.unused_days > 0)
+        """Return the room for the texts of mails."""
+        settings = self.settings
+        return Quota(self.game, settings.inbox_octets, keeps_unused=settings.unused_days > 0)
 
     def services(
         self, positions: Positions, memo: Memo, lockout: Lockout, traffic: Traffic
     ) -> Services:
-        """What every command's context shares."""
-        one = self.settings
+        """Return what the contexts of all commands share."""
+        settings = self.settings
         looking = Composer(
-            self.mail_domain, self.registry, Lookout(positions, self.registry), one.web_url
+            self.mail_domain, self.registry, Lookout(positions, self.registry), settings.web_url
         )
         return Services(
             self.mail_domain,
@@ -90,24 +93,24 @@ class Base:
             memo,
             lockout,
             traffic,
-            one.operators,
-            one.signup,
-            one.web_url,
-            one.away_days,
-            one.invitations,
+            settings.operators,
+            settings.signup,
+            settings.web_url,
+            settings.away_days,
+            settings.invitations,
             looking,
-            partial(_operators_secrets, one.operator_token),
+            partial(_operators_secrets, settings.operator_token),
         )
 
     def read_keys(self) -> None:
         """Read the keys of reply addresses again."""
         self.mail_domain.ring.keys = keys_of(self.game, self.clock).keys
 
-    def let_go(self) -> None:
-        """Close all connections, since no other process may go on with them; each opens its own."""
-        self.game.let_go()
+    def disconnect(self) -> None:
+        """Close all connections before a fork; each process opens its own."""
+        self.game.disconnect()
         if self.mail is not self.game:
-            self.mail.let_go()
+            self.mail.disconnect()
 
     def close(self) -> None:
         """Close the databases."""
@@ -117,34 +120,34 @@ class Base:
 
 
 def _operators_secrets(path: Path | None) -> Sequence[str]:
-    """Return the token of the operators' pages, which may have been replaced since the start."""
+    """Return the current token of the operators' pages as a list, empty if there is none."""
     if path is None:
         return ()
-    from pbmserv.web.operator_sessions import read_token  # brings the web library along
+    from pbmserv.web.operator_sessions import read_token  # loads the web library
 
     try:
         return (read_token(path),)
-    except ConfigError:  # without a token that is right nobody can use the pages
+    except ConfigError:  # then the pages are closed
         return ()
 
 
-def opened(url: str, *, may_upgrade: bool = True) -> tuple[Database, Database]:
-    """The game store and the mail store, at this version's schema; on PostgreSQL they are one.
+def open_stores(url: str, *, may_upgrade: bool = True) -> tuple[Database, Database]:
+    """Return the game store and the mail store; on PostgreSQL they are one database.
 
     Raises:
-        ServerFault: one cannot be used; says why, for the operator.
+        ServerFault: a database cannot be used, or has another version's schema.
     """
-    game = _opened(url, "game", may_upgrade=may_upgrade)
+    game = _open(url, "game", may_upgrade=may_upgrade)
     if not game.is_sqlite:
         return game, game
     try:
-        return game, _opened(mail_url(url), "mail", may_upgrade=may_upgrade)
+        return game, _open(mail_url(url), "mail", may_upgrade=may_upgrade)
     except BaseException:
         game.close()
         raise
 
 
-def _opened(url: str, store: str, *, may_upgrade: bool) -> Database:
+def _open(url: str, store: str, *, may_upgrade: bool) -> Database:
     try:
         database = Database(url)
         try:
@@ -156,18 +159,18 @@ def _opened(url: str, store: str, *, may_upgrade: bool) -> Database:
             database.close()
             raise
     except (DBAPIError, OSError) as error:
-        raise ServerFault(f"{blank_passwords(url)} cannot be used: {told(error)}") from None
+        raise ServerFault(f"{blank_passwords(url)} cannot be used: {error_line(error)}") from None
     return database
 
 
 def _is_new(database: Database) -> bool:
-    """Whether there is nothing in it that anybody could miss."""
+    """Whether a database has no schema yet."""
     with database.reading.connect() as connection:
         return schema.current(connection) is None
 
 
 def keys_of(database: Database, clock: Clock) -> KeyRing:
-    """The keys that sign reply addresses; the first start makes one."""
+    """Return the keys that sign reply addresses; the first start makes one."""
     with database.reading.connect() as connection:
         keys = players.signing_keys(connection)
     if not keys:

@@ -1,4 +1,4 @@
-"""The work of a process, in memory that outlives it.
+"""The work in hand of a process, in memory that outlives the process.
 
 The supervisor sees the work in which a process is stuck or with which it died, and a successor
 sees the work over which its predecessors were killed.
@@ -13,49 +13,51 @@ from collections.abc import Mapping
 from itertools import count
 from time import monotonic
 
-# Native: each value is written at once, so that who looks meanwhile sees the old or the new one.
+# Native: each value is written at once, so that a reader sees the old or the new one.
 _LAYOUT = struct.Struct("qd")
 _TIMES = struct.Struct("=qq")
 NONE = 0
 MOST_STUCK = 64
 PAUSE_S = 2.0
-"""Seconds between two looks after which there was a pause."""
+"""Seconds between two looks that show a pause of this process."""
 THREADS = 16
-"""Threads of a process that can be seen: in play the one that reads mails, and those that write."""
+"""Threads of a process that the supervisor can see."""
 
 
 class Stuck:
-    """Numbers of work that processes were killed over, and how often: written by the parent, read
-    by all children of a kind. The oldest goes when there are too many."""
+    """How often processes were killed over each piece of work.
+
+    The parent writes it, and all children of a kind read it. The oldest entry is dropped if there
+    are more than `MOST_STUCK`.
+    """
 
     def __init__(self) -> None:
         self._memory = mmap.mmap(-1, _TIMES.size * MOST_STUCK)
         self._next = count()
 
     def note(self, number: int) -> None:
-        """Once more."""
-        for place, (known, times) in enumerate(_TIMES.iter_unpack(self._memory)):
-            if known == number:
+        """Count one more kill over a piece of work."""
+        for place, (stored, times) in enumerate(_TIMES.iter_unpack(self._memory)):
+            if stored == number:
                 _TIMES.pack_into(self._memory, place * _TIMES.size, number, times + 1)
                 return
         place = next(self._next) % MOST_STUCK
         _TIMES.pack_into(self._memory, place * _TIMES.size, number, 1)
 
     def times(self) -> Mapping[int, int]:
-        """How often, by number."""
+        """Return the number of kills by the number of the work."""
         return {number: times for number, times in _TIMES.iter_unpack(self._memory) if times}
 
 
 class CurrentWork:
-    """Numbers (of arrivals, letters, boards) and since when, in memory that a forked child shares
-    with its parent.
+    """The numbers of the work in hand (arrivals, letters, boards), and when each began.
 
-    Each thread has a place of its own, so that one that is stuck is seen beside others that are
-    not.
+    A forked child shares the memory with its parent. Each thread has a place of its own, so that
+    a stuck thread is seen beside others.
 
     Attributes:
-        stuck: what processes of this kind were killed over.
-        killed_over: how often one was, by number.
+        stuck: the kills of processes of this kind.
+        killed_over: returns the number of kills by the number of the work.
     """
 
     def __init__(self, stuck: Stuck | None = None) -> None:
@@ -66,45 +68,48 @@ class CurrentWork:
         self._mine = threading.local()
 
     def at(self, number: int) -> None:
-        """From now on this thread is at it; `NONE`: at nothing."""
+        """Note what this thread begins; `NONE`: it has finished."""
         place: int | None = getattr(self._mine, "place", None)
         if place is None:
             place = self._mine.place = next(self._places) % THREADS * _LAYOUT.size
         _LAYOUT.pack_into(self._memory, place, number, 0.0 if number == NONE else monotonic())
 
     def clear(self) -> None:
-        """Whoever carried something out has died."""
+        """Forget the work of a process that has died."""
         for place in range(THREADS):
             _LAYOUT.pack_into(self._memory, place * _LAYOUT.size, NONE, 0.0)
 
     def all(self) -> list[int]:
-        """Those that are in hand."""
+        """Return the numbers of all work in hand."""
         return [number for number, _ in _LAYOUT.iter_unpack(self._memory) if number != NONE]
 
     def longest(self, not_before: float = 0.0) -> tuple[int, float]:
-        """The work that has been in hand for longest and for how many seconds; `NONE`.
+        """Return the work that has been in hand for longest, and for how many seconds.
 
         Args:
-            not_before: seconds before that (of `monotonic`) do not count.
+            not_before: seconds before this time (of `monotonic`) do not count.
+
+        Returns:
+            `NONE` and 0 if no work is in hand.
         """
-        # Of work that begins just now the number may stand there, and its time not yet.
-        found = [one for one in _LAYOUT.iter_unpack(self._memory) if NONE not in one]
-        if not found:
+        # The number of work that begins just now may be there before its time is.
+        begun = [entry for entry in _LAYOUT.iter_unpack(self._memory) if NONE not in entry]
+        if not begun:
             return NONE, 0.0
-        number, since = min(found, key=lambda one: one[1])
+        number, since = min(begun, key=lambda entry: entry[1])
         return number, monotonic() - max(since, not_before)
 
 
 class Pauses:
-    """Notices that this process stood still, and all others with it: a suspended laptop, a paused
-    container. No work has taken long because of that."""
+    """Notices that this process, and with it all others, stood still: a suspended laptop, a paused
+    container. Work in hand has not taken long because of that."""
 
     def __init__(self) -> None:
         self._looked_at = self._over_at = monotonic()
 
     def look(self) -> float:
-        """When the newest pause was over, in seconds of `monotonic`; ask much more often than every
-        `PAUSE_S`."""
+        """Return the end of the newest pause in seconds of `monotonic`; call it much more often
+        than every `PAUSE_S`."""
         now = monotonic()
         if now - self._looked_at > PAUSE_S:
             self._over_at = now

@@ -1,24 +1,19 @@
 """The first stage: takes mails in. Its 250 means that a mail is on the disk.
 
-What the wire, the headers, the limits and the sender's domain say is looked at here; the rules are
-not. Whatever a stranger sends costs the door its reading of the headers, and one row.
+The door checks the octets, the headers, the limits and the sender's domain, and no rule of a game.
+A stranger's mail costs it the reading of the headers and one row.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
-from collections import deque
-from collections.abc import Callable, Collection
-from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict
 from functools import partial
 from time import perf_counter
-from typing import Any, TypeAlias
-
-from sqlalchemy import Connection
+from typing import Any
 
 from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
@@ -56,29 +51,27 @@ UNREADABLE = {
     "headers-too-long": "the headers are too long",
 }
 
-GATHER_S = 0.01
-"""Seconds between two groups while several clients send mail after mail."""
-RECENT_S = 0.05
-"""Seconds in which a client that has sent a mail is expected to send the next one."""
-
 
 class TryLater(ServerFault):
     """The database could not take the mail; nothing of it was kept (SMTP: 451)."""
 
 
 class Door:
-    """Takes mails, and what pages ask for; in an event loop.
+    """Takes in mails and forms of pages; for an event loop.
 
     Args:
+        mail_domain: our addresses.
         writer: of the mail store.
-        ring: called after a commit that stored something.
-        quota: what mails that wait may take.
-        senders: checks who sent a mail; ``None``: nobody's From address is ever proven.
+        clock: the time of arrival.
+        traffic: counts mails against the limits.
+        quota: the room for waiting mails.
+        ring: called after a commit that stored an arrival.
+        senders: checks who sent a mail; `None`: no From address is ever proven.
         ours: networks of our own mail servers.
-        postmaster: what one network may send to the postmaster; ``None``: as much as all may.
+        postmaster: what one network may send to the postmaster; `None`: as much as all may.
 
     Attributes:
-        shares: what of each lane waits.
+        shares: how much waits in each lane.
     """
 
     def __init__(
@@ -100,18 +93,22 @@ class Door:
         self._senders = senders
         self._ours = ours
         self._postmaster = postmaster
-        self._storing = Storing(writer, ring)
+        self._writer = writer
+        self._ring = ring
         self.shares = Shares()
 
     def is_over(self, envelope: Envelope) -> bool:
-        """Whether a mail need not even be sent; *envelope* has no text yet. Counts nothing."""
+        """Whether a mail would be over a limit; *envelope* has no text yet. Counts nothing."""
         source = source_of(envelope, self._ours)
         player = speaker_of(self._mail_domain.read(envelope.recipient))
         return self._traffic.is_over(source, player, direct=not envelope.handed_on)
 
     async def arrives(self, envelope: Envelope, *, is_counted: bool = True) -> str:
-        """Count a mail, then take it, put it off or refuse it, and log it. The SMTP reply comes
-        back; 250 means: committed."""
+        """Count a mail, then take it, put it off or refuse it, and log it.
+
+        Returns:
+            The SMTP reply; 250 means that the mail is committed.
+        """
         begun = perf_counter()
         source = source_of(envelope, self._ours)
         reply_address = self._mail_domain.read(envelope.recipient)
@@ -137,21 +134,24 @@ class Door:
             note_mail(self._mail_domain, envelope, outcome, source, ms)
         return outcome.reply
 
-    async def form(self, kind: str, values: dict[str, Any]) -> int:
-        """Take what a page asks for; its number. A ``press`` is a mail, and treated as one.
+    async def form(self, kind: str, values: Mapping[str, Any]) -> int:
+        """Store a form of a page, and return its number.
+
+        Raises:
+            TryLater: the database could not take it.
+        """
+        raw = json.dumps({"form": kind, **values}).encode()
+        return await self._store(
+            NewArrival("form", Envelope("", "", raw), "pages", self._clock.now())
+        )
+
+    async def page_mail(self, envelope: Envelope) -> int:
+        """Store a mail that a page has written for its reader, and return its number.
 
         Raises:
             TryLater: the database could not take it, or too much waits.
             TooMany: its player has sent too much.
         """
-        if kind == "press":
-            return await self._press(Envelope(**values))
-        raw = json.dumps({"form": kind, **values}).encode()
-        new = NewArrival("form", Envelope("", "", raw), "pages", self._clock.now())
-        return await self._storing.store(new)
-
-    async def _press(self, envelope: Envelope) -> int:
-        """Store a mail that a page has written for its reader; its number."""
         begun = perf_counter()
         player = speaker_of(self._mail_domain.read(envelope.recipient))
         try:
@@ -166,8 +166,9 @@ class Door:
         if lane is None or not self._quota.has_room(octets, for_postmaster=False):
             raise TryLater("there is no room for one more mail")
         now = self._clock.now()
-        new = NewArrival("mail", envelope, lane, now, player_id=player or None)
-        number = await self._storing.store(new)
+        number = await self._store(
+            NewArrival("mail", envelope, lane, now, player_id=player or None)
+        )
         note_arrival(number, envelope, NOWHERE, (perf_counter() - begun) * 1000)
         return number
 
@@ -205,7 +206,7 @@ class Door:
             shares.add(source.network, octets)
         now = self._clock.now()
         new = NewArrival("mail", envelope, lane, now, verdict, player or None)
-        return Outcome(TAKEN, "taken", arrival=await self._storing.store(new))
+        return Outcome(TAKEN, "taken", arrival=await self._store(new))
 
     async def _verdict(
         self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
@@ -219,152 +220,33 @@ class Door:
         return await self._senders.verdict(envelope, source.network)
 
     async def _put_off(self, envelope: Envelope, over: Over) -> None:
-        """Have the sender of a mail that is not taken told why."""
+        """Have play tell the sender of a mail over a limit why it is not taken."""
         try:
-            if wire_refusal(envelope.raw) is None:
-                read_head(envelope.raw)
-                told = json.dumps(asdict(over) | {"again": over.again.isoformat()})
-                lane = f"over {over.kind} {over.who}"
-                head = envelope.raw.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" + told.encode()
-                kept = Envelope(envelope.sender, envelope.recipient, head)
-                await self._storing.store(NewArrival("over", kept, lane, self._clock.now()))
+            if wire_refusal(envelope.raw) is not None:
+                return
+            read_head(envelope.raw)
+            limit = json.dumps(asdict(over) | {"again": over.again.isoformat()})
+            head = envelope.raw.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" + limit.encode()
+            kept = Envelope(envelope.sender, envelope.recipient, head)
+            lane = f"over {over.kind} {over.who}"
+            await self._store(NewArrival("over", kept, lane, self._clock.now()))
         except (MailError, TryLater):
-            pass  # it would have been refused; or it comes again, and is told then
+            pass  # the mail would be refused; or it comes again, and its sender is told then
 
+    async def _store(self, new: NewArrival) -> int:
+        """Commit an arrival, ring play, and return the arrival's number.
 
-class Storing:
-    """Stores what comes, in groups where several clients send; for an event loop.
-
-    All that comes while one group is being committed is the next group: one job of the writer,
-    one commit, one wake-up of the loop, one ring. While several clients send mail after mail, a
-    group begins when each of them has handed one in, or `GATHER_S` after the one before. Where one
-    client sends alone, the loop itself commits each mail, at once: to hand it to a thread and back
-    takes longer than its row.
-
-    Args:
-        ring: called after a commit that stored something, by the loop or the writer's thread.
-    """
-
-    def __init__(self, writer: Writer, ring: Callable[[], None]) -> None:
-        self._writer = writer
-        self._ring = ring
-        self._waiting: deque[_Waiting] = deque()
-        self._is_asked = False
-        self._senders: dict[asyncio.Task[Any] | None, float] = {}
-        self._begun = 0.0
-        self._timer: asyncio.TimerHandle | None = None
-
-    async def store(self, new: NewArrival) -> int:
-        """The number of what has come, once it is committed. Whoever stops waiting before its
-        group has begun takes it back; after that it is stored all the same.
+        A task that is cancelled before the writer begins takes its arrival back.
 
         Raises:
-            TryLater: the database could not do it.
+            TryLater: the database could not take it.
         """
-        loop = asyncio.get_running_loop()
-        now = loop.time()
-        self._senders[asyncio.current_task()] = now  # each session is a task
-        if len(self._senders) > 1:
-            self._senders = {
-                task: at
-                for task, at in self._senders.items()
-                if at > now - RECENT_S and not (task and task.done())
-            }
         try:
-            if len(self._senders) == 1 and not self._waiting and not self._is_asked:
-                job = partial(arrivals.add_all, group=[new])
-                if (done := self._writer.submit_at_once(job)) is not None:
-                    self._begun = now
-                    (number,) = done.result()
-                    loop.call_soon(self._ring)  # behind the client's 250
-                    return number
-            stored: asyncio.Future[int] = loop.create_future()
-            self._waiting.append((new, stored))
-            # In this order, and the other one in `_gather`: nothing is left lying.
-            if not self._is_asked:
-                begins = self._begun + GATHER_S
-                if now >= begins or len(self._waiting) >= len(self._senders):
-                    self._begin()
-                elif self._timer is None:
-                    self._timer = loop.call_at(begins, self._begin)
-            return await stored
+            future = self._writer.submit(partial(arrivals.add, new=new))
+            number = await asyncio.wrap_future(future)
         except (*UNAVAILABLE, Closed) as error:
             why = reason(error) or type(error).__name__
             log.warning("the database could not take a mail", extra={"because": why})
             raise TryLater("the database could not take a mail") from error
-
-    def _begin(self) -> None:
-        """Have all that waits stored, as one group."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        self._is_asked = True
-        self._begun = asyncio.get_running_loop().time()
-        self._submit(_Group())
-
-    def _submit(self, group: _Group) -> None:
-        try:
-            future = self._writer.submit(partial(self._add, group))
-        except Closed as closed:
-            self._deliver(group, closed)
-        else:
-            loop = asyncio.get_running_loop()
-            future.add_done_callback(partial(self._is_done, group, loop))
-
-    def _gather(self, group: _Group) -> None:
-        """All that waits is in a group that begins; those who have gone are left out."""
-        self._is_asked = False
-        while self._waiting:
-            one = self._waiting.popleft()
-            if not one[1].done():
-                group.members.append(one)
-
-    def _add(self, group: _Group, connection: Connection) -> None:
-        """The job that stores a group."""
-        if not group.members:
-            self._gather(group)
-        new = [new for new, _ in group.members]
-        group.numbers = arrivals.add_all(connection, new) if new else []
-
-    def _is_done(
-        self, group: _Group, loop: asyncio.AbstractEventLoop, future: Future[None]
-    ) -> None:
-        """Called by the writer's thread: the clients come first, then play."""
-        error = future.exception()
-        with contextlib.suppress(RuntimeError):  # the loop is closed, and nobody waits
-            loop.call_soon_threadsafe(self._deliver, group, error)
-        if error is None and group.members:
-            self._ring()
-
-    def _deliver(self, group: _Group, error: BaseException | None) -> None:
-        if error is not None and not group.members:  # its transaction could not even begin
-            self._gather(group)
-        is_fault = error is not None and not isinstance(error, (*UNAVAILABLE, Closed))
-        if is_fault and len(group.members) > 1:  # of one of them; the others need not suffer
-            for one in group.members:
-                if not one[1].done():
-                    self._submit(_Group([one]))
-            return
-        for at, (_, stored) in enumerate(group.members):
-            if stored.done():
-                continue
-            if error is not None:
-                stored.set_exception(error)
-            else:
-                stored.set_result(group.numbers[at])
-
-
-_Waiting: TypeAlias = tuple[NewArrival, "asyncio.Future[int]"]
-
-
-@dataclass(slots=True)
-class _Group:
-    """What is stored together.
-
-    Attributes:
-        members: nobody yet: whoever waits when it begins.
-        numbers: what was stored, in the order of *members*.
-    """
-
-    members: list[_Waiting] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
+        self._ring()
+        return number

@@ -1,12 +1,11 @@
-"""Who waits for whom: mails of a lane in their order, lanes by the time that theirs have taken, and
-play for post."""
+"""The order in which arrivals are carried out: by arrival in a lane, by processor time between
+lanes."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import heapify, heappop, heappush
 from time import perf_counter
 
 from pbmserv.mail.envelope import Source
@@ -14,39 +13,33 @@ from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.store.delivery.arrivals import Arrival
 
 FORGET = 0.5
-"""What the used time of all lanes is multiplied by, each `FORGET_EVERY` mails: what was long ago
-counts less and less."""
+"""Factor for the used time of all lanes, every `FORGET_EVERY` mails: old use counts less."""
 FORGET_EVERY = 500
 NOT_WORTH_KEEPING_S = 0.01
+"""Lanes whose used times differ by less count as equal; an idle lane that used less is dropped."""
+HEAVY_S = 0.03
+"""Processor time in seconds that makes a mail heavy."""
 LANE_MAILS = 100
 LANE_OCTETS = 8 * 1_048_576
-"""What may wait in one lane, eight of the largest mails: others' share of the room is not its to
-take, and what it sends now would only wait for what it has sent."""
+"""Most mails and octets (eight of the largest mails) that may wait in one lane."""
 WARY_S = 2.0
-"""Seconds after its start in which play leaves alone what it may die with: the others come first,
-and their letters."""
+"""Seconds after its start in which play leaves mails alone that it may die with, so that other
+mails and their letters come first."""
 MOST_DEATHS = 2
-"""Times that play may die with a mail before that is kept for a person instead."""
-MUCH = 300
-"""Letters that may wait while play goes on: three claims, so that post need not wait for play."""
-HEAVY_S, REST_S = 0.03, 0.05
-"""Processor time that a mail of a lane has taken, and seconds for which the lane waits then: post
-fetches meanwhile what others have led to, which it cannot while a mail is carried out."""
-AT_WORK_S = 1.0
-"""A post that has claimed nothing for so long is not waited for: it is away, or its relay is."""
+"""Deaths of play with one mail after which the mail is kept for the operator instead."""
 
 
 @dataclass(slots=True)
 class Task:
-    """One arrival on its way through play.
+    """An arrival on its way through play.
 
     Attributes:
-        begun: when it was taken up, as `time.perf_counter` has it.
-        incoming: what was read of it.
-        changes: how often its passwords were looked at once more, since one had been changed.
-        is_to_keep: it could not be carried out; that it is kept is what is left to do.
+        begun: when play took it up (`time.perf_counter`).
+        incoming: the read mail; `None` until it is read.
+        changes: how often its passwords were checked again because one had been changed.
+        is_to_keep: carrying it out failed, and it is to be kept for the operator.
         deaths: how often play has died with it in hand.
-        took_s: processor time that the writer took for it when it tried last.
+        took_s: processor time of the last attempt to carry it out.
     """
 
     arrival: Arrival
@@ -59,123 +52,137 @@ class Task:
 
     @property
     def may_kill(self) -> bool:
-        """Whether play may die with it once more; after `MOST_DEATHS` it is not tried again."""
+        """Whether play may die with it and still tries it; after `MOST_DEATHS` it does not."""
         return 0 < self.deaths < MOST_DEATHS
 
 
 @dataclass(slots=True)
 class Lane:
-    """Those who wait for each other.
+    """Arrivals that wait for each other.
 
     Attributes:
-        used_s: processor time that was taken for it lately.
-        heaviest_s: what one of its last mails took; of each mail before half as much counts.
-        is_held: its first mail is being looked at, or carried out where writers are several.
+        used_s: processor time used lately.
+        heaviest_s: processor time of its heaviest mail; each later mail halves it.
+        is_busy: one of its mails is in play's hands.
     """
 
     name: str
     used_s: float = 0.0
     heaviest_s: float = 0.0
     waiting: deque[Task] = field(default_factory=deque)
-    is_held: bool = False
+    is_busy: bool = False
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether the next mail is expected to be heavy."""
+        return self.heaviest_s > HEAVY_S
 
 
 class Lanes:
-    """All lanes in which somebody waits, or whose used time is worth knowing.
+    """The waiting arrivals of all lanes.
 
-    Attributes:
-        rest_s: seconds for which a lane with heavy mails waits behind the mail before.
+    Of each lane one arrival at a time is in play's hands. Heavy lanes take turns, and after a heavy
+    mail all of them rest for as long as it took. Meanwhile other mails are carried out, and post
+    stores their letters, so that these wait for one heavy mail at most.
     """
 
     def __init__(self) -> None:
-        self.rest_s = 0.0
         self._by_name: dict[str, Lane] = {}
-        self._over = 0
-        self._over_at = self._rests_since = 0.0
+        self._ended = 0
+        self._heavy: Lane | None = None  # the heavy lane that is busy
+        self._rests_until = 0.0
         self._wary_until = perf_counter() + WARY_S
 
     def add(self, task: Task) -> None:
-        """Have a mail wait in its lane."""
-        name = task.arrival.lane
-        lane = self._by_name.get(name)
-        if lane is None:  # it is new, or was forgotten meanwhile
-            lane = self._by_name[name] = Lane(name)
-        lane.waiting.append(task)
+        """Append an arrival to its lane."""
+        self._lane(task).waiting.append(task)
+
+    def ready(self) -> list[Lane]:
+        """Return the lanes whose first arrival may begin, in the order in which they should.
+
+        The lane that has used the least processor time comes first, of equal ones the lane whose
+        mail arrived first. Without that rule a sender with two waiting mails would wait for
+        everybody who comes later with one.
+        """
+        lanes = [lane for lane in self._by_name.values() if lane.waiting and not lane.is_busy]
+        now = perf_counter()
+        if now < self._wary_until:
+            lanes = [lane for lane in lanes if not lane.waiting[0].may_kill]
+        lanes.sort(key=_place)
+        heavy = [lane for lane in lanes if lane.is_heavy]
+        may_begin = [] if self._heavy is not None or now < self._rests_until else heavy[:1]
+        return [lane for lane in lanes if not lane.is_heavy or lane in may_begin]
+
+    def rest_s(self) -> float:
+        """Return the seconds until a heavy lane may begin, 0 if none waits for that alone."""
+        if self._heavy is not None or not any(
+            lane.is_heavy and lane.waiting for lane in self._by_name.values()
+        ):
+            return 0.0
+        return max(0.0, self._rests_until - perf_counter())
+
+    def begin(self, lane: Lane) -> Task:
+        """Take the first arrival of a lane, which is busy until `end` or `put_back`."""
+        lane.is_busy = True
+        if lane.is_heavy:
+            self._heavy = lane
+        return lane.waiting.popleft()
+
+    def end(self, task: Task) -> None:
+        """Note that an arrival is done."""
+        lane = self._lane(task)
+        self._free(lane)
+        lane.heaviest_s = max(task.took_s, lane.heaviest_s / 2)
+        if task.took_s > HEAVY_S:
+            self._rests_until = perf_counter() + task.took_s
+        self._ended += 1
+        if self._ended % FORGET_EVERY == 0:
+            for other in self._by_name.values():
+                other.used_s *= FORGET
+        if not lane.waiting and lane.used_s < NOT_WORTH_KEEPING_S:
+            del self._by_name[lane.name]
 
     def put_back(self, task: Task) -> None:
-        """Have a mail wait again, in its turn."""
-        name = task.arrival.lane
-        waiting = self._by_name.setdefault(name, Lane(name)).waiting
-        later = (n for n, one in enumerate(waiting) if one.arrival.id > task.arrival.id)
-        waiting.insert(next(later, len(waiting)), task)
+        """Have an arrival wait again, as the first one of its lane."""
+        lane = self._lane(task)
+        self._free(lane)
+        lane.waiting.appendleft(task)
 
-    def in_turn(self) -> Iterator[Lane]:
-        """Each time the lane that has had the least of the time, among those with something to
-        begin; who asks for the next one has begun it. Hundreds, when many wait, are looked at once.
+    def charge(self, task: Task, seconds: float) -> None:
+        """Add processor time to what a lane has used."""
+        self._lane(task).used_s += seconds
 
-        Of lanes that have had about as much the one whose mail came first: where there is more than
-        can be done, who has two mails waiting would else be behind all that come with one.
-        """
-        ready = [
-            (int(one.used_s / NOT_WORTH_KEEPING_S), 0, one.waiting[0].arrival.id, one)
-            for one in self._by_name.values()
-            if one.waiting and not one.is_held
-        ]
-        heapify(ready)
-        is_first = True
-        while ready:
-            used, begun, _, lane = heappop(ready)
-            if perf_counter() < self._wary_until and lane.waiting[0].may_kill:
-                continue
-            if self.rest_s and lane.heaviest_s > HEAVY_S and (not is_first or self._rests()):
-                continue  # what was begun is committed before
-            yield lane
-            is_first = False
-            if lane.waiting and not lane.is_held:  # next time behind what others have waiting
-                heappush(ready, (used, begun + 1, lane.waiting[0].arrival.id, lane))
+    def _lane(self, task: Task) -> Lane:
+        return self._by_name.setdefault(task.arrival.lane, Lane(task.arrival.lane))
 
-    def _rests(self) -> bool:
-        """Whether a lane with heavy mails must still wait, however many others come meanwhile."""
-        now = perf_counter()
-        since = self._rests_since or now
-        is_over = now >= min(since, self._over_at) + self.rest_s
-        self._rests_since = 0.0 if is_over else since
-        return not is_over
+    def _free(self, lane: Lane) -> None:
+        lane.is_busy = False
+        if self._heavy is lane:
+            self._heavy = None
 
-    def pause(self, longest_s: float) -> float:
-        """Seconds until somebody may be in turn who was not; who rested may have begun since."""
-        rests = perf_counter() < self._rests_since + 2 * self.rest_s
-        return self.rest_s if rests else longest_s
 
-    def over(self, lane: Lane) -> None:
-        """A mail of a lane is over: forget a lane in which nothing waits, but not what it has used
-        lately."""
-        self._over += 1
-        self._over_at = perf_counter()
-        if self._over % FORGET_EVERY == 0:
-            for one in self._by_name.values():
-                one.used_s *= FORGET
-        is_known = self._by_name.get(lane.name) is lane  # else it was forgotten, and began anew
-        is_idle = not lane.waiting and not lane.is_held and lane.used_s < NOT_WORTH_KEEPING_S
-        if is_known and is_idle:
-            del self._by_name[lane.name]
+def _place(lane: Lane) -> tuple[int, int]:
+    return int(lane.used_s / NOT_WORTH_KEEPING_S), lane.waiting[0].arrival.id
 
 
 class Shares:
-    """What of each lane waits, as a door knows it: what it found in the store when it last looked,
-    and what it has stored since. Thread-safe."""
+    """How much waits in each lane, as a door knows it. Thread-safe.
+
+    The door counts the mails that it stores, and replaces its counts by the store's every second.
+    """
 
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[int, int]] = {}
 
-    def found(self, waiting: Mapping[str, tuple[int, int]]) -> None:
-        """So many mails and octets of each lane wait now."""
+    def replace(self, waiting: Mapping[str, tuple[int, int]]) -> None:
+        """Replace the counts: mails and octets by lane."""
         self._waiting = dict(waiting)
 
     def lane_for(self, source: Source, player: int, octets: int) -> str | None:
-        """The lane in which one more mail may wait, which is counted there; ``None``: too many do.
+        """Count one more mail and return its lane; `None` if the lane is full.
 
-        It is that of its reply address's player, else of who sends it from where.
+        A mail to a reply address belongs to the lane of the address's player, another one to that
+        of its sender and network.
         """
         lane = f"player {player}" if player else f"{source.network} {source.sender}"[:300]
         mails, before = self._waiting.get(lane, (0, 0))
@@ -186,14 +193,14 @@ class Shares:
 
 
 def blamed(deaths: Mapping[int, int], in_hand: Sequence[int]) -> dict[int, int]:
-    """How often play has died with which mails, after it has died with these in hand.
+    """Return how often play has died with each arrival, after it died with these in hand.
 
-    When it dies with one alone that it has died with before, beside others, then the others are
-    cleared: they need not wait for their trial.
+    If play dies with a single arrival for the second time, then the arrivals that were beside it
+    the first time are cleared.
     """
-    found = dict(deaths)
+    counts = dict(deaths)
     for number in in_hand:
-        found[number] = found.get(number, 0) + 1
-    if len(in_hand) == 1 and found[in_hand[0]] > 1:
-        return {number: times for number, times in found.items() if times > 1}
-    return found
+        counts[number] = counts.get(number, 0) + 1
+    if len(in_hand) == 1 and counts[in_hand[0]] > 1:
+        return {number: times for number, times in counts.items() if times > 1}
+    return counts

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from pbmserv.config.settings import Settings
 from pbmserv.errors import ConfigError, StillWorking
 from pbmserv.letters.environment import environment
+from pbmserv.mail.envelope import Envelope
 from pbmserv.net import listening
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.net.listening import AT_ONCE, Listening
@@ -336,43 +337,58 @@ def _limits(name: str, settings: Settings, divided: Shares) -> ConnectionLimits:
     return ConnectionLimits(name, bounds(divided.web, divided.web_own), settings.web_proxies)
 
 
+class PagesDoor(Protocol):
+    """The door as pages need it."""
+
+    async def form(self, kind: str, values: Mapping[str, Any]) -> int:
+        """See `Door.form`."""
+        ...
+
+    async def page_mail(self, envelope: Envelope) -> int:
+        """See `Door.page_mail`."""
+        ...
+
+
 class WebStage:
-    """What the pages ask of the service.
+    """The service behind the pages.
 
     Args:
-        send: has a form stored; its number.
-        side: carries out what operators' pages change.
+        base: settings and databases.
+        door: stores forms and mails of pages.
+        side: carries out the changes of operators' pages.
+
+    Attributes:
+        web_requests: the pages of players and the public.
+        operators: the pages of operators.
     """
 
-    def __init__(
-        self, base: Base, send: Callable[[str, dict[str, Any]], Awaitable[int]], side: Side
-    ) -> None:
+    def __init__(self, base: Base, door: PagesDoor, side: Side) -> None:
         self._base = base
-        self.send = send
+        self.door = door
         self._store: str | None = None
         windows = Lockout(base.clock)
         services = base.services(Positions(base.registry), Memo(), windows, base.traffic())
         self.web_requests = web_requests.WebRequests(
-            services, base.game, base.clock, self._ask, self._hand_in, send
+            services, base.game, base.clock, self._ask, self._hand_in, door.form
         )
         self.operators = operators.pages(base, services, side)
 
-    async def _ask(self, name: str, values: dict[str, Any]) -> Any:
-        """Have a form carried out as mails are, and wait for what comes of it.
+    async def _ask(self, kind: str, values: Mapping[str, Any]) -> Any:
+        """Have a form carried out, and return its result.
 
         Raises:
-            StillWorking: that takes long.
+            StillWorking: it is stored, and takes long.
         """
-        number = await self.send(name, values)
+        number = await self.door.form(kind, values)
         return await _result(partial(self._look, number))
 
-    async def _hand_in(self, mail: dict[str, Any], taken: Callable[[], tuple[bool, Any]]) -> Any:
-        """Have a mail stored that a page has written, and wait until it was carried out.
+    async def _hand_in(self, envelope: Envelope, taken: Callable[[], tuple[bool, Any]]) -> Any:
+        """Have a mail that a page has written carried out, and return what *taken* finds then.
 
         Raises:
-            StillWorking: that takes long.
+            StillWorking: it is stored, and takes long.
         """
-        await self.send("press", mail)
+        await self.door.page_mail(envelope)
         return await _result(taken)
 
     def _look(self, number: int) -> tuple[bool, Any]:
@@ -386,7 +402,7 @@ class WebStage:
 
 
 async def _result(look: Callable[[], tuple[bool, Any]]) -> Any:
-    """What *look* finds, once it says that it is there."""
+    """Call *look* until it says that the result is there, and return that."""
     end = monotonic() + FORM_S
     while monotonic() < end:
         done, result = await asyncio.to_thread(look)

@@ -1,7 +1,7 @@
-"""The parts of each stage, wired; which process has which of them is `supervisor`'s business.
+"""The parts of each stage and how they are wired.
 
-Each stage is made of a `Base` alone: what it needs of another it asks for by `link`, or, where all
-are in one process (tests), directly.
+Each stage is made of a `Base`. What it needs of another stage it gets as an argument: a client that
+asks another process, or, in tests with one process, the other stage's own part.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from random import random
-from typing import Any
 
 from pbmserv.config.settings import Settings
 from pbmserv.inbound.auth.verdict import Senders, Trusted
@@ -27,15 +26,15 @@ from pbmserv.service.accounts.web_requests import Forms
 from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Lockout, Passwords
 from pbmserv.service.bots.bot_worker import BotMoves, BotWorker, Moves
-from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.core.results import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.delivery.incoming import IncomingMail, MailReader
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.shared_counts import Book, Counting
-from pbmserv.service.operators.deeds import Deed, Operators, Signature
+from pbmserv.service.operators.deeds import Operators, Signature
 from pbmserv.service.operators.health import RelayState
+from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.queues import KeptMails, PutOffMails
 from pbmserv.service.time.retention import Expiry, Kept
 from pbmserv.service.time.scheduler import Rounds, Scheduler
@@ -61,7 +60,7 @@ Ring = Callable[[], None]
 
 
 def _senders(settings: Settings, names: Resolver | None) -> Senders | None:
-    """Return what checks senders; ``None`` if the settings turn that off."""
+    """Return the checker of senders; `None` if the settings turn it off."""
     if not settings.sender_checks:
         return None
     trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)
@@ -72,15 +71,17 @@ class DoorStage:
     """Takes mails in.
 
     Args:
+        base: settings and databases.
         ring: wakes play.
-        names: answers questions about domains; default: this machine's name servers.
+        names: resolves domains; default: this machine's name servers.
     """
 
     def __init__(self, base: Base, ring: Ring, names: Resolver | None = None) -> None:
         settings = base.settings
         self._base = base
+        self.clock = base.clock
         self.writer = open_writer(base.mail)
-        book = None  # counted in memory alone, where there is only one door
+        book = None  # a single door counts in memory
         if not base.game.is_sqlite:
             book = Book("mails", base.game, self.writer, base.clock)
         self.counting = Counting([book] if book else [])
@@ -106,33 +107,32 @@ class DoorStage:
         )
 
     def run_once(self) -> None:
-        """Remove what play has settled, and measure what texts take."""
+        """Remove settled arrivals, measure the room that texts take, and beat."""
         if self._removal is not None:
             self._removal.run_once()
         self._measure()
         now = self._base.clock.now()
         self.quota.measure(now)
         if self._beat_at is None or now - self._beat_at >= BEAT:
-            beat = partial(arrivals.beat, now=now)
-            self.writer.submit_between(beat, is_synced=False).result()
+            self.writer.submit(partial(arrivals.beat, now=now)).result()
             self._beat_at = now
 
     def _measure(self) -> None:
-        """What waits, in each lane and in all."""
+        """Count what waits, in each lane and in all."""
         with self._base.mail.reading.connect() as connection:
             waiting = arrivals.by_lane(connection)
-        self.door.shares.found(waiting)
-        self.quota.waits(sum([octets for _, octets in waiting.values()]))
+        self.door.shares.replace(waiting)
+        self.quota.waits(sum(octets for _, octets in waiting.values()))
 
     def start(self) -> None:
-        """Begin to say that it lives, to remove what is done, and to count with others."""
+        """Begin to beat, to remove settled arrivals, and to count together with other doors."""
         self.run_once()
         self.counting.run_once()
         self.counting.start()
         self._rounds.start()
 
     def stop(self) -> None:
-        """End; what is stored stays."""
+        """End the threads."""
         self._rounds.stop(STOP_S)
         if self.senders is not None:
             self.senders.close()
@@ -140,21 +140,23 @@ class DoorStage:
         self.writer.close()
 
     def vitals(self) -> list[Vital]:
-        """How its threads are."""
+        """Return the states of the threads."""
         return [*self.writer.vitals(), self._rounds.vital()]
 
 
 class PlayStage:
-    """Carries out what has arrived, and looks at clocks; the only one that changes a game.
+    """Carries out what has arrived, and acts when clocks run out; alone changes games.
 
     Args:
-        ring_post, ring_bots: wake them.
+        base: settings and databases.
+        ring_post: wakes post.
+        ring_bots: wakes the bots.
         passwords: makes and checks hashes; default: argon2id as its authors advise.
         current: tells the supervisor which mail is being carried out.
-        suspects: arrivals with which play has died, and how often.
+        suspects: how often play has died with an arrival, by its number.
+        names: resolves domains; default: this machine's name servers.
         by: name under which this process claims mails on PostgreSQL.
-        names: answers questions about domains; default: this machine's name servers.
-        has_own_door: whether the door lives and dies with play, in one process.
+        has_own_door: whether the door is part of the same process, and so gives no beat.
     """
 
     def __init__(
@@ -203,7 +205,6 @@ class PlayStage:
             ring_bots=ring_bots,
             current=current,
             suspects=suspects,
-            keeps_order=base.game.is_sqlite,
             senders=self.senders,
         )
         self.rows = WrittenRows(self.writer, clock, partial(bounces.refused, self.services))
@@ -232,24 +233,9 @@ class PlayStage:
             self.arrivals.tidy, "tidying", 10.0, "what is done could not be forgotten"
         )
 
-    def answers(self) -> Mapping[str, Callable[..., Any]]:
-        """What post, bots and operators' commands may ask of it."""
-        rows = self.rows
-        return {
-            "claim": rows.claim,
-            "keep": rows.keep,
-            "renew": rows.renew,
-            "settle": rows.settle,
-            "act": self.bot_moves.act,
-            "put_off": self.bot_moves.put_off,
-            "keep_report": self.bot_moves.keep_report,
-            "operate": self._operate,
-            "retry_kept": self.kept_mails.retry,
-        }
-
     def start(self) -> None:
-        """Begin. The heartbeat first of all, so that a move which waited for us is not charged
-        with our outage; then what others have counted, and a process before us."""
+        """Begin. The heartbeat comes first, so that a move is not charged with our outage; then
+        the counts of other processes and of a predecessor."""
         self.scheduler.begin()
         self.counting.run_once()
         self.counting.start()
@@ -259,13 +245,13 @@ class PlayStage:
         self._putting_off.start()
 
     def stop(self) -> None:
-        """Finish what is in hand; what waits is carried out at the next start."""
+        """Finish the mails under way; the others wait for the next start."""
         self._tidying.stop(STOP_S)
         self._putting_off.stop(STOP_S)
         self.scheduler.stop(STOP_S)
         self.play.stop(STOP_S)
         with contextlib.suppress(*UNAVAILABLE, Closed):
-            self.arrivals.let_go()
+            self.arrivals.release()
         if self.senders is not None:
             self.senders.close()
         self.checks.close()
@@ -273,14 +259,14 @@ class PlayStage:
         self.writer.close()
 
     def retry(self, mail_id: int, incoming: IncomingMail) -> bool:
-        """Carry a kept mail out once more; False when it is no longer kept.
+        """Carry a kept mail out again; return whether it was still kept.
 
         Raises:
-            Exception: whatever failed; the mail is still kept.
+            Exception: carrying it out failed; the mail is still kept.
         """
-        looked = self.checks.vet(incoming).result()
+        checked = self.checks.vet(incoming).result()
         now = self.clock.now()
-        job = partial(self.mails.carry_out_kept, looked, mail_id, now)
+        job = partial(self.mails.carry_out_kept, checked, mail_id, now)
         done = self.writer.submit(job).result()
         self.positions.remember(done.played)
         self._ring_post()
@@ -289,14 +275,18 @@ class PlayStage:
     def _keep(self, mail_id: int, fault: str) -> None:
         self.writer.submit(partial(self.mails.keep_put_off, mail_id, fault)).result()
 
-    def _operate(self, by: Signature, deed: Callable[[CommandContext, Signature], Deed]) -> Deed:
-        """As `Operators.do`, and what it tells people goes out at once."""
-        done = self.operators.do(by, deed)
+    def carry_out(self, by: Signature, order: Order) -> str:
+        """Carry out an order of an operator; return a sentence for the operator.
+
+        Raises:
+            OperatorError: it cannot be done, or no reason is given; nothing has changed.
+        """
+        done = self.operators.do(by, order)
         self._ring_post()
-        return done
+        return done.said
 
     def vitals(self) -> list[Vital]:
-        """How its threads are."""
+        """Return the states of the threads."""
         parts = self.scheduler, self.play, self._tidying, self._putting_off
         rounds = [part.vital() for part in parts]
         return [*self.writer.vitals(), *rounds]
@@ -352,11 +342,11 @@ class PostStage:
         self.relay.close()
 
     def relay_state(self) -> RelayState:
-        """How the relay is."""
+        """Return the state of the relay."""
         return RelayState(*self.sender.failures)
 
     def vitals(self) -> list[Vital]:
-        """How its threads are."""
+        """Return the states of the threads."""
         return self.sender.vitals()
 
 
@@ -364,9 +354,10 @@ class BotsStage:
     """Thinks for the bots.
 
     Args:
-        moves: makes what was thought of.
-        watch: tells the supervisor which board is being thought about.
-        tick_s: as `BotWorker` has it.
+        base: settings and databases.
+        moves: makes the moves.
+        watch: tells the supervisor which board the bots think about.
+        tick_s: see `BotWorker`.
     """
 
     def __init__(
@@ -377,13 +368,13 @@ class BotsStage:
         )
 
     def start(self) -> None:
-        """Begin to think."""
+        """Start the thread."""
         self.bot_worker.start()
 
     def stop(self) -> None:
-        """Finish the thought in hand."""
+        """Finish the board in hand, and end."""
         self.bot_worker.stop(STOP_S)
 
     def vitals(self) -> list[Vital]:
-        """How its thread is."""
+        """Return the state of the thread."""
         return [self.bot_worker.vital()]

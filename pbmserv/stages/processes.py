@@ -8,65 +8,72 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pbmserv.engine.registry import Equipped
+from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.monitoring.metrics import Vital
-from pbmserv.outbound.outbox import OutboxRows, Result, WrittenRows
-from pbmserv.service.bots.bot_worker import TICK_S, Moves, Thought
+from pbmserv.outbound.outbox import OutboxRows, WrittenRows
+from pbmserv.service.auth.passwords import Lockout, Memo
+from pbmserv.service.bots.bot_worker import TICK_S
+from pbmserv.service.delivery import bounces
+from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
-from pbmserv.stages import listeners, operators
+from pbmserv.stages import answers, listeners, operators
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import NONE, THREADS, CurrentWork
-from pbmserv.stages.link import Answering, Answers, Asking, Bell, Ring, claimant
 from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, WebStage
+from pbmserv.stages.messages import AskState, StageState, StoreForm, StorePageMail
 from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
+from pbmserv.stages.places import claimant
+from pbmserv.stages.play_client import MovesOfPlay, OutboxOfPlay
 from pbmserv.stages.preflight import stage_of_process
+from pbmserv.stages.questions import Answering, Asking
 from pbmserv.stages.reloading import Reload
-from pbmserv.stages.state import Stages, StageState, counted
-from pbmserv.store.bots import Asked
-from pbmserv.store.delivery import arrivals
-from pbmserv.store.delivery.outbox import QueuedLetter
-from pbmserv.store.operators import health as rows
+from pbmserv.stages.rings import Bell, Ring
+from pbmserv.stages.state import Stages, own_numbers
+from pbmserv.store.boards.moves import Positions
+from pbmserv.store.core.writer import open_writer
 
 SWITCH_S = 0.0005
-"""Seconds after which another thread of the door (one removes mails every second) lets its loop go
-on; Python's 5 ms are four times what a client waits otherwise."""
+"""Seconds after which another thread of the door gives the interpreter back to its event loop;
+Python's 5 ms are four times what a client waits otherwise."""
 
 NICE = {"post": 2, "play": 7, "bots": 10}
-"""Niceness by stage: the door answers waiting clients first, bots come last."""
+"""Niceness by stage: the door answers waiting clients first, the bots come last."""
 
-OTHERS_END_S = 5.0
-"""Seconds that play waits at its end for those who ask it."""
+ASKERS_END_S = 5.0
+"""Seconds for which an ending play waits for the processes that ask it."""
 
 BEAT, BEAT_S = 1, 1.0
-"""What web notes as its work, and how often in seconds: what it is at has no number."""
+"""What web notes as its work, which has no number, and how often in seconds."""
 SEEN_THREADS = THREADS - 1
-"""Threads of web at most: all that can be seen, but for the event loop's own."""
+"""Threads of web at most: all that the supervisor can see, but for the event loop's own."""
 T = TypeVar("T")
 
 log = logging.getLogger("pbmserv.stages")
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What a process is given by its parent.
+class Setup:
+    """What a process gets from its parent.
 
     Attributes:
-        folder: where the stages of this machine meet.
-        current: shows the parent what it is at.
-        stages: all that run on this machine.
-        posts: how many send.
-        suspects: arrivals with which play has died, and how often.
-        ready: says that clients may come.
+        base: databases, keys and games.
+        bound: the listening sockets.
+        folder: the folder in which the stages of this server meet.
+        stages: the names of all processes of this server.
+        posts: number of processes that send.
+        current: shows the parent the work in hand.
+        suspects: how often play has died with an arrival, by its number.
+        ready: tells the parent that clients may come.
     """
 
     base: Base
@@ -79,105 +86,57 @@ class Given:
     ready: Callable[[], None]
 
 
-class AskedRows:
-    """Has play change the outbox, which it alone may write on SQLite; see `OutboxRows`."""
-
-    def __init__(self, play: Asking) -> None:
-        self._play = play
-
-    def claim(
-        self,
-        by: str,
-        most: int,
-        in_hand: Collection[int] = (),
-        avoiding: Collection[str] = (),
-        since: datetime | None = None,
-    ) -> list[QueuedLetter]:
-        rows: list[QueuedLetter] = self._play.ask("claim", by, most, in_hand, avoiding, since)
-        return rows
-
-    def keep(self, packed: Mapping[int, bytes]) -> None:
-        self._play.ask("keep", packed)
-
-    def renew(self, ids: Sequence[int], until: datetime) -> None:
-        self._play.ask("renew", ids, until)
-
-    def settle(self, results: Sequence[Result]) -> None:
-        self._play.ask("settle", results)
-
-
-class _AskedMoves:
-    """Has play make the moves of bots."""
-
-    def __init__(self, play: Asking) -> None:
-        self._play = play
-
-    def act(self, board_id: int, thought: Thought | None) -> None:
-        self._play.ask("act", board_id, thought)
-
-    def put_off(self, board_id: int) -> None:
-        self._play.ask("put_off", board_id)
-
-    def keep_report(self, asked: Asked, words: Mapping[str, Any]) -> None:
-        self._play.ask("keep_report", asked, words)
-
-
-def run(name: str, given: Given) -> None:
+def run(name: str, setup: Setup) -> None:
     """Run the stage of a process until SIGTERM."""
     kind = stage_of_process(name)
     with contextlib.suppress(OSError):  # some sandboxes forbid a change of priority
         os.nice(NICE.get(kind, 0))
-    base = given.base
+    base = setup.base
     try:
         base.read_keys()
-        asyncio.run(_STAGES[kind](name, base, given))
+        asyncio.run(_STAGES[kind](name, base, setup))
     finally:
         base.close()
 
 
-async def _until_stopped(given: Given, reload: Reload, stop: Callable[[], Awaitable[None]]) -> None:
-    """Say that this stage is ready, wait for SIGTERM, and end."""
+async def _until_stopped(setup: Setup, reload: Reload, stop: Callable[[], Awaitable[None]]) -> None:
+    """Tell the parent that this stage is ready, wait for SIGTERM, and stop."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(signum, stopping.set)
     loop.add_signal_handler(signal.SIGHUP, reload.ask)
     reloading = asyncio.create_task(reload.run(), name="reloading")
-    given.ready()
+    setup.ready()
     await stopping.wait()
     reloading.cancel()
     await stop()
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def _reload(name: str, base: Base, given: Given, post: PostStage | None = None) -> Reload:
+def _reload(name: str, base: Base, setup: Setup, post: PostStage | None = None) -> Reload:
     named = base.settings.dkim_keys if post else ()
     signer = post.signer if post else None
     ring: KeyRing = base.mail_domain.ring
-    certificate = given.bound.certificate if name == "door" else None
+    certificate = setup.bound.certificate if name == "door" else None
     return Reload(name, base.game, ring, signer, named, certificate)
 
 
-async def _door(name: str, base: Base, given: Given) -> None:
+async def _door(name: str, base: Base, setup: Setup) -> None:
     sys.setswitchinterval(SWITCH_S)
-    stage = DoorStage(base, Bell(given.folder / "play.ring").ring)
+    stage = DoorStage(base, Bell(setup.folder / "play.ring").ring)
     listening = MailPorts(
-        base, stage.door, given.bound, listeners.shares(given.base.settings, given.bound)
+        base, stage.door, setup.bound, listeners.shares(setup.base.settings, setup.bound)
     )
-    loop = asyncio.get_running_loop()
-
-    def form(kind: str, values: dict[str, Any]) -> int:
-        return asyncio.run_coroutine_threadsafe(stage.door.form(kind, values), loop).result()
 
     def state() -> StageState:
         texts = stage.quota.taken, stage.quota.most
-        return StageState(stage.vitals(), listening.slots(), None, texts, counted())
+        return StageState(tuple(stage.vitals()), listening.slots(), None, texts, own_numbers())
 
-    def write() -> None:
-        stage.writer.submit(partial(arrivals.write, now=base.clock.now())).result()
-
-    answers: Answers = {"form": form, "state": state, "write": write}
-    answering = Answering(given.folder / f"{name}.sock", answers)
+    answering = Answering(
+        setup.folder / f"{name}.sock",
+        answers.of_door(stage, asyncio.get_running_loop(), state),
+    )
     stage.start()
     await listening.open()
     answering.start()
@@ -187,67 +146,57 @@ async def _door(name: str, base: Base, given: Given) -> None:
         await listening.close()
         await asyncio.to_thread(stage.stop)
 
-    await _until_stopped(given, _reload(name, base, given), stop)
+    await _until_stopped(setup, _reload(name, base, setup), stop)
 
 
-async def _play(name: str, base: Base, given: Given) -> None:
-    bells = [Bell(given.folder / f"post{n}.ring") for n in range(1, given.posts + 1)]
+async def _play(name: str, base: Base, setup: Setup) -> None:
+    bells = [Bell(setup.folder / f"post{n}.ring") for n in range(1, setup.posts + 1)]
 
     def ring_post() -> None:
         for bell in bells:
             bell.ring()
 
-    ring_bots = Bell(given.folder / "bots.ring").ring
+    ring_bots = Bell(setup.folder / "bots.ring").ring
     stage = PlayStage(
         base,
         ring_post,
         ring_bots,
-        current=given.current,
-        suspects=given.suspects,
-        by=claimant(given.folder, name),
+        current=setup.current,
+        suspects=setup.suspects,
+        by=claimant(setup.folder, name),
     )
 
     def state() -> StageState:
-        number, seconds = given.current.longest()
+        number, seconds = setup.current.longest()
         doing = f"arrival {number} for {seconds:.1f} s" if number else ""
-        return StageState(stage.vitals(), counted=counted(), doing=doing)
+        return StageState(tuple(stage.vitals()), counted=own_numbers(), doing=doing)
 
-    def write() -> None:
-        stage.writer.submit(partial(rows.write, now=base.clock.now())).result()
-
-    answers = {**stage.answers(), "state": state, "write": write}
-    answering = Answering(given.folder / f"{name}.sock", answers)
-    ring = Ring(given.folder / "play.ring", stage.play.ring)
+    answering = Answering(setup.folder / f"{name}.sock", answers.of_play(stage, state))
+    ring = Ring(setup.folder / "play.ring", stage.play.ring)
     await asyncio.to_thread(stage.start)
     ring.start()
     answering.start()
 
     async def stop() -> None:
         ring.close()
-        # Who has just sent a letter says so before it ends: else that letter would go out again.
-        await asyncio.to_thread(answering.wait_for_all, OTHERS_END_S)
+        # A post settles the letters that it has just sent; else they would go out again.
+        await asyncio.to_thread(answering.wait_for_askers, ASKERS_END_S)
         answering.close()
         await asyncio.to_thread(stage.stop)
 
-    await _until_stopped(given, _reload(name, base, given), stop)
+    await _until_stopped(setup, _reload(name, base, setup), stop)
 
 
-async def _post(name: str, base: Base, given: Given) -> None:
-    written: OutboxRows
-    close: Callable[[], None] = _nothing
-    end: Callable[[], None] = _nothing
-    if base.game.is_sqlite:
-        play = Asking(given.folder / "play.sock")
-        written, end = AskedRows(play), play.end
-    else:
-        written, close = _own_rows(base)
-    stage = PostStage(base, written, watch=given.current, by=claimant(given.folder, name))
+async def _post(name: str, base: Base, setup: Setup) -> None:
+    play = Asking(setup.folder / "play.sock")
+    written, close = (OutboxOfPlay(play), play.close) if base.game.is_sqlite else _own_rows(base)
+    stage = PostStage(base, written, watch=setup.current, by=claimant(setup.folder, name))
 
-    def state() -> StageState:
-        return StageState(stage.vitals(), relay=stage.relay_state(), counted=counted())
+    def state(_: AskState) -> StageState:
+        return StageState(tuple(stage.vitals()), relay=stage.relay_state(), counted=own_numbers())
 
-    answering = Answering(given.folder / f"{name}.sock", {"state": state})
-    ring = Ring(given.folder / f"{name}.ring", stage.sender.wake)
+    answering = Answering(setup.folder / f"{name}.sock", {AskState: state})
+    ring = Ring(setup.folder / f"{name}.ring", stage.sender.wake)
     stage.start()
     ring.start()
     answering.start()
@@ -255,39 +204,33 @@ async def _post(name: str, base: Base, given: Given) -> None:
     async def stop() -> None:
         ring.close()
         answering.close()
-        end()
+        play.end()
         await asyncio.to_thread(stage.stop)
         close()
 
-    await _until_stopped(given, _reload(name, base, given, stage), stop)
+    await _until_stopped(setup, _reload(name, base, setup, stage), stop)
 
 
 def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
-    """On PostgreSQL a post changes the outbox itself."""
-    from pbmserv.service.auth.passwords import Lockout, Memo
-    from pbmserv.service.delivery import bounces
-    from pbmserv.store.boards.moves import Positions
-    from pbmserv.store.core.writer import open_writer
-
+    """Return what changes the outbox in this process, on PostgreSQL, and what closes it."""
     writer = open_writer(base.game)
     positions = Positions(base.registry)
     services = base.services(positions, Memo(), Lockout(base.clock), base.traffic())
     return WrittenRows(writer, base.clock, partial(bounces.refused, services)), writer.close
 
 
-async def _bots(name: str, base: Base, given: Given) -> None:
-    play = Asking(given.folder / "play.sock")
-    moves: Moves = _AskedMoves(play)
-    stage = BotsStage(base, moves, given.current, TICK_S)
+async def _bots(name: str, base: Base, setup: Setup) -> None:
+    play = Asking(setup.folder / "play.sock")
+    stage = BotsStage(base, MovesOfPlay(play), setup.current, TICK_S)
 
     doing = "; ".join(game.equipment() for game in base.registry if isinstance(game, Equipped))
     log.info("bots think", extra={"equipment": doing})
 
-    def state() -> StageState:
-        return StageState(stage.vitals(), counted=counted(), doing=doing)
+    def state(_: AskState) -> StageState:
+        return StageState(tuple(stage.vitals()), counted=own_numbers(), doing=doing)
 
-    answering = Answering(given.folder / f"{name}.sock", {"state": state})
-    ring = Ring(given.folder / "bots.ring", stage.bot_worker.ask)
+    answering = Answering(setup.folder / f"{name}.sock", {AskState: state})
+    ring = Ring(setup.folder / "bots.ring", stage.bot_worker.ask)
     stage.start()
     ring.start()
     answering.start()
@@ -298,49 +241,60 @@ async def _bots(name: str, base: Base, given: Given) -> None:
         play.end()
         await asyncio.to_thread(stage.stop)
 
-    await _until_stopped(given, _reload(name, base, given), stop)
+    await _until_stopped(setup, _reload(name, base, setup), stop)
 
 
-async def _web(name: str, base: Base, given: Given) -> None:
-    asyncio.get_running_loop().set_default_executor(_Watched(given.current))
-    door = Asking(given.folder / "door.sock")
-
-    async def send(kind: str, values: dict[str, Any]) -> int:
-        number: int = await asyncio.to_thread(door.ask, "form", kind, values)
-        return number
-
-    stage = WebStage(base, send, operators.OfPages(base.settings))
-    others = tuple(one for one in given.stages if one != name)
+async def _web(name: str, base: Base, setup: Setup) -> None:
+    asyncio.get_running_loop().set_default_executor(_Watched(setup.current))
+    door = _DoorOfPages(Asking(setup.folder / "door.sock"))
+    stage = WebStage(base, door, operators.OperatorOrders(base.settings))
+    others = tuple(process for process in setup.stages if process != name)
     loop_vital = Vital("web", True, 0.0, 60.0)
     listening: WebPorts | None = None
 
     def state() -> StageState:
         slots = listening.slots() if listening else {}
-        return StageState((loop_vital,), slots, counted=counted())
+        return StageState((loop_vital,), slots, counted=own_numbers())
 
-    stages = Stages(given.folder, others, state)
-    folder = given.base.settings.data_dir
+    stages = Stages(setup.folder, others, state)
+    folder = setup.base.settings.data_dir
     health = Health(stages.parts, folder, base.mail, base.game, stages.write, base.clock)
 
     async def metrics() -> bytes:
         return await numbers(health, await asyncio.to_thread(stages.counted))
 
-    divided = listeners.shares(given.base.settings, given.bound)
-    listening = WebPorts(base, stage, health, metrics, given.bound, divided)
+    divided = listeners.shares(setup.base.settings, setup.bound)
+    listening = WebPorts(base, stage, health, metrics, setup.bound, divided)
     await listening.open()
-    beating = asyncio.create_task(_beat(given.current), name="beat")
+    beating = asyncio.create_task(_beat(setup.current), name="beat")
 
     async def stop() -> None:
         beating.cancel()
-        given.current.clear()
+        setup.current.clear()
         await listening.close()
         stages.close()
 
-    await _until_stopped(given, _reload(name, base, given), stop)
+    await _until_stopped(setup, _reload(name, base, setup), stop)
+
+
+class _DoorOfPages:
+    """The door as pages need it, in another process; see `PagesDoor`."""
+
+    def __init__(self, door: Asking) -> None:
+        self._door = door
+
+    async def form(self, kind: str, values: Mapping[str, Any]) -> int:
+        return await asyncio.to_thread(self._door.ask, StoreForm(kind, values))
+
+    async def page_mail(self, envelope: Envelope) -> int:
+        number = await asyncio.to_thread(self._door.ask, StorePageMail(envelope))
+        if isinstance(number, Over):
+            raise TooMany(number)
+        return number
 
 
 class _Watched(ThreadPoolExecutor):
-    """The event loop's threads, which show the supervisor that they come back from a game, too."""
+    """The event loop's threads, which show the supervisor whether they return from a game."""
 
     def __init__(self, current: CurrentWork) -> None:
         super().__init__(min(SEEN_THREADS, (os.cpu_count() or 1) + 4), "asyncio")
@@ -358,14 +312,10 @@ class _Watched(ThreadPoolExecutor):
 
 
 async def _beat(current: CurrentWork) -> None:
-    """Show the supervisor that the event loop comes back from what requests ask of a game."""
+    """Show the supervisor that the event loop returns from the games that requests call."""
     while True:
         current.at(BEAT)
         await asyncio.sleep(BEAT_S)
-
-
-def _nothing() -> None:
-    """There is nothing to close."""
 
 
 _STAGES = {"door": _door, "play": _play, "post": _post, "bots": _bots, "web": _web}

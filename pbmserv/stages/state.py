@@ -1,11 +1,12 @@
-"""How each stage is, for those who look after the server: pages, Prometheus, `pbmserv status`."""
+"""The state of all stages for operators: health pages, Prometheus, `pbmserv status`."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
@@ -17,80 +18,66 @@ from prometheus_client.registry import Collector
 from pbmserv.clock import span
 from pbmserv.monitoring import metrics
 from pbmserv.monitoring.metrics import Vital
-from pbmserv.service.operators.health import Parts, RelayState, Slots
-from pbmserv.stages.link import Asking, Unanswered
+from pbmserv.service.operators.health import Parts, RelayState
+from pbmserv.stages.messages import AskState, ProbeWrite, StageState
+from pbmserv.stages.questions import Asking, Unanswered
 from pbmserv.store.operators.health import Queues
 
 PATIENCE_S = 2.0
-"""Seconds that a stage has to answer."""
+"""Seconds that a stage has for its answer."""
 NO_PATIENCE_S = 0.1
+"""Seconds that a command waits for a stage that does not listen."""
 FRESH_S = 0.5
+"""Seconds for which states that were asked for are used again."""
 WRITING = ("door", "play")
 """Stages that store something for good."""
 RUNS_S = 90
-"""Seconds since it was last heard of for which a server is said to run: it beats every 30."""
+"""Seconds since its last sign of life for which a server counts as running: it gives one every
+30."""
 
 
-@dataclass(frozen=True, slots=True)
-class StageState:
-    """One stage as it is now.
-
-    Attributes:
-        vitals: its threads.
-        slots: connections by listener.
-        relay: how the relay is, if the stage sends.
-        texts: octets that texts of mails take, and may take; ``None``: it does not know.
-        counted: what it has counted, as Prometheus reads it.
-        doing: what is in hand, for people; ``""``: nothing, or nothing of interest.
-    """
-
-    vitals: Sequence[Vital]
-    slots: Mapping[str, Slots] = field(default_factory=dict)
-    relay: RelayState | None = None
-    texts: tuple[int, int] | None = None
-    counted: bytes = b""
-    doing: str = ""
-
-
-def counted() -> bytes:
-    """What this process has counted."""
+def own_numbers() -> bytes:
+    """Return what this process has counted, in the format of Prometheus."""
     return generate_latest(metrics.REGISTRY)
 
 
-def heard(folder: Path) -> dict[str, StageState]:
-    """The stages of the server that meets there; of one that is stuck only that it is."""
-    found = {}
+def states(folder: Path) -> dict[str, StageState]:
+    """Return the states of the stages that meet in a folder.
+
+    A stage that does not answer is in it, too; a socket that its process has left behind is not.
+    """
+    answers = {}
     for path in sorted(folder.glob("*.sock")):
         try:
-            found[path.stem] = Asking(path, NO_PATIENCE_S, PATIENCE_S).ask("state")
+            with closing(Asking(path, NO_PATIENCE_S, PATIENCE_S)) as asking:
+                answers[path.stem] = asking.ask(AskState())
         except Unanswered as error:
-            # A socket that nobody listens at was left behind.
             if not isinstance(error.__cause__, (ConnectionRefusedError, FileNotFoundError)):
-                found[path.stem] = StageState((_ended(path.stem),), doing="does not answer")
-    return found
+                answers[path.stem] = StageState((_ended(path.stem),), doing="does not answer")
+    return answers
 
 
 def runs(queues: Queues) -> bool:
-    """Whether a server has been heard of."""
+    """Whether a server has given a sign of life lately."""
     return queues.beat_s is not None and abs(queues.beat_s) <= RUNS_S
 
 
 def running(queues: Queues) -> str:
-    """The same as a sentence for operators."""
+    """Return a sentence for operators that says whether a server runs."""
     if queues.beat_s is None or queues.up_since is None:
         return "No server has ever run on this database."
     if queues.beat_s < -RUNS_S:
         ahead = span(-queues.beat_s)
         return f"A clock is wrong: the server's last sign of life lies {ahead} ahead of now."
-    heard_ago = f"its last sign of life was {span(max(0.0, queues.beat_s))} ago"
+    last_sign = f"its last sign of life was {span(max(0.0, queues.beat_s))} ago"
     if not runs(queues):
-        return f"No server runs: {heard_ago}."
-    return f"A server has been running since {queues.up_since:%Y-%m-%d %H:%M} UTC; {heard_ago}."
+        return f"No server runs: {last_sign}."
+    return f"A server has been running since {queues.up_since:%Y-%m-%d %H:%M} UTC; {last_sign}."
 
 
 def waiting(queues: Queues) -> list[tuple[str, str, str]]:
-    """What waits, how many of it, and for how long the oldest has."""
-    found = {
+    """Return the rows of a table of queues: name, number of entries, age of the oldest."""
+    lines = {
         "mails to carry out": queues.mails,
         "mails kept for the operator": queues.kept,
         "letters due": queues.due,
@@ -100,82 +87,82 @@ def waiting(queues: Queues) -> list[tuple[str, str, str]]:
         "digests due": queues.digests,
     }
     rows = [
-        (what, str(one.count), span(one.oldest_s) if one.count else "")
-        for what, one in found.items()
+        (name, str(queue.count), span(queue.oldest_s) if queue.count else "")
+        for name, queue in lines.items()
     ]
     return rows + [(f"letters {state}", str(n), "") for state, n in sorted(queues.letters.items())]
 
 
 class Stages:
-    """Asks the stages of this machine how they are.
+    """Asks the stages of this machine for their states.
 
     Args:
-        folder: where their sockets are.
-        names: of those that are to be there.
-        own: of the stage in which this is.
+        folder: of their sockets.
+        names: the other processes of this server.
+        own: returns the state of this process.
     """
 
     def __init__(self, folder: Path, names: Sequence[str], own: Callable[[], StageState]) -> None:
         self._asked = {
             name: Asking(folder / f"{name}.sock", PATIENCE_S, PATIENCE_S) for name in names
         }
-        self._writes = [Asking(folder / f"{n}.sock", PATIENCE_S) for n in names if n in WRITING]
+        self._probed = [
+            Asking(folder / f"{name}.sock", PATIENCE_S) for name in names if name in WRITING
+        ]
         self._own = own
         self._turn = threading.Lock()
-        self._seen: dict[str, StageState] | None = None
-        self._seen_at = 0.0
+        self._states: dict[str, StageState] | None = None
+        self._asked_at = 0.0
         self._looking = ThreadPoolExecutor(max(1, len(names)), "look")
-        self._writing = ThreadPoolExecutor(1, "probe")
+        self._probing = ThreadPoolExecutor(1, "probe")
 
     def look(self) -> dict[str, StageState]:
-        """All of them, as they were `FRESH_S` ago at most; one that does not answer has a thread
-        that has ended."""
+        """Return all states, at most `FRESH_S` old; a stage that does not answer has ended."""
         with self._turn:
-            if self._seen is None or monotonic() - self._seen_at >= FRESH_S:
-                self._seen = {
-                    "web": self._own(),
-                    **dict(self._looking.map(_state, self._asked.items())),
-                }
-                self._seen_at = monotonic()
-            return self._seen
+            if self._states is None or monotonic() - self._asked_at >= FRESH_S:
+                others = self._looking.map(_state, self._asked.items())
+                self._states = {"web": self._own(), **dict(others)}
+                self._asked_at = monotonic()
+            return self._states
 
     def parts(self) -> Parts:
-        """The same, as `Health` wants it."""
-        found = list(self.look().values())
+        """Return the states as `Health` needs them."""
+        states_ = list(self.look().values())
         return Parts(
-            [vital for one in found for vital in one.vitals],
-            {name: slots for one in found for name, slots in one.slots.items()},
-            next((one.relay for one in found if one.relay), RelayState(0, False)),
-            next((one.texts for one in found if one.texts), (0, 1)),
+            [vital for state in states_ for vital in state.vitals],
+            {name: slots for state in states_ for name, slots in state.slots.items()},
+            next((state.relay for state in states_ if state.relay), RelayState(0, False)),
+            next((state.texts for state in states_ if state.texts), (0, 1)),
         )
 
     def write(self) -> Future[None]:
-        """Has all that store something here do so, as `Health` tries it."""
-        return self._writing.submit(self._write)
+        """Have every stage that stores something write a row, as `Health` needs it."""
+        return self._probing.submit(self._write)
 
     def _write(self) -> None:
-        for asking in self._writes:
-            asking.ask("write")
+        for asking in self._probed:
+            asking.ask(ProbeWrite())
 
     def counted(self) -> bytes:
-        """What all of them have counted, added up; memory and time by stage."""
+        """Return the sums of what all stages have counted; memory and time by stage."""
         registry = CollectorRegistry()
-        registry.register(_Sum({name: one.counted for name, one in self.look().items()}))
+        registry.register(_Sum({name: state.counted for name, state in self.look().items()}))
         return generate_latest(registry)
 
     def close(self) -> None:
-        """Ask no more."""
-        for pool in (self._looking, self._writing):
+        """Stop asking."""
+        for pool in (self._looking, self._probing):
             pool.shutdown(wait=False, cancel_futures=True)
+        for asking in (*self._asked.values(), *self._probed):
+            asking.close()
 
 
 def _state(item: tuple[str, Asking]) -> tuple[str, StageState]:
     name, asking = item
     try:
-        found: StageState = asking.ask("state")
+        return name, asking.ask(AskState())
     except Unanswered:
-        found = StageState((_ended(name),))
-    return name, found
+        return name, StageState((_ended(name),))
 
 
 def _ended(name: str) -> Vital:
@@ -184,7 +171,7 @@ def _ended(name: str) -> Vital:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sum(Collector):
-    """Texts of several processes as one."""
+    """The numbers of several processes as one; `texts` has those of each stage."""
 
     texts: Mapping[str, bytes]
 
@@ -197,14 +184,14 @@ class _Sum(Collector):
                     family.name, Metric(family.name, family.documentation, family.type)
                 )
                 values = samples.setdefault(kept.name, {})
-                for one in family.samples:
-                    if one.name.endswith("_created"):
+                for sample in family.samples:
+                    if sample.name.endswith("_created"):
                         continue
-                    is_own = one.name.startswith("process_")
-                    labels = {**one.labels, "stage": stage} if is_own else one.labels
-                    key = one.name, tuple(sorted(labels.items()))
-                    values[key] = values.get(key, 0.0) + one.value
+                    is_own = sample.name.startswith("process_")
+                    labels = {**sample.labels, "stage": stage} if is_own else sample.labels
+                    key = sample.name, tuple(sorted(labels.items()))
+                    values[key] = values.get(key, 0.0) + sample.value
         for name, family in families.items():
-            for (sample, pairs), value in samples[name].items():
-                family.add_sample(sample, dict(pairs), value)
+            for (sample_name, pairs), value in samples[name].items():
+                family.add_sample(sample_name, dict(pairs), value)
         return list(families.values())

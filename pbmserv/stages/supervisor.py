@@ -1,10 +1,11 @@
-"""The parent of a server's processes: one for each stage, started again when it dies.
+"""The parent of a server's processes: it forks one for each stage, and again when one dies.
 
-It forks before it has any thread or connection, so that what all have imported is in memory once.
-It holds the listening sockets, passes signals on, and sees which mail play is at: a mail that
-play dies with, or that keeps it for longer than any may, is carried out alone the next time, and
-the time after that kept for a person. Likewise it sees which letter a post makes and which board
-the bots think about; who does not come back from one is killed, and its successor sets that aside.
+It forks before it has any thread or connection, so that imported code is in memory once. It holds
+the listening sockets and passes signals on. It sees which mail play carries out, which letter a
+post makes, and which board the bots think about, and kills a process that does not return from its
+work. The next play carries out such a mail, or one with which play has died, with nothing beside
+it, and after the second death keeps it for the operator. Post and the bots set such a letter or
+board aside.
 """
 
 from __future__ import annotations
@@ -31,17 +32,19 @@ from pbmserv.stages.current_work import NONE, CurrentWork, Pauses, Stuck
 from pbmserv.stages.lanes import blamed
 from pbmserv.stages.listeners import Bound
 from pbmserv.stages.preflight import STAGES, stage_of_process
-from pbmserv.stages.processes import Given, run
-from pbmserv.store.core.database import words_of
+from pbmserv.stages.processes import Setup, run
+from pbmserv.store.core.database import outage_line
 
 SHARED = 4
-"""How many times as long a mail may keep play on PostgreSQL, where another host's lock may keep it,
-too; and how many times as long a letter may keep a post and a board the bots, who are niced."""
+"""Factor for the time that a mail may take on PostgreSQL, where it may wait for a lock of another
+host, and for that of a letter or a board, since post and the bots are niced."""
 LOOK_S = 0.25
+"""Seconds between two looks at the processes."""
 FIRST_PAUSE_S = 0.1
+"""Seconds until a dead process is started again; each further death doubles them."""
 LONGEST_PAUSE_S = 10.0
 LASTING_S = 30.0
-"""A process that lived for so long starts with `FIRST_PAUSE_S` again."""
+"""Seconds of life after which the pause is `FIRST_PAUSE_S` again."""
 STOP_S = 25.0
 """Seconds that processes have to end by themselves."""
 PR_SET_PDEATHSIG = 1
@@ -53,7 +56,7 @@ _WORK = {
     "bots": ("a board keeps the bots", "board"),
     "web": ("a request keeps web", "beat"),
 }
-"""Who is watched: what the log says, and what the numbers are of."""
+"""The watched stages: the sentence for the log, and what the number of their work is."""
 
 _log = logging.getLogger("pbmserv.stages")
 
@@ -65,8 +68,8 @@ class _Child:
     Attributes:
         pid: 0 while it does not run.
         again_at: when it is started again.
-        current: what it is at.
-        stuck: what it was killed over.
+        current: its work in hand.
+        stuck: the work over which it was killed.
     """
 
     name: str
@@ -84,9 +87,11 @@ class Supervisor:
     """Runs the stages of one server on this machine.
 
     Args:
-        folder: where their sockets lie.
-        stages: which of `STAGES`.
-        ready: called once, when all of them are.
+        base: databases, keys and games, disconnected.
+        bound: the listening sockets.
+        folder: the folder in which the processes meet.
+        stages: some of `STAGES`.
+        ready: called once, when all processes are ready.
     """
 
     base: Base
@@ -98,31 +103,31 @@ class Supervisor:
     _suspects: dict[int, int] = field(default_factory=dict)
     _pauses: Pauses = field(default_factory=Pauses)
     _is_stopping: bool = False
-    _is_told: bool = False
+    _is_ready: bool = False
     _code: int = 0
 
     def run(self) -> int:
-        """Serve until SIGTERM or SIGINT; the process's exit code."""
+        """Serve until SIGTERM or SIGINT; return the process's exit code."""
         posts = _posts() if "post" in self.stages else 0
         names: list[str] = []
         for stage in STAGES:
             if stage in self.stages:
                 names += [f"post{n}" for n in range(1, posts + 1)] if stage == "post" else [stage]
         self._children = {name: _Child(name) for name in names}
-        letters = Stuck()  # one for all posts: what one was killed over comes to another next
+        letters = Stuck()  # shared by all posts: the letter comes to another one next
         for name in names:
             if name.startswith("post"):
                 self._children[name].current = CurrentWork(letters)
-        told, tell = os.pipe()
-        alive, hold = os.pipe()  # nobody writes: children see its end when we are gone
-        os.set_blocking(told, False)
+        ready_end, telling_end = os.pipe()
+        alive_end, held_end = os.pipe()  # nothing is written: children see its end when we are gone
+        os.set_blocking(ready_end, False)
 
         def child(name: str) -> None:
-            os.close(told)
-            os.close(hold)
-            _die_with_parent(alive)
+            os.close(ready_end)
+            os.close(held_end)
+            _die_with_parent(alive_end)
             self.bound.keep_only(name)
-            given = Given(
+            setup = Setup(
                 self.base,
                 self.bound,
                 self.folder,
@@ -130,9 +135,9 @@ class Supervisor:
                 max(1, posts),
                 self._children[name].current,
                 dict(self._suspects),
-                lambda: _write(tell, f"{name}\n"),
+                lambda: _write(telling_end, f"{name}\n"),
             )
-            run(name, given)
+            run(name, setup)
 
         for signum, handler in (
             (signal.SIGTERM, self._stop),
@@ -141,15 +146,15 @@ class Supervisor:
         ):
             signal.signal(signum, handler)
         with selectors.DefaultSelector() as selector:
-            selector.register(told, selectors.EVENT_READ)
+            selector.register(ready_end, selectors.EVENT_READ)
             while not self._is_stopping:
                 self._start_due(child)
                 for _ in selector.select(LOOK_S):
-                    self._hear(told)
+                    self._note_ready(ready_end)
                 self._reap()
                 self._look_at_work()
         self._end()
-        for end in (told, tell, alive, hold):
+        for end in (ready_end, telling_end, alive_end, held_end):
             os.close(end)
         return self._code
 
@@ -170,26 +175,26 @@ class Supervisor:
                 child.started_at = monotonic()
                 sys.stdout.flush()
                 sys.stderr.flush()
-                # A signal to a child that still has our handlers would be lost: it waits.
+                # A signal to a child that still has our handlers would be lost; blocked, it waits.
                 signal.pthread_sigmask(signal.SIG_BLOCK, _HANDLED)
                 try:
                     child.pid = os.fork()
                     if not child.pid:
-                        _live(child.name, main, self.base.settings)
+                        _run_child(child.name, main, self.base.settings)
                 finally:
                     signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
 
-    def _hear(self, told: int) -> None:
-        """Take note of those that are ready."""
+    def _note_ready(self, pipe: int) -> None:
+        """Note the processes that say that they are ready."""
         with contextlib.suppress(BlockingIOError):
-            for name in os.read(told, 4096).decode().split():
+            for name in os.read(pipe, 4096).decode().split():
                 self._children[name].is_ready = True
-        if not self._is_told and all(child.is_ready for child in self._children.values()):
-            self._is_told = True
+        if not self._is_ready and all(child.is_ready for child in self._children.values()):
+            self._is_ready = True
             self.ready()
 
     def _reap(self) -> None:
-        """Take note of those that have died, and when they start again."""
+        """Note the processes that have died, and when they start again."""
         for child in self._children.values():
             if not child.pid:
                 continue
@@ -205,7 +210,7 @@ class Supervisor:
                 child.pause_s = FIRST_PAUSE_S
             child.pid, child.again_at = 0, monotonic() + child.pause_s
             facts = {"stage": child.name, "code": code, "lived_s": round(lived, 1)}
-            if not self._is_told and not self._is_stopping:  # it would die again and again
+            if not self._is_ready and not self._is_stopping:  # it would die at each start
                 _log.error("a process has died before all were ready", extra=facts)
                 self._code, self._is_stopping = 1, True
             elif not self._is_stopping:
@@ -214,7 +219,7 @@ class Supervisor:
             self._suspect(child)
 
     def _suspect(self, child: _Child) -> None:
-        """Remember what a process was stuck in; of play, else all that it died with."""
+        """Remember the work in which a process was stuck; of play also what it died with."""
         if child.name == "play":
             in_hand = [child.stuck] if child.stuck != NONE else child.current.all()
             self._suspects = blamed(self._suspects, in_hand)
@@ -224,7 +229,7 @@ class Supervisor:
         child.current.clear()
 
     def _look_at_work(self) -> None:
-        """End a process that does not come back from a piece of its work."""
+        """Kill each process that does not return from its work in hand."""
         resumed_at = self._pauses.look()
         is_shared = not self.base.settings.database.startswith("sqlite")
         for child in self._children.values():
@@ -239,7 +244,7 @@ class Supervisor:
                 _kill(child, signal.SIGKILL)
 
     def _end(self) -> None:
-        """End all, and wait for them. Nobody new is let in: the listening sockets go first."""
+        """Close the listening sockets, then end all processes and wait for them."""
         self.bound.close()
         for child in self._children.values():
             _kill(child, signal.SIGTERM)
@@ -255,24 +260,26 @@ class Supervisor:
 
 
 def _posts() -> int:
-    """How many processes send: the cores less one, which the door and play have."""
+    """Return the number of processes that send: the cores less one for the door and play."""
     return max(1, min(8, (os.cpu_count() or 1) - 1))
 
 
-def _live(name: str, main: Callable[[str], None], settings: Settings) -> None:
-    """What a forked child does; it never comes back."""
+def _run_child(name: str, main: Callable[[str], None], settings: Settings) -> None:
+    """Run a forked child; this never returns."""
     code = 1
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all; the parent tells us
+        signal.signal(
+            signal.SIGINT, signal.SIG_IGN
+        )  # Ctrl-C reaches all processes; the parent ends us
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
         logs.configure(settings.log_level, settings.log_format)
         _show_as(f"pbmserv {name}")
         main(name)
         code = 0
-    except BaseException as error:  # noqa: BLE001 - whatever it was, the parent starts it again
-        reason = words_of(error)
+    except BaseException as error:  # noqa: BLE001 - the parent starts the process again
+        reason = outage_line(error)
         if isinstance(error, PermissionError):
             reason = f"{error.filename}: {error.strerror}"
         if reason is None:
@@ -288,20 +295,20 @@ def _live(name: str, main: Callable[[str], None], settings: Settings) -> None:
 
 
 def _show_as(name: str) -> None:
-    """Let `ps -o comm` and `top` tell the processes from each other."""
+    """Set the name that `ps -o comm` and `top` show."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             Path("/proc/self/comm").write_text(name)
 
 
-def _die_with_parent(alive: int) -> None:
-    """End as soon as the parent is gone, however it went."""
+def _die_with_parent(alive_end: int) -> None:
+    """End as soon as the parent is gone, even if it was killed."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
     def watch() -> None:
-        os.read(alive, 1)
+        os.read(alive_end, 1)
         os.kill(os.getpid(), signal.SIGTERM)
         sleep(STOP_S)
         os._exit(1)

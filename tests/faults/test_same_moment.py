@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import smtplib
 import threading
 from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
-from processes import wait_until
-from running import PATIENCE_S, MovableClock, Running, start
+from running import MovableClock, Running, start
 from seating import HIDINGS, Table, seat_pairs
 from sqlalchemy import Connection, func, select, text
 from wire import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.stages import play as play_stage
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.moves import record
-from pbmserv.store.core.writer import Job
 from pbmserv.store.tables import boards as boards_table
 from pbmserv.store.tables.boards import seats
 from pbmserv.store.tables.mail import inbox
@@ -242,37 +236,3 @@ def test_who_waits_for_a_board_sees_what_the_other_one_did(
                     watcher.rollback()
             boards.accept(first, table.board, one.id, now)
         assert waiting.result(20) == (two.userid,)
-
-
-def test_mails_that_come_together_wait_for_more_and_one_that_comes_alone_does_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On SQLite: PostgreSQL groups commits itself."""
-    monkeypatch.setattr(play_stage, "GATHER_S", 10.0 * PATIENCE_S)
-    url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
-    with start(url, tmp_path) as server:
-        for n in range(3):  # each is carried out before this comes back
-            assert server.send("solo@players.example", f"help {n}").startswith("250")
-        assert rows(server) == 3
-        server.settle()
-
-        begun, goes_on = threading.Event(), threading.Event()
-        hand_in = server.server.writer.submit_all
-
-        def held(jobs: Sequence[Job], most_s: float) -> list[Future[Any]]:
-            begun.set()
-            assert goes_on.wait(PATIENCE_S)
-            return hand_in(jobs, most_s)
-
-        with smtplib.SMTP("127.0.0.1", server.port) as client, monkeypatch.context() as holding:
-            holding.setattr(server.server.writer, "submit_all", held)
-            for n in range(4):
-                sender = f"p{n}@players.example"
-                client.sendmail(sender, OURS, mail(sender, "help"))
-                assert begun.wait(PATIENCE_S)  # the others come while the first is carried out
-            goes_on.set()
-            wait_until(lambda: len(server.relay.delivered) == 4, "the first one's letter")
-            assert rows(server) == 4
-    with start(url, tmp_path) as server:  # a stop ended the wait, and left them where they were
-        server.carry_out()
-        assert rows(server) == 7

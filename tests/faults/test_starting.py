@@ -25,7 +25,7 @@ from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.files import make_private
 from pbmserv.net.listening import bind
-from pbmserv.stages.link import first_place, meeting_place
+from pbmserv.stages.places import first_place, meeting_place
 from pbmserv.stages.preflight import must_be_set, places
 
 pytestmark = pytest.mark.slow

@@ -67,13 +67,12 @@ class Shelf:
     def __init__(self) -> None:
         self.arrived: list[NewArrival] = []
 
-    def submit_at_once(self, job: Any) -> Future[list[int]]:
-        """As a writer does with what one client sends alone."""
-        before = len(self.arrived)
-        self.arrived += job.keywords["group"]
-        done: Future[list[int]] = Future()
-        done.set_result(list(range(before + 1, len(self.arrived) + 1)))
-        return done
+    def submit(self, job: Any) -> Future[int]:
+        """Store an arrival at once."""
+        self.arrived.append(job.keywords["new"])
+        stored: Future[int] = Future()
+        stored.set_result(len(self.arrived))
+        return stored
 
     def has_room(self, _octets: int, *, for_postmaster: bool) -> bool:
         """As a quota says: always."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,9 @@ from pbmserv.cli.main import run
 from pbmserv.config.settings import load
 from pbmserv.errors import OperatorError
 from pbmserv.files import held, turn
-from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.stages.operators import OfPages
+from pbmserv.service.operators.orders import RestoreUser, SuspendUser
+from pbmserv.stages.operators import OperatorOrders
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.accounts import players as rows
@@ -79,14 +78,14 @@ def test_commands_write_while_the_server_has_the_file(
         assert "nobody" in said.err
         wait_until(lambda: len(list(box.glob("*"))) == 2, "the letter that tells her")
         # Their pages do it in the same way.
-        pages = OfPages(load(os.environ, None).settings)
+        pages = OperatorOrders(load(os.environ, None).settings)
         signed = Signature("olga", "a test")
-        assert pages.do(signed, partial(people.restore, userid="alice")).action == "restore"
+        assert "alice may play again" in pages.do(signed, RestoreUser("alice"))
         assert not is_suspended()
         assert pages.retry(99, signed) == "There is no kept mail 99."
         with pytest.raises(OperatorError, match="not suspended"):
-            pages.do(signed, partial(people.restore, userid="alice"))
-    pages.do(signed, partial(people.suspend, userid="alice", end_games=False))
+            pages.do(signed, RestoreUser("alice"))
+    pages.do(signed, SuspendUser("alice", end_games=False))
     assert pages.retry(99, signed) == "There is no kept mail 99."
     assert is_suspended()
     assert run(["user", "restore", "alice", *WHY]) == 0  # nobody plays: it writes for itself

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
+import threading
+from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from indoors import Indoors, address_of, indoors
 from seating import HIDINGS, seat_pairs
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from pbmserv.mail.envelope import Envelope
+from pbmserv.service.core.results import Done
+from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.stages import lanes
 from pbmserv.stages.lanes import LANE_MAILS, LANE_OCTETS
-from pbmserv.store.core.writer import Job
 from pbmserv.store.tables.mail import inbox
 
 pytestmark = pytest.mark.both_databases
@@ -70,29 +71,29 @@ def test_a_player_of_a_reply_address_waits_for_nobody_else(server: Indoors) -> N
     assert hand_in(server, FLOOD, HIDINGS[1], other) == "250"
 
 
-@pytest.mark.sqlite_alone  # on PostgreSQL a lane has one mail in hand, and other writers go on
 def test_who_comes_meanwhile_waits_for_one_mail_and_not_for_all_that_are_there(
     server: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lanes, "NOT_WORTH_KEEPING_S", 1e-9)  # whatever it takes is much
-    writer, groups = server.server.writer, list[int]()
-    hand_over = writer.submit_all
+    mails, late = server.server.play_stage.mails, list[str]()
+    carry_out = mails.carry_out
 
-    def one_at_a_time(jobs: Sequence[Job], _most_s: float) -> list[Future[Any]]:
-        futures = hand_over(jobs, -1.0)
-        if not groups:
-            assert hand_in(server, CAROL) == "250"
-        groups.append(len(jobs))
-        return futures
+    def meanwhile(incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
+        if not late:
+            late.append("comes")
+            coming = threading.Thread(target=lambda: late.append(hand_in(server, CAROL)))
+            coming.start()
+            coming.join()
+        return carry_out(incoming, now, connection)
 
-    monkeypatch.setattr(writer, "submit_all", one_at_a_time)
+    monkeypatch.setattr(mails, "carry_out", meanwhile)
     for _ in range(5):
         assert hand_in(server, FLOOD) == "250"
     server.server.play_stage.play.run_until_idle()
+    assert late == ["comes", "250"]
     with server.server.database.reading.connect() as connection:
         asked = connection.execute(select(inbox.c.sender).order_by(inbox.c.id))
         assert list(asked.scalars()) == [FLOOD, CAROL, *[FLOOD] * 4]
-    assert groups == [5, 5, 4, 3, 2, 1]
 
 
 def test_forms_of_pages_are_never_put_off(server: Indoors) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection
 
 from pbmserv.mail.envelope import Envelope
 from pbmserv.store.core.database import Database
@@ -35,27 +35,11 @@ def _new(lane: str, raw: bytes = b"x") -> NewArrival:
 
 def _stored(store: Database, lanes: Sequence[str]) -> list[int]:
     with store.writing.begin() as connection:
-        return arrivals.add_all(connection, [_new(lane) for lane in lanes])
+        return [arrivals.add(connection, _new(lane)) for lane in lanes]
 
 
 def _claimed(connection: Connection, most: int = 100, by: str = "one") -> list[int]:
     return [one.id for one in arrivals.claim(connection, by, NOW, UNTIL, most, most)]
-
-
-def test_a_group_is_one_statement_and_keeps_its_order(store: Database) -> None:
-    group = [_new(f"player {n % 7}", str(n).encode()) for n in range(300)]
-    statements: list[str] = []
-    with store.writing.begin() as connection:
-        event.listen(
-            connection, "before_cursor_execute", lambda *given: statements.append(given[2])
-        )
-        numbers = arrivals.add_all(connection, group)
-    assert len(statements) == 1
-    with store.reading.connect() as connection:
-        found = arrivals.after(connection, after=0, most=1000)
-    assert numbers == sorted(numbers) == [one.id for one in found]
-    assert [one.envelope.raw for one in found] == [new.envelope.raw for new in group]
-    assert [one.lane for one in found] == [new.lane for new in group]
 
 
 def test_while_one_play_claims_another_leaves_the_lanes_it_takes_from(store: Database) -> None:

@@ -138,7 +138,7 @@ def test_no_connection_is_carried_into_a_forked_process(
     for engine in (database.reading, database.writing):
         engine.connect().close()
     assert connections.open_ones()
-    database.let_go()
+    database.disconnect()
     assert connections.open_ones() == []
     with database.reading.connect() as connection:  # whoever goes on has one of its own
         assert connection.exec_driver_sql("SELECT 1").scalar() == 1

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, bindparam, insert, select, text, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from pbmserv.store.core.database import SYNC, Database
+from pbmserv.store.core import database as database_module
+from pbmserv.store.core.database import Database
 from pbmserv.store.core.statements import Prepared, Savepoint, columns_of
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.tables import boards
@@ -110,26 +112,17 @@ def test_a_savepoint_takes_back_what_came_after_it(database: Database) -> None:
         assert set(connection.execute(select(boards.c.plies)).scalars()) == {1, 3}
 
 
-def test_a_job_need_not_wait_for_the_disk_and_the_next_one_does(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for is_synced, told in ((True, "FULL"), (False, "NORMAL")):  # as ever; tests are in a hurry
-        monkeypatch.setitem(SYNC, is_synced, told)
+def test_each_commit_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_module, "SYNCHRONOUS", "FULL")  # tests are in a hurry
+    usual = Database(f"sqlite:///{tmp_path}/usual.sqlite3")
 
-    def level(connection: Connection) -> str:
-        ADD.run(connection, BOARD)
-        asked = "PRAGMA synchronous" if database.is_sqlite else "SHOW synchronous_commit"
-        return str(connection.exec_driver_sql(asked).scalar())
+    def level(connection: Connection) -> int:
+        return int(connection.exec_driver_sql("PRAGMA synchronous").scalar_one())
 
-    writer = open_writer(database)
-    usual = writer.submit(level).result(PATIENCE_S)
-    quick = writer.submit_between(level, is_synced=False).result(PATIENCE_S)
-    assert writer.submit(level).result(PATIENCE_S) == usual
-    assert quick == ("1" if database.is_sqlite else "off")
-    assert usual == "2" or not database.is_sqlite
+    writer = open_writer(usual)
+    assert writer.submit(level).result(PATIENCE_S) == 2
     writer.close()
-    with database.reading.connect() as connection:
-        assert len(Prepared(SEEN).run(connection, {"least": 0})) == 3
+    usual.close()
 
 
 @pytest.fixture

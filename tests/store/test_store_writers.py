@@ -9,6 +9,7 @@ from concurrent.futures import Future, wait
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from time import thread_time
 
 import pytest
 from sqlalchemy import Connection, func, select
@@ -18,9 +19,16 @@ from pbmserv.errors import ServerFault
 from pbmserv.store.accounts import players
 from pbmserv.store.core import database as session
 from pbmserv.store.core import schema
-from pbmserv.store.core import writer as writers
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.writer import ATTEMPTS, BATCH, Closed, GroupWriter, PoolWriter, open_writer
+from pbmserv.store.core.writer import (
+    ATTEMPTS,
+    BATCH,
+    GROUP_S,
+    Closed,
+    GroupWriter,
+    PoolWriter,
+    open_writer,
+)
 from pbmserv.store.tables.accounts import players as players_table
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -141,104 +149,6 @@ def test_closing_finishes_what_was_submitted_and_takes_no_more(database: Databas
     writer.close()  # twice does no harm
 
 
-def test_jobs_that_are_handed_in_together_fail_one_by_one(database: Database) -> None:
-    def fault(connection: Connection) -> None:
-        players.create(connection, "half", "hash", "half@players.example", NOW)
-        raise LookupError("my own")
-
-    writer = open_writer(database)
-    futures = writer.submit_all([joins("one"), fault, joins("two")])
-    if database.is_sqlite:  # by the thread that handed them in
-        assert all(future.done() for future in futures)
-    wait(futures, PATIENCE_S)
-    assert [type(future.exception()) for future in futures] == [type(None), LookupError, type(None)]
-    assert userids(database) == {"one", "two"}
-    writer.close()
-    with pytest.raises(Closed):
-        writer.submit_all([joins("late")])
-
-
-def test_of_jobs_that_take_long_the_rest_is_not_begun(sqlite: Database) -> None:
-    """But what others have handed in meanwhile is done."""
-    writer = GroupWriter(sqlite)
-    short = list[Future[int]]()
-
-    def long(connection: Connection) -> int:
-        short.append(writer.submit_between(joins("short")))
-        return joins("long")(connection)
-
-    assert [one.done() for one in writer.submit_all([long, joins("never")], -1.0)] == [True]
-    assert short[0].result(PATIENCE_S)
-    assert userids(sqlite) == {"long", "short"}
-    assert len(writer.submit_all([joins("one"), joins("two")], PATIENCE_S)) == 2
-    assert userids(sqlite) == {"long", "short", "one", "two"}
-    writer.close()
-
-
-def test_who_hands_in_several_takes_along_what_waits(sqlite: Database) -> None:
-    writer = GroupWriter(sqlite)
-    gate = Gate()
-    first = writer.submit(gate)
-    assert gate.reached.wait(PATIENCE_S)
-    waiting = writer.submit(joins("waiting"))
-    handing = threading.Thread(target=writer.submit_all, args=([joins("together")],))
-    handing.start()
-    gate.open()
-    handing.join(PATIENCE_S)
-    wait([first, waiting], PATIENCE_S)
-    assert userids(sqlite) == {"waiting", "together"}
-    writer.close()
-
-
-def test_a_short_job_is_done_between_two_of_a_long_group(sqlite: Database) -> None:
-    """What post asks of play: it waits for one mail, not for all that are carried out with it."""
-    writer = GroupWriter(sqlite)
-    gate, later = Gate(), Gate()
-    group: list[Future[object]] = []
-    jobs = (gate, joins("one"), later, joins("two"))
-    handing = threading.Thread(target=lambda: group.extend(writer.submit_all(jobs)))
-    handing.start()
-    assert gate.reached.wait(PATIENCE_S)
-    asked = [
-        writer.submit_between(joins("asked")),
-        writer.submit_between(joins("told"), is_synced=False),
-    ]
-    called_off = writer.submit_between(joins("off"))
-    assert called_off.cancel()
-    gate.open()
-    assert all(one.result(PATIENCE_S) for one in asked)
-    assert later.reached.wait(PATIENCE_S)
-    assert userids(sqlite) == {"asked", "told"}  # committed with what was done before them
-    later.open()
-    handing.join(PATIENCE_S)
-    assert all(future.exception() is None for future in group)
-    assert userids(sqlite) == {"one", "two", "asked", "told"}
-    assert writer.submit_between(joins("alone")).done()
-    writer.close()
-    with pytest.raises(Closed):
-        writer.submit_between(joins("late")).result(PATIENCE_S)
-
-
-def test_a_short_job_between_two_others_fails_alone(sqlite: Database) -> None:
-    writer = GroupWriter(sqlite)
-    gate = Gate()
-    handing = threading.Thread(target=writer.submit_all, args=([gate, joins("one")],))
-    handing.start()
-    assert gate.reached.wait(PATIENCE_S)
-
-    def fault(connection: Connection) -> None:
-        joins("half")(connection)
-        raise LookupError("my own")
-
-    asked = writer.submit_between(fault), writer.submit_between(joins("asked"))
-    gate.open()
-    assert str(asked[0].exception(PATIENCE_S)) == "my own"
-    assert asked[1].result(PATIENCE_S)
-    handing.join(PATIENCE_S)
-    assert userids(sqlite) == {"asked", "one"}
-    writer.close()
-
-
 def test_a_job_that_was_called_off_in_time_is_not_run(database: Database) -> None:
     writer = GroupWriter(database) if database.is_sqlite else PoolWriter(database, threads=1)
     gate = Gate()
@@ -270,6 +180,27 @@ def test_jobs_that_gather_behind_one_commit_share_the_next_one(sqlite: Database)
     gate.open()
     counted.result(PATIENCE_S)
     assert commits == [20]  # the same transaction: it sees what none of them has committed
+    writer.close()
+
+
+def test_a_heavy_job_does_not_delay_the_commit_of_those_behind_it(sqlite: Database) -> None:
+    writer = GroupWriter(sqlite)
+    gate = Gate()
+    writer.submit(gate)
+    assert gate.reached.wait(PATIENCE_S)
+
+    def heavy(connection: Connection) -> None:
+        end = thread_time() + GROUP_S
+        while thread_time() < end:
+            pass
+        joins("heavy")(connection)
+
+    def committed(_: Connection) -> set[str]:
+        return userids(sqlite)
+
+    jobs = [writer.submit(job) for job in (joins("light"), heavy, committed)]
+    gate.open()
+    assert jobs[2].result(PATIENCE_S) == {"light", "heavy"}
     writer.close()
 
 
@@ -317,88 +248,6 @@ def test_a_database_that_somebody_else_holds_fails_the_group_and_then_works_agai
     other.close()
     writer.close()
     database.close()
-
-
-def test_what_an_event_loop_hands_in_is_done_at_once_unless_that_would_take_long(
-    sqlite: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    who: list[str] = []
-
-    def joined(userid: str) -> Callable[[Connection], int]:
-        def job(connection: Connection) -> int:
-            who.append(threading.current_thread().name)
-            return joins(userid)(connection)
-
-        return job
-
-    here = threading.current_thread().name
-    monkeypatch.setattr(writers, "QUICK_S", 60.0)
-    writer = GroupWriter(sqlite)
-    done = writer.submit_at_once(joined("one"))
-    assert done is not None
-    assert done.done()
-    assert userids(sqlite) == {"one"}
-    failed = writer.submit_at_once(joins("one"))
-    assert failed is not None
-    assert failed.done()
-    assert isinstance(failed.exception(), AssertionError)
-    other = sqlite3.connect(tmp_path / "group.sqlite3", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    assert writer.submit_at_once(joined("two")) is None  # somebody else writes
-    waits = writer.submit(joined("two"))
-    other.execute("ROLLBACK")
-    other.close()
-    assert waits.result(PATIENCE_S)
-    monkeypatch.setattr(writers, "QUICK_S", -1.0)
-    assert writer.submit_at_once(joined("three"))
-    assert writer.submit_at_once(joined("four")) is None  # the disk was slow
-    assert who == [here, "pbmserv-writer-0", here]
-    monkeypatch.setattr(writer, "_slow_until", 0.0)
-    writer.close()
-    assert writer.submit_at_once(joins("five")) is None
-    assert userids(sqlite) == {"one", "two", "three"}
-
-
-def test_what_comes_while_an_event_loop_commits_is_the_threads(sqlite: Database) -> None:
-    writer = GroupWriter(sqlite)
-    told: list[Future[str]] = []
-
-    def name(connection: Connection) -> str:
-        return threading.current_thread().name
-
-    def loops(connection: Connection) -> None:
-        told.append(writer.submit_between(name))
-
-    assert writer.submit_at_once(loops)
-    assert told[0].result(PATIENCE_S) == "pbmserv-writer-0"
-    writer.close()
-
-
-def is_closed(writer: GroupWriter) -> bool:
-    try:
-        writer.submit(lambda _: None)
-    except Closed:
-        return True
-    return False
-
-
-def test_what_comes_while_the_last_one_is_committed_hears_that_it_is_closed(
-    sqlite: Database,
-) -> None:
-    writer = GroupWriter(sqlite)
-    closing = threading.Thread(target=writer.close)
-    told: list[Future[object]] = []
-
-    def last(_: Connection) -> None:
-        closing.start()
-        while not is_closed(writer):
-            pass
-        told.append(writer.submit_between(joins("late")))
-
-    assert writer.submit_at_once(last)
-    assert isinstance(told[0].exception(PATIENCE_S), Closed)
-    closing.join(PATIENCE_S)
-    assert "late" not in userids(sqlite)
 
 
 def crossing(

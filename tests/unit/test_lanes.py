@@ -3,38 +3,45 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from time import perf_counter
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.mail.envelope import Envelope
 from pbmserv.stages import lanes as module
-from pbmserv.stages.lanes import (
-    HEAVY_S,
-    MOST_DEATHS,
-    REST_S,
-    WARY_S,
-    Lane,
-    Lanes,
-    Task,
-    blamed,
-)
+from pbmserv.stages.lanes import HEAVY_S, MOST_DEATHS, WARY_S, Lanes, Task, blamed
 from pbmserv.store.delivery.arrivals import Arrival
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NAMES = "abc"
-PATIENCE_S = 20
 
 
-def task(number: int, lane: str = "a") -> Task:
-    return Task(Arrival("mail", Envelope("", "", b""), lane, NOW, id=number), 0.0)
+def task(number: int, lane: str = "a", deaths: int = 0) -> Task:
+    arrival = Arrival("mail", Envelope("", "", b""), lane, NOW, id=number)
+    return Task(arrival, 0.0, deaths=deaths)
 
 
-def taken(lanes: Lanes) -> tuple[Lane, Task] | None:
-    lane = next(lanes.in_turn(), None)
-    return None if lane is None else (lane, lane.waiting.popleft())
+def begin(lanes: Lanes) -> Task | None:
+    """Begin the mail that is next, `None` if no lane is ready."""
+    ready = lanes.ready()
+    return lanes.begin(ready[0]) if ready else None
+
+
+def end(lanes: Lanes, mail: Task | None, took_s: float = 0.0) -> None:
+    """End a mail that took the writer so much processor time."""
+    assert mail is not None
+    mail.took_s = took_s
+    lanes.charge(mail, took_s)
+    lanes.end(mail)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds of lanes that are made from now on; the test moves them."""
+    seconds = [1_000.0]
+    monkeypatch.setattr(module, "perf_counter", lambda: seconds[0])
+    return seconds
 
 
 STEPS = st.lists(
@@ -48,57 +55,36 @@ STEPS = st.lists(
 )
 
 
-FORGOTTEN_WHILE_ONE_IS_IN_HAND: list[tuple[str, object]] = [
-    *(("comes", "a"), ("comes", "a"), ("begins", 0), ("begins", 0)),
-    *(("ends", 0), ("comes", "a"), ("ends", 0)),
-]
-
-
-@given(STEPS, st.sampled_from((0.0, 0.001, 1.0)))
-@example(FORGOTTEN_WHILE_ONE_IS_IN_HAND, 0.001)
-def test_each_mail_has_its_turn(steps: list[tuple[str, object]], took: float) -> None:
-    lanes, begun, order = Lanes(), list[tuple[Lane, Task]](), list[Task]()
+@given(STEPS, st.sampled_from((0.0, 0.001, HEAVY_S)))
+def test_each_mail_has_its_turn_once_and_in_the_order_of_its_lane(
+    steps: list[tuple[str, object]], took_s: float
+) -> None:
+    lanes, under_way, done = Lanes(), list[Task](), list[Task]()
     number = 0
-
-    def begin() -> bool:
-        found = taken(lanes)
-        if found is not None:
-            begun.append(found)
-        return found is not None
-
-    def end(at: int, *, again: bool) -> None:
-        lane, one = begun.pop(at % len(begun))
-        lane.used_s += took
-        if again:
-            lanes.put_back(one)
-        else:
-            order.append(one)
-        lanes.over(lane)
-
     for step, value in steps:
         if step == "comes":
             number += 1
             lanes.add(task(number, str(value)))
         elif step == "begins":
-            begin()
-        elif begun and isinstance(value, int):
-            end(value, again=step == "again")
-    while begun or begin():
-        end(0, again=False)
-    assert sorted(one.arrival.id for one in order) == list(range(1, number + 1))
-
-
-def test_those_of_one_lane_begin_in_their_order_also_when_one_is_put_back() -> None:
-    lanes = Lanes()
-    for number in (1, 2, 3):
-        lanes.add(task(number))
-    first, second = taken(lanes), taken(lanes)
-    assert first is not None
-    assert second is not None
-    lanes.put_back(second[1])
-    lanes.put_back(first[1])
-    found = [taken(lanes) for _ in range(3)]
-    assert [one[1].arrival.id for one in found if one] == [1, 2, 3]
+            if (mail := begin(lanes)) is not None:
+                under_way.append(mail)
+        elif under_way and isinstance(value, int):
+            mail = under_way.pop(value % len(under_way))
+            if step == "again":
+                lanes.put_back(mail)
+            else:
+                end(lanes, mail, took_s)
+                done.append(mail)
+        names = [mail.arrival.lane for mail in under_way]
+        assert len(names) == len(set(names))  # one of each lane
+    while under_way or (mail := begin(lanes)) is not None:
+        mail = under_way.pop() if under_way else mail
+        end(lanes, mail, took_s)
+        done.append(mail)
+    assert sorted(mail.arrival.id for mail in done) == list(range(1, number + 1))
+    for name in NAMES:
+        ids = [mail.arrival.id for mail in done if mail.arrival.lane == name]
+        assert ids == sorted(ids)
 
 
 def test_the_lane_that_has_used_less_is_next() -> None:
@@ -107,10 +93,11 @@ def test_the_lane_that_has_used_less_is_next() -> None:
         lanes.add(task(number, "much" if number < 4 else "little"))
     names = []
     for _ in range(6):
-        found = taken(lanes)
-        assert found is not None
-        found[0].used_s += 1.0 if found[0].name == "much" else 0.1
-        names.append(found[0].name)
+        mail = begin(lanes)
+        assert mail is not None
+        lanes.charge(mail, 1.0 if mail.arrival.lane == "much" else 0.1)
+        lanes.end(mail)
+        names.append(mail.arrival.lane)
     assert names == ["much", "little", "little", "little", "much", "much"]
 
 
@@ -123,73 +110,81 @@ def test_where_more_comes_than_can_be_done_nobody_waits_for_all_that_come_later(
     for number in range(4, 200):
         for late in (2 * number, 2 * number + 1):
             lanes.add(task(late, f"newcomer {late}"))
-        found = taken(lanes)
-        assert found is not None
-        lane, one = found
-        lane.used_s += 0.001
-        lanes.over(lane)
-        order.append(one.arrival.id)
+        mail = begin(lanes)
+        end(lanes, mail, 0.001)
+        assert mail is not None
+        order.append(mail.arrival.id)
     assert order[:3] == [1, 2, 3]
     assert order[3:] == sorted(order[3:])
 
 
-def test_in_one_round_each_lane_begins_once_before_any_begins_twice() -> None:
+def test_who_comes_late_waits_for_one_mail_of_a_flood() -> None:
     lanes = Lanes()
     for number in range(1, 51):
         lanes.add(task(number, "flood"))
+    flood = begin(lanes)
+    assert begin(lanes) is None  # the others of the flood wait for the first
     lanes.add(task(51, "late"))
-    begun = [lane.waiting.popleft().arrival.id for lane in lanes.in_turn()]
-    assert begun == [1, 51, *range(2, 51)]
+    late = begin(lanes)
+    assert late is not None
+    assert late.arrival.lane == "late"
+    end(lanes, flood)
+    assert begin(lanes) is not None
 
 
-def test_who_has_sent_heavy_mails_lets_others_be_committed_and_fetched_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    clock = [1_000.0]
-    monkeypatch.setattr(module, "perf_counter", lambda: clock[0])
-    lanes = Lanes()
-    lanes.rest_s = REST_S
-    for number in (1, 2):
-        lanes.add(task(number, "much"))
-    much, _ = taken(lanes) or pytest.fail("nobody knows yet what it takes")
-    much.used_s = much.heaviest_s = 2 * HEAVY_S
-    lanes.over(much)
-
-    lanes.add(task(3, "little"))
-    in_turn = lanes.in_turn()
-    little = next(in_turn)
-    little.waiting.popleft()
-    assert (little.name, next(in_turn, None)) == ("little", None)  # in no group with it
-    lanes.over(little)
-    assert lanes.pause(9.0) == 9.0
-    assert taken(lanes) is None
-    assert lanes.pause(9.0) == REST_S
-
-    for number in range(4, 8):  # however many others come meanwhile
-        clock[0] += REST_S / 4
-        lanes.add(task(number, f"late {number}"))
-        found = taken(lanes)
-        assert found is not None
-        assert found[1].arrival.id == number
-        lanes.over(found[0])
-    assert taken(lanes) == (much, task(2, "much"))
-    assert lanes.pause(9.0) == 9.0
-
-
-def test_who_was_there_when_play_died_waits_and_is_tried_once_more(
-    monkeypatch: pytest.MonkeyPatch,
+def test_heavy_lanes_take_turns_and_rest_as_long_as_the_mail_before_took(
+    clock: list[float],
 ) -> None:
     lanes = Lanes()
-    later = perf_counter() + WARY_S
+    for number, name in enumerate("aabb", 1):
+        lanes.add(task(number, name))
+    first, second = begin(lanes), begin(lanes)  # what they take is known afterwards
+    end(lanes, first, 10 * HEAVY_S)
+    end(lanes, second, 20 * HEAVY_S)
+    assert lanes.rest_s() == pytest.approx(20 * HEAVY_S)
+    assert begin(lanes) is None
+
+    for number in range(5, 9):  # others do not wait, and however many come, the rest ends
+        clock[0] += 5 * HEAVY_S - 0.001
+        lanes.add(task(number, f"light {number}"))
+        light = begin(lanes)
+        assert light is not None
+        assert light.arrival.id == number
+        end(lanes, light)
+    clock[0] += 0.01
+    assert lanes.rest_s() == 0.0
+    heavy = begin(lanes)
+    assert heavy is not None
+    assert heavy.arrival.lane == "a"
+    assert begin(lanes) is None  # the other heavy lane waits for it
+    end(lanes, heavy)
+    assert begin(lanes) is not None
+
+
+def test_a_light_mail_after_a_heavy_one_does_not_make_the_next_heavy_one_first(
+    clock: list[float],
+) -> None:
+    lanes = Lanes()
+    for number in (1, 2, 3, 4):
+        lanes.add(task(number))
+    end(lanes, begin(lanes), 10 * HEAVY_S)
+    clock[0] += 10 * HEAVY_S
+    end(lanes, begin(lanes))
+    end(lanes, begin(lanes), 10 * HEAVY_S)
+    assert begin(lanes) is None
+
+
+def test_who_was_there_when_play_died_waits_and_is_tried_once_more(clock: list[float]) -> None:
+    lanes = Lanes()
     for number, (deaths, lane) in enumerate(((1, "a"), (MOST_DEATHS, "b"), (0, "c"))):
-        lanes.add(Task(task(number, lane).arrival, 0.0, deaths=deaths))
-    begun = [taken(lanes) for _ in range(3)]
-    assert [one[0].name for one in begun if one] == ["b", "c"]
-    monkeypatch.setattr("pbmserv.stages.lanes.perf_counter", lambda: later)
-    last = taken(lanes)
+        lanes.add(task(number, lane, deaths))
+    begun = [begin(lanes) for _ in range(3)]
+    assert [mail.arrival.lane for mail in begun if mail] == ["b", "c"]
+    clock[0] += WARY_S
+    last = begin(lanes)
     assert last is not None
-    assert last[1].may_kill
-    assert taken(lanes) is None
+    assert last.may_kill
+    assert begin(lanes) is None
 
 
 def test_a_second_death_alone_clears_those_that_were_beside_it() -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import pickle
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -31,7 +29,6 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import StillWorking, StoreAway
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards.board_page import BoardPage
-from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.store.tables.boards import plies
 from pbmserv.web import api_shapes
 
@@ -407,12 +404,6 @@ def test_a_program_that_asks_too_often_hears_when_to_come_again(
         assert int(page.header("retry-after")) >= 1
         world.live(minutes=61)
         assert client.post(bob, {"turn": turn, "move": "b2"}).status == 200
-
-
-def test_a_limit_is_told_from_one_stage_to_another() -> None:
-    over = Over("player", "7", 3, "hour", datetime(2026, 3, 1, 12, tzinfo=UTC))
-    told = pickle.loads(pickle.dumps(TooMany(over)))
-    assert (told.over, str(told)) == (over, "more than 3 mails in hour")
 
 
 def test_what_takes_long_or_fails_is_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

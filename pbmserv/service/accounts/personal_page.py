@@ -111,7 +111,7 @@ class PersonalPages:
         database: Database,
         clock: Clock,
         board_pages: BoardPages,
-        leave: Callable[[str, dict[str, Any]], Awaitable[int]],
+        leave: Callable[[str, Mapping[str, Any]], Awaitable[int]],
     ) -> None:
         self._services = services
         self._database = database

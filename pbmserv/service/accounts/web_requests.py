@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.errors import PlayerError
+from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import account, preferences
 from pbmserv.service.accounts.personal_page import PersonalPages, mail_link
@@ -62,9 +63,9 @@ class WebRequests:
         services: Services,
         database: Database,
         clock: Clock,
-        ask: Callable[[str, dict[str, Any]], Awaitable[Any]],
-        hand_in: Callable[[dict[str, Any], Taken], Awaitable[Any]],
-        leave: Callable[[str, dict[str, Any]], Awaitable[int]],
+        ask: Callable[[str, Mapping[str, Any]], Awaitable[Any]],
+        hand_in: Callable[[Envelope, Taken], Awaitable[Any]],
+        leave: Callable[[str, Mapping[str, Any]], Awaitable[int]],
     ) -> None:
         self._services = services
         self._database = database

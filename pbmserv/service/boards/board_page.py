@@ -213,8 +213,8 @@ class BoardPages:
     """Answers for the pages of boards.
 
     Args:
-        hand_in: has a mail stored, given as values of a form, and waits until *taken* says that it
-            was carried out. Raises `StillWorking` when that takes long.
+        hand_in: has a mail stored, and waits until *taken* says that it was carried out. Raises
+            `StillWorking` if that takes long.
 
     Attributes:
         turns: of the players whose pages are worked out.
@@ -225,7 +225,7 @@ class BoardPages:
         services: Services,
         database: Database,
         clock: Clock,
-        hand_in: Callable[[dict[str, Any], Taken], Awaitable[Any]],
+        hand_in: Callable[[Envelope, Taken], Awaitable[Any]],
     ) -> None:
         self._services = services
         self._database = database
@@ -295,8 +295,7 @@ class BoardPages:
         domain = self._services.mail_domain
         digest = read_mail(envelope, host=domain.address, is_ours=domain.is_ours).digest
         taken = partial(self._taken, digest, envelope.recipient)
-        values = {name: getattr(envelope, name) for name in ("sender", "recipient", "raw")}
-        number: int = await self._hand_in(values, taken)
+        number: int = await self._hand_in(envelope, taken)
         return number
 
     async def _thinks(self, token: str, press: Press) -> bool:

@@ -91,10 +91,6 @@ class TooMany(ServerFault):
         super().__init__(f"more than {over.most} mails in {over.span}")
         self.over = over
 
-    def __reduce__(self) -> tuple[type[TooMany], tuple[Over]]:
-        """The way from one stage to another."""
-        return TooMany, (self.over,)
-
 
 class Reply(Enum):
     """What becomes of an answer that leads nowhere."""

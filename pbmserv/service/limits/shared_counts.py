@@ -79,9 +79,7 @@ class Book:
                 with self._database.reading.connect() as connection:
                     found = self._news(connection)
             else:
-                found = self._writer.submit_between(
-                    self._told_and_learned, is_synced=False
-                ).result()
+                found = self._writer.submit(self._told_and_learned).result()
                 self._is_told = True
             self._learn(found)
 
@@ -91,7 +89,7 @@ class Book:
         if now >= self._pruned_at + PRUNE_EVERY:
             self._pruned_at = now
             prune = partial(counted.prune, book=self._name, now=now)
-            self._writer.submit_between(prune, is_synced=False).result()
+            self._writer.submit(prune).result()
 
     def _tell(self, event: Event) -> None:
         self._waiting.append(event)

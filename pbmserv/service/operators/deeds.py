@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from sqlalchemy import Connection
 
@@ -29,7 +29,7 @@ KINDS = ("user", "board", "game", "mail", "letter", "broadcast")
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who does something, and why; those whom it concerns read the reason."""
+    """The operator who does something, and the reason, which the players concerned read."""
 
     operator: str
     why: str
@@ -37,14 +37,14 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What was done.
+    """What an operator has done.
 
     Attributes:
         action: one word for the audit.
         target: ``user alice``, ``board 12``, ``game blackbox``, ``mail 3`` or ``ratings``.
-        said: for the terminal, mostly one sentence.
-        told: letters to those whom it concerns.
-        facts: for the audit: what it was before and after, ready for JSON.
+        said: for the operator, mostly one sentence.
+        told: letters to the players concerned.
+        facts: for the audit: the state before and after, ready for JSON.
     """
 
     action: str
@@ -54,19 +54,18 @@ class Deed:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Doing(Protocol):
-    """Who carries deeds out."""
-
-    def do(self, by: Signature, deed: Callable[[CommandContext, Signature], Deed]) -> Deed:
-        """See `Operators.do`."""
-        ...
+Deeds: TypeAlias = Callable[[CommandContext, Signature], Deed]
+"""Carries out one deed in an open transaction."""
 
 
 class Operators:
-    """The operators' side of a server, which may be running at the same time.
+    """Carries out deeds of operators, and answers their questions.
 
     Args:
-        services: what every mail is carried out with.
+        services: as for commands of players.
+        database: for reading.
+        writer: of the game store.
+        clock: the time of the entry in the audit.
     """
 
     def __init__(
@@ -77,11 +76,11 @@ class Operators:
         self._writer = writer
         self._clock = clock
 
-    def do(self, by: Signature, deed: Callable[[CommandContext, Signature], Deed]) -> Deed:
-        """Carry *deed* out and write down who did it and why.
+    def do(self, by: Signature, deed: Deeds) -> Deed:
+        """Carry out a deed and add it to the audit.
 
         Raises:
-            OperatorError: it cannot be done (nothing changed), or no reason is given.
+            OperatorError: it cannot be done, or no reason is given; nothing has changed.
         """
         why = " ".join(by.why.split())
         if not why or len(why) > LONGEST_WHY:
@@ -92,7 +91,7 @@ class Operators:
     def _job(
         self,
         by: Signature,
-        deed: Callable[[CommandContext, Signature], Deed],
+        deed: Deeds,
         connection: Connection,
     ) -> Deed:
         now = self._clock.now()
@@ -100,7 +99,7 @@ class Operators:
         done = deed(context, by)
         entry = Entry(now, by.operator, done.action, done.target, by.why, done.facts)
         audit.add(connection, entry)
-        letters = [told_letter(context, one) for one in done.told if one.recipient]
+        letters = [told_letter(context, letter) for letter in done.told if letter.recipient]
         if letters:
             outbox.add(connection, letters, now)
         return done

@@ -16,8 +16,9 @@ from pbmserv.errors import OperatorError, StillWorking
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.delivery.incoming import IncomingMail
-from pbmserv.service.operators import boards, people, queues
-from pbmserv.service.operators.deeds import LONGEST_WHY, Deed, Doing, Signature, entries, looked
+from pbmserv.service.operators import orders, people, queues
+from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, looked
+from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.queues import KeptMail, KeptMailsView
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import audit, operating
@@ -47,11 +48,19 @@ BOARDS = tuple(BoardStatus)
 log = logging.getLogger("pbmserv.service")
 
 
-class Side(Doing, Protocol):
-    """Who changes things."""
+class Side(Protocol):
+    """Carries out what operators order, in this process or another one."""
+
+    def do(self, by: Signature, order: Order) -> str:
+        """Carry out an order; return a sentence for the operator.
+
+        Raises:
+            OperatorError: it cannot be done; nothing has changed.
+        """
+        ...
 
     def retry(self, number: int, by: Signature) -> str:
-        """See `KeptMails.retry`."""
+        """Carry a kept mail out again; return a sentence for the operator."""
         ...
 
 
@@ -80,49 +89,47 @@ class Action:
     """What a form does.
 
     Attributes:
-        fields: what it asks for, and what its page is about, by the names that they have at the
-            command line.
-        deed: makes the deed of the fields; raises OperatorError for what makes no sense.
+        fields: of the form and of its page, by their names at the command line.
+        order: makes the order of the fields; raises OperatorError if they make no sense.
     """
 
     fields: tuple[str, ...]
-    deed: Callable[[Fields], Callable[[CommandContext, Signature], Deed]] | None = None
+    order: Callable[[Fields], Order] | None = None
 
 
-def _of_user(deed: Callable[..., Deed]) -> Action:
-    return Action(("userid",), lambda f: partial(deed, userid=_word(f, "userid")))
+def _for_user(order: Callable[[str], Order]) -> Action:
+    return Action(("userid",), lambda fields: order(_word(fields, "userid")))
 
 
-def _of_letter(deed: Callable[..., Deed]) -> Action:
-    return Action(("letter",), lambda f: partial(deed, number=_number(f, "letter")))
+def _for_letter(order: Callable[[int], Order]) -> Action:
+    return Action(("letter",), lambda fields: order(_number(fields, "letter")))
 
 
-def _of_game(deed: Callable[..., Deed]) -> Action:
-    return Action(("game",), lambda f: partial(deed, game=_word(f, "game")))
+def _for_game(order: Callable[[str], Order]) -> Action:
+    return Action(("game",), lambda fields: order(_word(fields, "game")))
 
 
-def _of_board(deed: Callable[..., Deed], **more: Any) -> Action:
-    return Action(("board",), lambda f: partial(deed, number=_number(f, "board"), **more))
+def _for_board(order: Callable[[int], Order]) -> Action:
+    return Action(("board",), lambda fields: order(_number(fields, "board")))
 
 
-def _suspended(fields: Fields) -> Callable[[CommandContext, Signature], Deed]:
-    ends = bool(fields.get("end_games"))
-    return partial(people.suspend, userid=_word(fields, "userid"), end_games=ends)
+def _suspension(fields: Fields) -> Order:
+    return orders.SuspendUser(_word(fields, "userid"), bool(fields.get("end_games")))
 
 
-def _merged(fields: Fields) -> Callable[[CommandContext, Signature], Deed]:
-    return partial(people.merge, userid=_word(fields, "userid"), into=_word(fields, "into"))
+def _merger(fields: Fields) -> Order:
+    return orders.MergeUser(_word(fields, "userid"), _word(fields, "into"))
 
 
-def _handed_over(fields: Fields) -> Callable[[CommandContext, Signature], Deed]:
+def _hand_over(fields: Fields) -> Order:
     old, new = _word(fields, "old"), _word(fields, "new")
-    return partial(boards.hand_over, number=_number(fields, "board"), old=old, new=new)
+    return orders.HandOverBoard(_number(fields, "board"), old, new)
 
 
-def _put_off(fields: Fields) -> Callable[[CommandContext, Signature], Deed]:
-    given = [(name, fields.get(name, "").strip()) for name in TIMES]
-    times = [f"--{name}={_number(fields, name, 0, LONGEST_TIME)}" for name, days in given if days]
-    return partial(boards.set_deadline, number=_number(fields, "board"), times=times)
+def _deadline(fields: Fields) -> Order:
+    named = [name for name in TIMES if fields.get(name, "").strip()]
+    times = tuple(f"--{name}={_number(fields, name, 0, LONGEST_TIME)}" for name in named)
+    return orders.SetDeadline(_number(fields, "board"), times)
 
 
 TIMES = ("nagtime", "forfeittime", "totaltime")
@@ -133,23 +140,23 @@ ACTIONS: Mapping[str, Action] = {
     "inbox retry": Action(("number",)),
     "inbox drop": Action(("number",)),
     "outbox retry": Action(("named", "failed", "since")),
-    "outbox hold": _of_letter(queues.hold),
-    "outbox drop": _of_letter(queues.drop),
-    "user suspend": Action(("userid", "end_games"), _suspended),
-    "user restore": _of_user(people.restore),
-    "user reachable": _of_user(people.reachable),
-    "user reset": _of_user(people.reset),
-    "user merge": Action(("userid", "into"), _merged),
-    "board end": _of_board(boards.withdrawn),
-    "board hand-over": Action(("board", "old", "new"), _handed_over),
-    "board deadline": Action(("board", *TIMES), _put_off),
-    "game suspend": _of_game(boards.close_game),
-    "game restore": _of_game(boards.open_game),
-    "rating exclude": _of_board(boards.set_rated, rated=False),
-    "rating include": _of_board(boards.set_rated, rated=True),
-    "rating rebuild": Action((), lambda _: boards.rebuild_ratings),
+    "outbox hold": _for_letter(orders.HoldLetter),
+    "outbox drop": _for_letter(orders.DropLetter),
+    "user suspend": Action(("userid", "end_games"), _suspension),
+    "user restore": _for_user(orders.RestoreUser),
+    "user reachable": _for_user(orders.ReachUser),
+    "user reset": _for_user(orders.ResetUser),
+    "user merge": Action(("userid", "into"), _merger),
+    "board end": _for_board(orders.EndBoard),
+    "board hand-over": Action(("board", "old", "new"), _hand_over),
+    "board deadline": Action(("board", *TIMES), _deadline),
+    "game suspend": _for_game(orders.CloseGame),
+    "game restore": _for_game(orders.OpenGame),
+    "rating exclude": _for_board(partial(orders.SetRated, rated=False)),
+    "rating include": _for_board(partial(orders.SetRated, rated=True)),
+    "rating rebuild": Action((), lambda _: orders.RebuildRatings()),
 }
-"""What the pages can do, by the words with which the command line does it."""
+"""What the pages can do, by the words of the command line."""
 
 
 class OperatorPages:
@@ -302,8 +309,8 @@ class OperatorPages:
 
     def _do(self, command: str, fields: Fields, by: Signature) -> str:
         action = ACTIONS[command]
-        if action.deed is not None:
-            return self._side.do(by, action.deed(fields)).said
+        if action.order is not None:
+            return self._side.do(by, action.order(fields))
         if command == "outbox retry":
             return self._retry_letters(fields, by)
         number = _number(fields, "number")
@@ -311,7 +318,7 @@ class OperatorPages:
             raise OperatorError(f"mail {number} is not kept any more")
         if command == "inbox retry":
             return self._side.retry(number, by)
-        return self._side.do(by, partial(queues.drop_kept, number=number)).said
+        return self._side.do(by, orders.DropMail(number))
 
     def _retry_letters(self, fields: Fields, by: Signature) -> str:
         """One letter, or all that have failed (since a day)."""
@@ -324,7 +331,7 @@ class OperatorPages:
             numbers = looked(self._services, self._database, self._clock, question)
             if not numbers:
                 raise OperatorError("no letters have failed" + (" since then" if since else ""))
-        return self._side.do(by, partial(queues.retry, numbers=numbers)).said
+        return self._side.do(by, orders.RetryLetters(tuple(numbers)))
 
 
 def _noted(doing: asyncio.Future[str]) -> None:

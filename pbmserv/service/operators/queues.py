@@ -24,7 +24,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.operators.boards import hides
-from pbmserv.service.operators.deeds import Deed, Doing, Signature
+from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Closed
 from pbmserv.store.delivery import bounces, inbox, kept_letters
@@ -163,7 +163,7 @@ class KeptMails(KeptMailsView):
         database: Database,
         read: Callable[[Envelope], IncomingMail],
         retry: Callable[[int, IncomingMail], bool],
-        operators: Doing,
+        operators: Operators,
     ) -> None:
         super().__init__(database, read)
         self._retry = retry
@@ -192,14 +192,6 @@ class KeptMails(KeptMailsView):
         if not done:
             return f"Somebody else has carried out mail {number} in the meantime."
         return f"Mail {number} is carried out, and the answers are on their way."
-
-    def drop(self, number: int, by: Signature) -> str:
-        """Keep a mail no longer; one sentence on what became of it.
-
-        Raises:
-            OperatorError: no reason is given.
-        """
-        return self._operators.do(by, partial(drop_kept, number=number)).said
 
 
 def _tried(_: CommandContext, _by: Signature, number: int) -> Deed:

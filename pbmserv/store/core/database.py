@@ -1,5 +1,4 @@
-"""Opens the database: SQLite is set up here, PostgreSQL in `store.core.postgresql`; and what
-becomes of claims when it dies."""
+"""Opens a database, and explains its errors. PostgreSQL is set up in `store.core.postgresql`."""
 
 from __future__ import annotations
 
@@ -8,37 +7,29 @@ import sqlite3
 import time
 from collections import deque
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, InternalError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
-from pbmserv.errors import ServerFault
 from pbmserv.files import file_of, make_file, why_not
 
 BUSY_TIMEOUT_MS = 30_000
-"""How long a write waits for somebody else's, e.g. an operator's command; then it fails, and
-the mail it was for is put off (451) instead of being kept waiting without end. PostgreSQL has
-more of them, see `store.core.postgresql`."""
-
+"""Milliseconds that a write waits for another process, such as an operator's command; then it
+fails, and its mail is put off (451). `store.core.postgresql` has more timeouts."""
 
 _FEW = 4
-"""Connections in use, of which there are thrice as many (`_sqlite`)."""
+"""Used connections below which more are to spare: a pool has three times as many."""
 
-BEGIN_WRITING = "BEGIN IMMEDIATE"
-"""How SQLite begins what writes: it never finds out half-way that another process writes."""
-SYNC = {True: "FULL", False: "NORMAL"}
-"""What SQLite is told (``PRAGMA synchronous``) where a commit waits for the disk, and where not."""
-
-
-T = TypeVar("T")
+SYNCHRONOUS = "FULL"
+"""SQLite's ``PRAGMA synchronous``: a commit returns when it is on the disk."""
 
 
 def mail_url(url: str) -> str:
-    """The store of mails that belongs to a database: a SQLite file beside it, so that door and
-    play never wait for each other; on PostgreSQL the same database."""
+    """Return the URL of the mail store: a second SQLite file, so that door and play never wait for
+    each other; on PostgreSQL the same database."""
     path = file_of(url)
     if path is None:
         return url
@@ -52,15 +43,11 @@ class Database:
     finds out half-way that another process writes; readers see the last commit (WAL) and
     wait for nobody. On PostgreSQL both are the same engine. Errors quote no parameters: these
     are mails, hidden moves and password hashes, and errors are kept for the operator.
-
-    Attributes:
-        patience_ms: how long a write waits for another process's.
     """
 
     def __init__(self, url: str, pool_size: int = 8) -> None:
         parsed = make_url(url)
         self.url = url
-        self.patience_ms = BUSY_TIMEOUT_MS
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
         self._kept: deque[Connection] = deque()
         self._is_closed = False
@@ -68,7 +55,7 @@ class Database:
             path = file_of(url)
             if path is not None:
                 make_file(path)
-            self.writing = _sqlite(url, BEGIN_WRITING, 2, cache_kb=1_000)
+            self.writing = _sqlite(url, "BEGIN IMMEDIATE", 2, cache_kb=1_000)
             self.reading = _sqlite(url, "BEGIN", pool_size, cache_kb=400)
         else:
             from pbmserv.store.core.postgresql import open_engine  # with SQLite no driver is loaded
@@ -77,24 +64,23 @@ class Database:
 
     @property
     def reads_at_once(self) -> bool:
-        """Whether a row can be read where other tasks wait: on SQLite that takes less time than to
-        have a thread do it, and waits for nobody as long as there are connections to spare."""
+        """Whether an event loop may read a row itself: on SQLite that takes less time than a thread
+        does, and waits for nothing as long as there are connections to spare."""
         pool = self.reading.pool
         return self.is_sqlite and isinstance(pool, QueuePool) and pool.checkedout() < _FEW
 
     def looking(self) -> Connection:
-        """A connection to SQLite that is kept, for who looks again and again: each statement sees
-        what is committed by then, and is a transaction by itself. A connection of the pool and a
-        transaction for each look take several times as long as the look."""
+        """Return a connection to SQLite for frequent reads: each statement is a transaction of its
+        own. A connection of the pool and a transaction would take several times as long."""
         connection = self.reading.connect()
-        connection.begin()  # for SQLAlchemy it lasts as long as the connection
+        connection.begin()  # SQLAlchemy's idea of a transaction lasts as long as the connection
         at_driver("COMMIT", connection)
         return connection
 
     @contextlib.contextmanager
     def one_state(self) -> Iterator[Connection]:
-        """A connection that sees one state of the database all the while. On SQLite it is kept for
-        the next time, as `looking` is: to begin anew takes as long as to read twenty rows."""
+        """A connection that sees one state of the database. On SQLite it is kept for the next use,
+        as with `looking`: a new one takes as long as to read twenty rows."""
         if not self.is_sqlite:
             with self.reading.connect() as connection:
                 yield connection
@@ -112,30 +98,30 @@ class Database:
             raise
         self._kept.append(connection)
         if self._is_closed:
-            self._let_go_kept()
+            self._close_kept()
 
-    def let_go(self) -> None:
-        """Close every connection; whoever asks for one has it opened anew."""
-        self._let_go_kept()
+    def disconnect(self) -> None:
+        """Close every connection; later uses open new ones."""
+        self._close_kept()
         for engine in {self.writing, self.reading}:
             engine.dispose()
 
     def close(self) -> None:
-        """Close every pooled connection; one that somebody still uses closes when it comes back."""
+        """Close every pooled connection; a used one closes when it is returned."""
         for engine in {self.writing, self.reading}:
             event.listen(engine, "checkin", _close_returned)
             engine.dispose()
         self._is_closed = True
-        self._let_go_kept()
+        self._close_kept()
 
-    def _let_go_kept(self) -> None:
+    def _close_kept(self) -> None:
         with contextlib.suppress(IndexError):
             while True:
                 self._kept.pop().close()
 
 
 def _close_returned(_connection: Any, record: ConnectionPoolEntry) -> None:
-    """A pool that was disposed of would keep it open until it is collected as garbage."""
+    """Close a connection that a disposed pool would keep open until it is garbage."""
     record.close()
 
 
@@ -159,7 +145,7 @@ def _sqlite(url: str, begin: str, pool_size: int, cache_kb: int) -> Engine:
             dbapi_connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
         _use_wal(dbapi_connection)
         for pragma in (
-            f"synchronous={SYNC[True]}",
+            f"synchronous={SYNCHRONOUS}",
             "journal_size_limit=67108864",  # a log that a long reader made grow shrinks again
             "foreign_keys=ON",
             f"cache_size=-{cache_kb}",  # each connection fills its own; the kernel has the file
@@ -175,7 +161,7 @@ def _sqlite(url: str, begin: str, pool_size: int, cache_kb: int) -> Engine:
 
 
 def at_driver(statement: str, connection: Connection) -> None:
-    """Have the driver begin or end a transaction or a savepoint; its errors are SQLAlchemy's."""
+    """Have the driver begin or end a transaction or savepoint, and raise SQLAlchemy's errors."""
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql(statement)
         return
@@ -187,34 +173,18 @@ def at_driver(statement: str, connection: Connection) -> None:
 
 
 def wrapped(statement: str, error: sqlite3.Error) -> BaseException:
-    """The error that SQLAlchemy would have raised of the driver's; it quotes no parameters."""
+    """Return SQLAlchemy's error for one of the driver; it quotes no parameters."""
     return DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True)
 
 
-def cause_of(fault: Exception) -> Exception:
-    """Why a group failed: when its disk is full, SQLite rolls back by itself, and all that is said
-    then is that there is no such savepoint."""
-    before = fault.__context__
-    return before if isinstance(before, DBAPIError) else fault
-
-
 def gave_way(error: DBAPIError) -> bool:
-    """Whether PostgreSQL rolled this back in favour of another (40001, 40P01), or hung up."""
+    """Whether PostgreSQL rolled back in favour of another transaction (40001, 40P01) or hung up."""
     state = getattr(error.orig, "sqlstate", None)
     return state in {"40001", "40P01"} or error.connection_invalidated
 
 
-def handed_on(error: BaseException) -> Exception:
-    """What the submitter gets: a job that wants to end the whole process ends only itself."""
-    if isinstance(error, Exception):
-        return error
-    fault = ServerFault(f"a job ended with {type(error).__name__}")
-    fault.__cause__ = error
-    return fault
-
-
 def _use_wal(dbapi_connection: Any) -> None:
-    """Switch to WAL; SQLite does not wait for another process that does the same just now."""
+    """Switch to WAL, again and again while another process does the same: SQLite does not wait."""
     end = time.monotonic() + BUSY_TIMEOUT_MS / 1000
     while True:
         try:
@@ -227,22 +197,22 @@ def _use_wal(dbapi_connection: Any) -> None:
             return
 
 
-def words_of(error: BaseException) -> str | None:
-    """The driver's own words, without statement and values, if the database is what fails.
+def outage_line(error: BaseException) -> str | None:
+    """Return the line of `error_line` if the database failed, else `None`.
 
-    A statement that is wrong in itself is our fault, and its traceback belongs into a report.
+    A wrong statement is our fault; its traceback belongs into a report.
     """
-    return told(error) if isinstance(error, (InternalError, OperationalError)) else None
+    return error_line(error) if isinstance(error, (InternalError, OperationalError)) else None
 
 
-def told(error: BaseException) -> str:
-    """What a driver or the system says, on a line without statement and values; and what helps
-    where SQLite may not write."""
+def error_line(error: BaseException) -> str:
+    """Return what the driver or the system says, without statement and values, and what helps if
+    SQLite may not write."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {why_not(error)}"
-    found = error.orig if isinstance(error, DBAPIError) else error
-    line = str(found).strip().partition("\n")[0]
-    if getattr(found, "sqlite_errorname", "").startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    line = str(cause).strip().partition("\n")[0]
+    if getattr(cause, "sqlite_errorname", "").startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
         line += (
             "; run this as the server's user, who has to own the file and its folder (chown), "
             "and mount their disk for writing: SQLite writes to look, too"

@@ -80,7 +80,6 @@ _NAMES = (
     *("verdict", "found", "lane", "player_id", "received_at"),
 )
 _ADD = Prepared(insert(arrivals).returning(arrivals.c.id), _NAMES)
-_ADD_ALL = insert(arrivals).returning(arrivals.c.id, sort_by_parameter_order=True)
 _ALL = select(arrivals.c.id, *(arrivals.c[name] for name in _NAMES))
 _NEXT = Prepared(
     _ALL.where(arrivals.c.id > bindparam("after")).order_by(arrivals.c.id).limit(bindparam("most"))
@@ -90,29 +89,23 @@ _SETTLE = Prepared(insert(settled), ("store", "number", "result", "settled_at"))
 _TAKE = delete(arrivals).where(arrivals.c.id == bindparam("number"))
 
 
-def add_all(connection: Connection, group: Sequence[NewArrival]) -> list[int]:
-    """Store what has come together (at least one); their numbers, in its order. On PostgreSQL this
-    is one statement."""
-    rows = [
-        {
-            "kind": new.kind,
-            "recipient": new.envelope.recipient,
-            "sender": new.envelope.sender,
-            "peer": new.envelope.peer,
-            "hello": new.envelope.hello,
-            "handed_on": new.envelope.handed_on,
-            "raw": new.envelope.raw,
-            "verdict": new.verdict.result,
-            "found": new.verdict.found,
-            "lane": new.lane,
-            "player_id": new.player_id,
-            "received_at": new.received_at,
-        }
-        for new in group
-    ]
-    if connection.dialect.name == "sqlite":
-        return [int(_ADD.run(connection, row)[0][0]) for row in rows]
-    return list(connection.scalars(_ADD_ALL, rows))
+def add(connection: Connection, new: NewArrival) -> int:
+    """Store an arrival, and return its number."""
+    row = {
+        "kind": new.kind,
+        "recipient": new.envelope.recipient,
+        "sender": new.envelope.sender,
+        "peer": new.envelope.peer,
+        "hello": new.envelope.hello,
+        "handed_on": new.envelope.handed_on,
+        "raw": new.envelope.raw,
+        "verdict": new.verdict.result,
+        "found": new.verdict.found,
+        "lane": new.lane,
+        "player_id": new.player_id,
+        "received_at": new.received_at,
+    }
+    return int(_ADD.run(connection, row)[0][0])
 
 
 def write(connection: Connection, now: datetime) -> None:

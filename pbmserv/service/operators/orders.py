@@ -1,0 +1,214 @@
+"""The orders of operators: named deeds with typed arguments, which another process can ask for.
+
+Calling an order carries it out; its errors are those of the function that it calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.operators import boards, people, queues
+from pbmserv.service.operators.deeds import Deed, Signature
+
+
+@dataclass(frozen=True, slots=True)
+class SuspendUser:
+    """Bar a player, and end the player's games if *end_games*."""
+
+    userid: str
+    end_games: bool
+    name: Literal["user suspend"] = "user suspend"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return people.suspend(context, by, self.userid, end_games=self.end_games)
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreUser:
+    """Let a barred player play again."""
+
+    userid: str
+    name: Literal["user restore"] = "user restore"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return people.restore(context, by, self.userid)
+
+
+@dataclass(frozen=True, slots=True)
+class ResetUser:
+    """Send a player a letter to choose a new password."""
+
+    userid: str
+    name: Literal["user reset"] = "user reset"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return people.reset(context, by, self.userid)
+
+
+@dataclass(frozen=True, slots=True)
+class ReachUser:
+    """Send letters to a player's addresses again that were given up."""
+
+    userid: str
+    name: Literal["user reachable"] = "user reachable"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return people.reachable(context, by, self.userid)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeUser:
+    """Merge a player's account into another one of the same person."""
+
+    userid: str
+    into: str
+    name: Literal["user merge"] = "user merge"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return people.merge(context, by, self.userid, self.into)
+
+
+@dataclass(frozen=True, slots=True)
+class EndBoard:
+    """End a board without a result."""
+
+    number: int
+    name: Literal["board end"] = "board end"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return boards.withdrawn(context, by, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class HandOverBoard:
+    """Give a seat of a board to another player."""
+
+    number: int
+    old: str
+    new: str
+    name: Literal["board hand-over"] = "board hand-over"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return boards.hand_over(context, by, self.number, self.old, self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class SetDeadline:
+    """Change the times of a board, given as options of a challenge."""
+
+    number: int
+    times: tuple[str, ...]
+    name: Literal["board deadline"] = "board deadline"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return boards.set_deadline(context, by, self.number, self.times)
+
+
+@dataclass(frozen=True, slots=True)
+class SetRated:
+    """Have a board count for the ratings, or not."""
+
+    number: int
+    rated: bool
+    name: Literal["board rated"] = "board rated"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return boards.set_rated(context, by, self.number, rated=self.rated)
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildRatings:
+    """Compute all ratings again."""
+
+    name: Literal["rating rebuild"] = "rating rebuild"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return boards.rebuild_ratings(context, by)
+
+
+@dataclass(frozen=True, slots=True)
+class CloseGame:
+    """Let nobody begin boards of a game."""
+
+    game: str
+    name: Literal["game suspend"] = "game suspend"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return boards.close_game(context, by, self.game)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenGame:
+    """Let players begin boards of a game again."""
+
+    game: str
+    name: Literal["game restore"] = "game restore"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return boards.open_game(context, by, self.game)
+
+
+@dataclass(frozen=True, slots=True)
+class DropMail:
+    """Keep a kept mail no longer."""
+
+    number: int
+    name: Literal["inbox drop"] = "inbox drop"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return queues.drop_kept(context, by, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryLetters:
+    """Send letters now."""
+
+    numbers: tuple[int, ...]
+    name: Literal["outbox retry"] = "outbox retry"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return queues.retry(context, by, self.numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class HoldLetter:
+    """Keep a letter until it is retried or dropped."""
+
+    number: int
+    name: Literal["outbox hold"] = "outbox hold"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return queues.hold(context, by, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class DropLetter:
+    """Never send a letter."""
+
+    number: int
+    name: Literal["outbox drop"] = "outbox drop"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return queues.drop(context, by, self.number)
+
+
+Order: TypeAlias = (
+    SuspendUser
+    | RestoreUser
+    | ResetUser
+    | ReachUser
+    | MergeUser
+    | EndBoard
+    | HandOverBoard
+    | SetDeadline
+    | SetRated
+    | RebuildRatings
+    | CloseGame
+    | OpenGame
+    | DropMail
+    | RetryLetters
+    | HoldLetter
+    | DropLetter
+)

@@ -1,0 +1,282 @@
+"""The requests that stages send each other, their answers, and both as lines of text.
+
+A line is a word, a space and a JSON text. The word of a request is the name of its class; that of
+an answer is ``ok`` or a kind of error, whose JSON text is one sentence. Values are checked against
+their types when a line is written and when it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from pbmserv.errors import OperatorError, PbmError, ServerFault, StoreAway
+from pbmserv.mail.envelope import Envelope
+from pbmserv.monitoring.metrics import Vital
+from pbmserv.outbound.outbox import Result
+from pbmserv.service.bots.bot_worker import Thought
+from pbmserv.service.limits.rates import Over
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.health import RelayState, Slots
+from pbmserv.service.operators.orders import Order
+from pbmserv.store.bots import Asked
+from pbmserv.store.core.writer import UNAVAILABLE
+from pbmserv.store.delivery.outbox import QueuedLetter
+
+A = TypeVar("A")
+T = TypeVar("T")
+
+
+class Request(Generic[A]):
+    """A request to another stage; *A* is the type of its answer."""
+
+    __slots__ = ()
+
+
+# -- to every stage ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StageState:
+    """The state of one stage.
+
+    Attributes:
+        vitals: its threads.
+        slots: connections by listener.
+        relay: the state of the relay, if the stage sends letters.
+        texts: octets that texts of mails take, and may take; `None` if the stage does not know.
+        counted: its numbers in the format of Prometheus.
+        doing: the work in hand, for people; ``""`` if there is none of interest.
+    """
+
+    vitals: tuple[Vital, ...]
+    slots: Mapping[str, Slots] = field(default_factory=dict)
+    relay: RelayState | None = None
+    texts: tuple[int, int] | None = None
+    counted: bytes = b""
+    doing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AskState(Request[StageState]):
+    """Asks a stage for its state."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeWrite(Request[None]):
+    """Asks the door or play to write and remove a row, so that a full disk is noticed."""
+
+
+# -- of post to play ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimLetters(Request[list[QueuedLetter]]):
+    """See `OutboxRows.claim`."""
+
+    by: str
+    most: int
+    in_hand: tuple[int, ...]
+    avoiding: tuple[str, ...]
+    since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeepLetters(Request[None]):
+    """See `OutboxRows.keep`."""
+
+    packed: Mapping[int, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class RenewLetters(Request[None]):
+    """See `OutboxRows.renew`."""
+
+    ids: tuple[int, ...]
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SettleLetters(Request[None]):
+    """See `OutboxRows.settle`."""
+
+    results: tuple[Result, ...]
+
+
+# -- of the bots to play -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ActForBot(Request[None]):
+    """See `Moves.act`."""
+
+    board_id: int
+    thought: Thought | None
+
+
+@dataclass(frozen=True, slots=True)
+class PutOffBot(Request[None]):
+    """See `Moves.put_off`."""
+
+    board_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeepReport(Request[None]):
+    """See `Moves.keep_report`."""
+
+    asked: Asked
+    words: Mapping[str, Any]
+
+
+# -- of operators to play ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CarryOutOrder(Request[str]):
+    """Asks for an order of an operator; the answer is a sentence for the operator."""
+
+    by: Signature
+    order: Annotated[Order, Field(discriminator="name")]
+
+
+@dataclass(frozen=True, slots=True)
+class RetryKeptMail(Request[str]):
+    """Asks to carry a kept mail out again; the answer is a sentence for the operator."""
+
+    number: int
+    by: Signature
+
+
+# -- of web to the door ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StoreForm(Request[int]):
+    """Asks to store a form of a page; the answer is its number."""
+
+    kind: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StorePageMail(Request[int | Over]):
+    """Asks to store a mail that a page has written; the answer is its number, or the limit that its
+    player has reached."""
+
+    envelope: Envelope
+
+
+_ANSWERS: Mapping[type[Request[Any]], Any] = {
+    AskState: StageState,
+    ProbeWrite: None,
+    ClaimLetters: list[QueuedLetter],
+    KeepLetters: None,
+    RenewLetters: None,
+    SettleLetters: None,
+    ActForBot: None,
+    PutOffBot: None,
+    KeepReport: None,
+    CarryOutOrder: str,
+    RetryKeptMail: str,
+    StoreForm: int,
+    StorePageMail: int | Over,
+}
+"""The types of answers by the type of request."""
+REQUESTS: Mapping[str, type[Request[Any]]] = {kind.__name__: kind for kind in _ANSWERS}
+
+_ERRORS: Mapping[str, type[PbmError]] = {
+    "operator": OperatorError,
+    "away": StoreAway,
+    "fault": ServerFault,
+}
+_OK = "ok"
+_CONFIG = ConfigDict(strict=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64")
+_Adapter: TypeAlias = TypeAdapter[tuple[Any]]
+
+
+class Misread(ValueError):
+    """A line is not a message of this version; its text quotes no values."""
+
+
+def request_line(request: Request[Any]) -> bytes:
+    """Return a request as a line."""
+    return _line(type(request).__name__, _dumped(type(request), request))
+
+
+def read_request(line: bytes) -> Request[Any]:
+    """Return the request of a line.
+
+    Raises:
+        Misread: it is none.
+    """
+    word, _, text = line.partition(b" ")
+    kind = REQUESTS.get(word.decode("ascii", "replace"))
+    if kind is None:
+        raise Misread("there is no such request")
+    request: Request[Any] = _read(kind, text)
+    return request
+
+
+def answer_line(request: Request[Any], answer: Any) -> bytes:
+    """Return the answer to a request as a line."""
+    return _line(_OK, _dumped(_ANSWERS[type(request)], answer))
+
+
+def error_line(error: Exception) -> bytes:
+    """Return an error as a line: its kind and a sentence.
+
+    Of an error that is not one of ours only the name is told: its text may quote values.
+    """
+    if isinstance(error, OperatorError):
+        return _line("operator", _dumped(str, str(error)))
+    kind = "away" if isinstance(error, (StoreAway, *UNAVAILABLE)) else "fault"
+    sentence = str(error) if isinstance(error, ServerFault) else type(error).__name__
+    return _line(kind, _dumped(str, sentence))
+
+
+def read_answer(request: Request[A], line: bytes) -> A:
+    """Return the answer of a line.
+
+    Raises:
+        OperatorError, StoreAway, ServerFault: the other stage raised such an error.
+        Misread: the line is no answer to this request.
+    """
+    word, _, text = line.partition(b" ")
+    if word == _OK.encode():
+        answer: A = _read(_ANSWERS[type(request)], text)
+        return answer
+    error = _ERRORS.get(word.decode("ascii", "replace"))
+    if error is None:
+        raise Misread("there is no such error")
+    raise error(_read(str, text))
+
+
+def _line(word: str, text: bytes) -> bytes:
+    return word.encode("ascii") + b" " + text + b"\n"
+
+
+@cache
+def _adapter(kind: Any) -> _Adapter:
+    # A tuple of one value: a dataclass itself would not take the configuration.
+    return TypeAdapter(tuple[kind], config=_CONFIG)
+
+
+def _dumped(kind: Any, value: Any) -> bytes:
+    return _adapter(kind).dump_json((value,), warnings="error")
+
+
+def _read(kind: Any, text: bytes) -> Any:
+    try:
+        return _adapter(kind).validate_json(text)[0]
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_context=False, include_input=False)
+        places = sorted(
+            {".".join(map(str, one["loc"][1:])) + ": " + one["type"] for one in problems}
+        )
+        raise Misread("; ".join(places)) from None

@@ -1,0 +1,167 @@
+"""Messages between stages: each comes out as it went in, and nothing else is read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbmserv.engine.types import Move, Seat
+from pbmserv.mail.envelope import Envelope
+from pbmserv.monitoring.metrics import Vital
+from pbmserv.outbound.outbox import Failed, Later, Sent, Untried
+from pbmserv.service.bots.bot_worker import Thought
+from pbmserv.service.limits.rates import Over
+from pbmserv.service.operators import orders
+from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.health import RelayState, Slots
+from pbmserv.service.operators.orders import Order
+from pbmserv.stages import messages
+from pbmserv.stages.messages import (
+    REQUESTS,
+    ActForBot,
+    AskState,
+    CarryOutOrder,
+    ClaimLetters,
+    KeepLetters,
+    KeepReport,
+    Misread,
+    ProbeWrite,
+    PutOffBot,
+    RenewLetters,
+    Request,
+    RetryKeptMail,
+    SettleLetters,
+    StageState,
+    StoreForm,
+    StorePageMail,
+)
+from pbmserv.store.bots import Asked
+from pbmserv.store.delivery.outbox import QueuedLetter
+
+NOW = datetime(2026, 3, 1, 12, 30, 15, 250_000, tzinfo=UTC)
+BY = Signature("olga", "it was asked for")
+WORDS = {"a": [1, 2.5, None, True, {"ä": "\n\x00"}]}
+OVER = Over("player", "7", 3, "hour", NOW)
+LETTERS = [
+    QueuedLetter("board", "a@x.example", WORDS, "<1@x>", created_at=NOW, id=7, raw=b"\r\n\xff\x00"),
+    QueuedLetter("help", "b@x.example", {}, "<2@x>", seat=1, created_at=NOW, id=8, effort=30),
+]
+RESULTS = (
+    Sent(1),
+    Later(2, NOW, "450 later"),
+    Failed(3, "550"),
+    Untried(4, NOW),
+    Untried(5, NOW, "x"),
+)
+ORDERS: tuple[Order, ...] = (
+    orders.SuspendUser("alice", end_games=True),
+    orders.RestoreUser("alice"),
+    orders.ResetUser("alice"),
+    orders.ReachUser("alice"),
+    orders.MergeUser("alice", "bob"),
+    orders.EndBoard(3),
+    orders.HandOverBoard(3, "alice", "bob"),
+    orders.SetDeadline(3, ("--nagtime=3",)),
+    orders.SetRated(3, rated=False),
+    orders.RebuildRatings(),
+    orders.CloseGame("blackbox"),
+    orders.OpenGame("blackbox"),
+    orders.DropMail(3),
+    orders.RetryLetters((1, 2)),
+    orders.HoldLetter(3),
+    orders.DropLetter(3),
+)
+STATE = StageState(
+    vitals=(Vital("play", True, 0.5, 300.0),),
+    slots={"smtp": Slots(1, 20)},
+    relay=RelayState(2, is_open=True),
+    texts=(1, 2),
+    counted=b"\xff",
+    doing="arrival 3 for 1.0 s",
+)
+EXCHANGES: list[tuple[Request[Any], Any]] = [
+    (AskState(), STATE),
+    (ProbeWrite(), None),
+    (ClaimLetters("here", 100, (1, 2), ("x.example",), NOW), LETTERS),
+    (ClaimLetters("here", 100, (), (), None), []),
+    (KeepLetters({1: b"\x00\xff\n", 2: b""}), None),
+    (RenewLetters((1, 2), NOW), None),
+    (SettleLetters(RESULTS), None),
+    (ActForBot(3, Thought(4, Seat(1), Move("a,g+b2", free=True))), None),
+    (ActForBot(3, None), None),
+    (PutOffBot(3), None),
+    (KeepReport(Asked(3, 4, 1), WORDS), None),
+    *((CarryOutOrder(BY, order), "done; nothing lost\n") for order in ORDERS),
+    (RetryKeptMail(9, BY), "Mail 9 is carried out."),
+    (StoreForm("confirm", {"signup": 3}), 17),
+    (StorePageMail(Envelope("a@x.example", "b@x.example", b"\x00\xff\r\n")), 18),
+    (StorePageMail(Envelope("", "b@x.example", b"")), OVER),
+]
+
+
+@pytest.mark.parametrize(("request_", "answer"), EXCHANGES)
+def test_requests_and_answers_come_out_as_they_went_in(request_: Request[Any], answer: Any) -> None:
+    line = messages.request_line(request_)
+    assert line.count(b"\n") == 1
+    assert messages.read_request(line) == request_
+    line = messages.answer_line(request_, answer)
+    assert line.count(b"\n") == 1
+    assert messages.read_answer(request_, line) == answer
+
+
+def test_every_request_and_every_order_is_tried() -> None:
+    assert {type(request) for request, _ in EXCHANGES} == set(REQUESTS.values())
+    assert {type(order) for order in ORDERS} == set(get_args(Order))
+    names = [order.name for order in ORDERS]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("request_", [request for request, _ in EXCHANGES])
+def test_a_request_with_anything_wrong_in_it_is_not_read(request_: Request[Any]) -> None:
+    name = type(request_).__name__
+    good = json.loads(messages.request_line(request_).partition(b" ")[2])[0]
+    for wrong in wrong_values(good):
+        with pytest.raises(Misread) as raised:
+            messages.read_request(f"{name} {json.dumps([wrong])}\n".encode())
+        assert "WRONG" not in str(raised.value)
+
+
+def wrong_values(good: dict[str, Any]) -> list[Any]:
+    """Return what is like a request and is none: a field too many, each field missing or wrong."""
+    wrong: list[Any] = [None, [], "WRONG", {**good, "extra": "WRONG"}]
+    for name in good:
+        if name not in {"values", "words"}:
+            wrong.append({**good, name: {"other": ["WRONG"]}})
+        wrong.append({key: value for key, value in good.items() if key != name})
+    return wrong
+
+
+@given(st.binary(max_size=200))
+def test_no_octets_are_read_as_anything_else(octets: bytes) -> None:
+    with pytest.raises(Misread):
+        messages.read_request(octets)
+
+
+def test_a_sender_checks_its_values_too() -> None:
+    with pytest.raises(Exception, match="expected"):
+        messages.answer_line(StoreForm("confirm", {}), "17")
+    with pytest.raises(Exception, match="expected"):
+        messages.request_line(PutOffBot("3"))  # type: ignore[arg-type]
+
+
+def test_moments_keep_their_instant() -> None:
+    later = NOW + timedelta(microseconds=1)
+    line = messages.request_line(RenewLetters((), later))
+    assert messages.read_request(line) == RenewLetters((), later)
+
+
+def test_requests_are_frozen_and_typed() -> None:
+    for kind in REQUESTS.values():
+        assert is_dataclass(kind)
+        assert all(field.type for field in fields(kind))

@@ -1,0 +1,164 @@
+"""Stages ask each other over a socket: each question gets its own answer or error."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from pbmserv.errors import OperatorError, ServerFault, StoreAway
+from pbmserv.stages.messages import AskState, PutOffBot, StageState, StoreForm
+from pbmserv.stages.questions import Answering, Asking, Unanswered
+
+PATIENCE_S = 20.0
+
+
+class Other:
+    """The other stage: answers a form with a number that the form names, some only when told."""
+
+    def __init__(self, path: Path) -> None:
+        self.asked: list[int] = []
+        self.may_answer = threading.Event()
+        self.answering = Answering(path, {StoreForm: self._store, PutOffBot: self._fail})
+        self.answering.start()
+
+    def _store(self, request: StoreForm) -> int:
+        number = int(request.values["number"])
+        self.asked.append(number)
+        if request.kind == "slow":
+            assert self.may_answer.wait(PATIENCE_S)
+        return 2 * number
+
+    def _fail(self, request: PutOffBot) -> None:
+        raise (
+            ServerFault("only what is there"),
+            OperatorError("that cannot be done"),
+            OperationalError("SELECT secret", None, Exception("locked")),
+            KeyError("secret"),
+        )[request.board_id]
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Other]:
+    stage = Other(tmp_path / "other.sock")
+    yield stage
+    stage.may_answer.set()
+    stage.answering.close()
+
+
+@pytest.fixture
+def asking(tmp_path: Path, other: Other) -> Iterator[Asking]:
+    with closing(Asking(tmp_path / "other.sock", PATIENCE_S)) as asking_:
+        yield asking_
+
+
+def form(number: int, kind: str = "quick") -> StoreForm:
+    return StoreForm(kind, {"number": number})
+
+
+def test_questions_of_many_threads_get_their_own_answers(other: Other, asking: Asking) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        slow = pool.submit(asking.ask, form(1, "slow"))
+        answers = list(pool.map(asking.ask, [form(number) for number in range(100)]))
+        assert answers == [2 * number for number in range(100)]
+        other.may_answer.set()
+        assert slow.result(PATIENCE_S) == 2
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "sentence"),
+    [
+        (0, ServerFault, "only what is there"),
+        (1, OperatorError, "that cannot be done"),
+        (2, StoreAway, "OperationalError"),  # its own text may quote values
+        (3, ServerFault, "KeyError"),
+    ],
+)
+def test_an_error_of_the_other_stage_is_raised_here(
+    asking: Asking, number: int, kind: type[Exception], sentence: str
+) -> None:
+    with pytest.raises(kind) as raised:
+        asking.ask(PutOffBot(number))
+    assert (type(raised.value), str(raised.value)) == (kind, sentence)
+    assert asking.ask(form(4)) == 8  # the connection still works
+
+
+def test_a_question_that_the_other_stage_does_not_answer_is_an_error(asking: Asking) -> None:
+    with pytest.raises(ServerFault):
+        asking.ask(AskState())
+
+
+def test_a_stage_that_has_gone_away_and_come_back_is_asked_again(tmp_path: Path) -> None:
+    first = Other(tmp_path / "other.sock")
+    asking = Asking(tmp_path / "other.sock", 0.0)
+    assert asking.ask(form(1)) == 2
+    first.answering.close()
+    (tmp_path / "other.sock").unlink()
+    with pytest.raises(Unanswered, match="other is not there"):
+        Asking(tmp_path / "other.sock", 0.0).ask(form(2))
+    second = Other(tmp_path / "other.sock")
+    assert asking.ask(form(3)) == 6  # over the open connection, or a new one
+    asking.close()
+    first.answering.wait_for_askers(PATIENCE_S)
+    assert asking.ask(form(4)) == 8
+    assert second.asked == [4]
+    asking.close()
+    second.answering.close()
+
+
+@pytest.mark.parametrize("octets", [b"", b"ok [1", b"nonsense [1]\n", b"ok {}\n", b'ok ["1"]\n'])
+def test_a_stage_that_dies_or_talks_nonsense_is_no_answer(tmp_path: Path, octets: bytes) -> None:
+    path = tmp_path / "dying.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+
+        def die() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1000)
+                connection.sendall(octets)
+
+        thread = threading.Thread(target=die)
+        thread.start()
+        with closing(Asking(path, 0.0)) as asking, pytest.raises((ServerFault, ValueError)):
+            asking.ask(form(1))
+        thread.join()
+
+
+@pytest.mark.parametrize("octets", [b"\n", b"StoreForm\n", b"StoreForm [1]\n", b"os.system []\n"])
+def test_nonsense_is_answered_with_an_error(tmp_path: Path, other: Other, octets: bytes) -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(PATIENCE_S)
+        connection.connect(str(tmp_path / "other.sock"))
+        connection.sendall(octets)
+        assert connection.recv(1000) == b'fault ["Misread"]\n'
+    assert other.asked == []
+
+
+def test_a_stage_with_no_answer_in_time_is_given_up(tmp_path: Path, other: Other) -> None:
+    asking = Asking(tmp_path / "other.sock", PATIENCE_S, 0.01)
+    with pytest.raises(Unanswered, match="has gone away"):
+        asking.ask(form(1, "slow"))
+
+
+def test_an_ending_process_waits_for_no_stage_that_is_not_there(tmp_path: Path) -> None:
+    asking = Asking(tmp_path / "nobody.sock", 3600.0)
+    asking.end()
+    with pytest.raises(Unanswered):
+        asking.ask(AskState())
+
+
+def test_a_state_is_an_answer(tmp_path: Path) -> None:
+    state = StageState((), counted=b"\x00\xff", doing="")
+    answering = Answering(tmp_path / "web.sock", {AskState: lambda _: state})
+    answering.start()
+    with closing(Asking(tmp_path / "web.sock", PATIENCE_S)) as asking:
+        assert asking.ask(AskState()) == state
+    answering.close()
