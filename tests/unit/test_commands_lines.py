@@ -25,7 +25,7 @@ from pbmserv.commands.table.accounts import (
     SignOff,
     Signup,
 )
-from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, ROWS, nearest
+from pbmserv.commands.table.catalogue import BY_NAME, BY_SYNONYM, ROWS, suggested_command
 from pbmserv.commands.table.looking import (
     Follow,
     Games,
@@ -478,7 +478,7 @@ def test_a_wrong_option_is_an_option_error():
     ],
 )
 def test_the_nearest_command_is_named(word, name):
-    assert nearest(word) == name
+    assert suggested_command(word) == name
 
 
 def test_an_unknown_word_is_answered_with_the_nearest_command():
@@ -569,9 +569,9 @@ def test_every_command_has_its_row():
 
 
 def test_no_spelling_belongs_to_two_commands():
-    lines = [name for row in ROWS if row.in_line for name in (*row.names, *row.slips)]
+    lines = [name for row in ROWS if row.in_line for name in (*row.names, *row.synonyms)]
     assert len(lines) == len(set(lines))
-    assert not set(BY_NAME) & set(BY_SLIP)
+    assert not set(BY_NAME) & set(BY_SYNONYM)
     assert all(is_reserved(name.replace(" ", ""), (), "") for name in BY_NAME)
 
 
@@ -588,7 +588,7 @@ def test_a_word_that_steers_the_reading_is_no_command():
 
 WORDS = st.one_of(
     st.sampled_from(
-        [name for row in ROWS for name in (*row.names, *row.slips)]
+        [name for row in ROWS for name in (*row.names, *row.synonyms)]
         + ["blackbox", "all", "12", "12#7", "alice", "bob", "-size=8x8", "--nagtime", "next", "#"]
         + ["412: g", "#12 5", "until", "friday", "a=b", "off", "undo", "« x »", "if #: c"]
         + ["“a b”", "'", '"', "-", ",", ">", "-- ", "Re:", "[x]", "a@b", "\u200b", "change"]

@@ -24,16 +24,17 @@ from pbmserv.commands.grammar.words import (
 )
 from pbmserv.commands.table.catalogue import (
     BY_NAME,
-    BY_SLIP,
     MEANT_BY,
     MULTIPLE,
     ROWS,
     STOPS,
     WHICH,
-    misspelt,
-    nearest,
+    command_meant,
+    command_one_edit_away,
+    suggested_command,
 )
 from pbmserv.commands.table.row_types import NO_LIMIT, Kind, Row, Scope, Trait
+from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.engine.types import BOT_USERIDS
 
 _LONGEST_PORT = 2
@@ -84,7 +85,7 @@ def find_head(words: Sequence[Word], games: Collection[str]) -> Head | None:
         return Head(front, game, None, at, unknown="command", suggestion=suggestion)
     if len(words) > 2 and _names_a_command(words):
         known = tuple(sorted(games))
-        return Head("", None, None, 1, unknown="game", suggestion=nearest(word, known) or "")
+        return Head("", None, None, 1, unknown="game", suggestion=nearest_name(word, known) or "")
     if suggestion and _may_mean(suggestion, words[1:], games):
         return Head("", None, None, 0, unknown="command", suggestion=suggestion)
     return None
@@ -130,8 +131,8 @@ def _game(words: Sequence[Word], games: Collection[str]) -> tuple[str, str | Non
     second = words[1].plain
     if first + second in games:
         return first + second, first + second, 2
-    if second in BY_NAME or second in BY_SLIP:
-        near = nearest(first, tuple(sorted(games)))
+    if second in BY_NAME or command_meant(second) is not None:
+        near = nearest_name(first, sorted(games))
         if near is not None:
             return near, near, 1
     return "", None, 0
@@ -149,10 +150,10 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
     word = words[at].plain
     following = words[at + 1].text.lower() if at + 1 < len(words) else ""
     pair = f"{word} {following}"
-    row = BY_NAME.get(pair) or _guessed(BY_SLIP.get(pair))
+    row = BY_NAME.get(pair) or _guessed(command_meant(pair))
     if row is not None:
         return Head(front, game, row, at + 2)
-    row = BY_NAME.get(word) or _guessed(BY_SLIP.get(word)) or _asked_for(words[at:])
+    row = BY_NAME.get(word) or _guessed(command_meant(word)) or _asked_for(words[at:])
     if word == "board" and holds_a_move(words[at + 1 :]):
         row = BY_NAME["move"]
     if row is not None:
@@ -161,7 +162,7 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
         return Head(front, game, BY_NAME["move"], at + 1, move=(words[at],))
     # Without a game in front, a number must follow: "more ..." is English, "movr 12 ..." is not.
     if front or is_number(following):
-        row = _guessed(misspelt(word))
+        row = _guessed(command_one_edit_away(word))
         if row is not None and (front or row.name[0] == word[0]):  # "what 5 ..." is English, too
             return Head(front, game, row, at + 1)
     return None
@@ -226,7 +227,7 @@ def _may_mean(name: str, rest: Sequence[Word], games: Collection[str]) -> bool:
 def _suggestion(word: str) -> str:
     if word in {"change", "chnage"}:
         return "change password"
-    return nearest(word) or ""
+    return suggested_command(word) or ""
 
 
 def is_number(text: str) -> bool:
@@ -333,7 +334,7 @@ def looks(name: str) -> str:
 _WORDS = frozenset(
     looks("".join(name.split()))
     for name in (
-        *(one for row in ROWS for one in (*row.names, *row.slips)),
+        *(one for row in ROWS for one in (*row.names, *row.synonyms)),
         *(word for row in ROWS for one in row.names for word in one.split()),
         *MEANT_BY,
         *MULTIPLE,
@@ -373,4 +374,6 @@ def is_reserved(userid: str, games: Iterable[str], server: str) -> bool:
     local, _, domain = server.partition("@")
     labels = domain.split(".")
     own = (local, domain, *(labels[:-1] or labels), *games)
+    if command_meant(userid.lower()) is not None:  # "mvoe" would pass for a command
+        return True
     return name in _WORDS or name in {looks("".join(one.split())) for one in own}

@@ -39,8 +39,8 @@ from pbmserv.commands.reading.replies import (
     EMPTY_REPLY,
     LONGEST_ECHO,
     MOVES,
-    NAMES,
     in_words,
+    is_command_name,
     is_full_form,
     moves,
 )
@@ -195,7 +195,7 @@ def _of_reply(
     place, text = top[0]
     # Most replies begin with a move, which is no word that could name a command or a game.
     word = text.lower()
-    if " " in text or not MOVES.fullmatch(text) or word in NAMES or word in games:
+    if " " in text or not MOVES.fullmatch(text) or is_command_name(word) or word in games:
         words = words_of(text)
         if not words:
             return Reading((EMPTY_REPLY,))

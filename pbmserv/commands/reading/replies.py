@@ -18,7 +18,7 @@ from pbmserv.commands.grammar.command_names import (
 from pbmserv.commands.grammar.line import REST, read_arguments, read_line, tidied, words_of
 from pbmserv.commands.grammar.words import Word
 from pbmserv.commands.reading.bodies import Below, is_signature, read_body
-from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, IN_REPLY, WHICH
+from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, WHICH, command_meant
 from pbmserv.commands.table.looking import Games, ShowAs
 from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat
@@ -48,8 +48,6 @@ MOVES = re.compile(
 """What moves look like at most games' boards: ``g``, ``14``, ``+b2,?``."""
 
 _NUMBERED = re.compile(r"([1-9])[.)]\s+(\S.*)", re.ASCII)
-
-NAMES = frozenset((*BY_NAME, *BY_SLIP, *IN_REPLY))
 
 _GREETING = re.compile(
     r"(?:hi|hello|hey|dear|hallo|hola|salut|bonjour|ciao|moin|good \w{3,9})\b.{0,40}",
@@ -220,7 +218,7 @@ def _head(words: Sequence[Word], games: Collection[str]) -> _Head:
     pair = " ".join([word.plain for word in words[:2]])
     if pair in IN_REPLY:
         return _Head(game, pair, IN_REPLY[pair], words[2:])
-    row = IN_REPLY.get(name) or _slip(name)
+    row = IN_REPLY.get(name) or _guessed(name)
     if row is not None and row.name == "move" and len(rest) == 1:
         instead = rest[0].plain  # "move resign"
         if instead in {"resign", "undo"}:
@@ -298,11 +296,18 @@ def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
     return has_credentials(head.row, words[head.rest :], named=bool(head.front))
 
 
-def _slip(name: str) -> Row | None:
-    """The reply command a word is a known misspelling of; never one that ends a game."""
-    row = BY_SLIP.get(name)
-    known = row is not None and row.in_reply and Trait.ALONE not in row.traits
-    return row if known and name.isalpha() else None  # "?" is a move
+def is_command_name(word: str) -> bool:
+    """Return whether a word is or surely means the name of a command."""
+    return word in BY_NAME or word in IN_REPLY or command_meant(word) is not None
+
+
+def _guessed(name: str) -> Row | None:
+    """Return the command of a reply that a misspelt word or a synonym means.
+
+    A command that must stand alone is never guessed.
+    """
+    row = command_meant(name) if name.isalpha() else None  # "?" is a move
+    return row if row is not None and row.in_reply and Trait.ALONE not in row.traits else None
 
 
 def _without_move_word(text: str, games: Collection[str]) -> str:
@@ -311,7 +316,7 @@ def _without_move_word(text: str, games: Collection[str]) -> str:
     if first.lower() in games:
         shorter = _without_move_word(rest.lstrip(), ())
         return text if shorter == rest.lstrip() else shorter
-    row = BY_NAME.get(first.lower().rstrip(":")) or BY_SLIP.get(first.lower())
+    row = BY_NAME.get(first.lower().rstrip(":")) or command_meant(first.lower())
     return rest.strip() if row is not None and row.name == "move" and rest.strip() else text
 
 

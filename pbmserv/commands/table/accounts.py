@@ -98,7 +98,6 @@ class Delete(Speaking):
 ACCOUNTS: tuple[Row, ...] = (
     Row(
         names=("signup", "add", "register", "sign up", "sign-up"),
-        slips=("singup", "signpu", "sigunp"),
         newcomers=("newplayer", "newuser", "join", "enroll", "enrol"),
         section=SECTION,
         scope=Scope.SERVER,
@@ -116,7 +115,7 @@ ACCOUNTS: tuple[Row, ...] = (
     ),
     Row(
         names=("change password", "changepassword", "change-password", "password", "passwd"),
-        slips=("chnage password", "change pasword", "change passwort", "pasword"),
+        synonyms=("change passwort",),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(
@@ -144,7 +143,7 @@ ACCOUNTS: tuple[Row, ...] = (
     ),
     Row(
         names=("change address", "changeaddress", "change-address"),
-        slips=("chnage address", "change adress", "change addres", "change email", "change mail"),
+        synonyms=("change email", "change mail"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD, Parameter("address...", Kind.NEW_ADDRESSES)),
@@ -156,7 +155,6 @@ ACCOUNTS: tuple[Row, ...] = (
     ),
     Row(
         names=("forgot", "forgot password"),
-        slips=("forgto", "fogrot", "frogot"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID,),
@@ -179,7 +177,7 @@ ACCOUNTS: tuple[Row, ...] = (
     ),
     Row(
         names=("whoami", "who-am-i"),
-        slips=("whomai", "whoaim", "whoiam"),
+        synonyms=("whoiam",),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(Parameter("[userid", Kind.USERID), Parameter("password]", Kind.PASSWORD)),
@@ -191,7 +189,7 @@ ACCOUNTS: tuple[Row, ...] = (
     ),
     Row(
         names=("prefs", "preferences", "settings"),
-        slips=("pref", "perfs", "prfes", "preference", "prefrences"),
+        synonyms=("pref", "preference"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD, Parameter("[name=value...]", Kind.SETTINGS)),
@@ -202,7 +200,7 @@ ACCOUNTS: tuple[Row, ...] = (
     ),
     Row(
         names=("away",),
-        slips=("awya", "aawy", "vacation"),
+        synonyms=("vacation",),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD, Parameter("until DATE", Kind.DATE)),
@@ -213,7 +211,6 @@ ACCOUNTS: tuple[Row, ...] = (
     ),
     Row(
         names=("back",),
-        slips=("abck", "bakc"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD),
@@ -225,7 +222,6 @@ ACCOUNTS: tuple[Row, ...] = (
     ),
     Row(
         names=("export",),
-        slips=("exprot", "exoprt"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD),
@@ -237,7 +233,6 @@ ACCOUNTS: tuple[Row, ...] = (
     ),
     Row(
         names=("signoff", "sign off", "sign-off"),
-        slips=("singoff", "signof"),
         newcomers=("stop", "leave", "remove", "unregister"),
         section=SECTION,
         scope=Scope.SERVER,
@@ -250,7 +245,6 @@ ACCOUNTS: tuple[Row, ...] = (
     ),
     Row(
         names=("delete",),
-        slips=("deltee", "delte", "dleete"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD),

@@ -11,6 +11,13 @@ from pbmserv.commands.table.looking import HELP, LOOKING
 from pbmserv.commands.table.model import Sender
 from pbmserv.commands.table.playing import PLAYING
 from pbmserv.commands.table.row_types import LINES, Kind, Parameter, Row, Scope
+from pbmserv.commands.table.spelling import (
+    LONGEST,
+    SHORTEST,
+    edit_distance,
+    misspelt_name,
+    nearest_name,
+)
 from pbmserv.commands.table.starting import STARTING
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Misread
@@ -51,9 +58,10 @@ BY_NAME: Mapping[str, Row] = {
 }
 """Commands that may be a subject or a line, by each of their spellings."""
 
-BY_SLIP: Mapping[str, Row] = {
-    slip: row for row in ROWS if row.in_line and row.asks for slip in row.slips
+BY_SYNONYM: Mapping[str, Row] = {
+    synonym: row for row in ROWS if row.in_line and row.asks for synonym in row.synonyms
 }
+"""The same commands by words that are understood, but that no page mentions."""
 
 IN_REPLY: Mapping[str, Row] = {name: row for row in ROWS if row.in_reply for name in row.names}
 """Commands that a reply may consist of, by each of their spellings."""
@@ -61,48 +69,38 @@ IN_REPLY: Mapping[str, Row] = {name: row for row in ROWS if row.in_reply for nam
 MEANT_BY: Mapping[str, str] = {word: row.name for row in ROWS for word in row.newcomers}
 """Words with which newcomers begin, and the command that is suggested for each."""
 
+_SPELLINGS: Mapping[str, Row] = {**BY_NAME, **BY_SYNONYM}
 _SUGGESTED = tuple(sorted({row.name: row for row in ROWS if row.asks and row.in_line}))
 
 
-def distance(left: str, right: str) -> int:
-    """Letters to add, drop, change or swap with a neighbour (optimal string alignment)."""
-    before: list[int] = []
-    above = list(range(len(right) + 1))
-    for i, a in enumerate(left, 1):
-        row = [i]
-        for j, b in enumerate(right, 1):
-            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
-                cost = min(cost, before[j - 2] + 1)
-            row.append(cost)
-        before, above = above, row
-    return above[-1]
+def command_meant(words: str) -> Row | None:
+    """Return the command that one or two words surely mean although they are not its name.
 
-
-def nearest(word: str, among: tuple[str, ...] = _SUGGESTED) -> str | None:
-    """The name a misspelt *word* most likely means, or ``None``.
-
-    At most one letter may be wrong in a word of up to five letters, two in a
-    longer one; among equally near names the first in the alphabet is named.
+    The words are a synonym or a clear misspelling. The caller decides whether a command that
+    cannot be taken back is carried out on such words.
     """
+    if words in BY_NAME:
+        return None
+    name = words if words in BY_SYNONYM else misspelt_name(words, _SPELLINGS)
+    return None if name is None else _SPELLINGS[name]
+
+
+def command_one_edit_away(word: str) -> Row | None:
+    """Return the command whose name is one edit away from a word, `None` unless it is the only one.
+
+    The word may be English, so that the caller must look at the words around it.
+    """
+    if not SHORTEST <= len(word) <= LONGEST:
+        return None
+    near = [name for name in _SUGGESTED if edit_distance(word, name) == 1]
+    return BY_NAME[near[0]] if len(near) == 1 else None
+
+
+def suggested_command(word: str) -> str | None:
+    """Return the name of the command to suggest for a word, `None` if it is like none."""
     word = word.lower()
-    slipped = BY_SLIP.get(word)
-    if slipped is not None and slipped.name in among:
-        return slipped.name
-    allowed = 1 if len(word) <= 5 else 2
-    if len(word) < 3 or len(word) > 24:
-        return None
-    near = [(distance(word, name), name) for name in among if abs(len(name) - len(word)) <= allowed]
-    best = min(near, default=(allowed + 1, ""))
-    return best[1] if best[0] <= allowed else None
-
-
-def misspelt(word: str) -> Row | None:
-    """The one command that is a single slip of the fingers away, or ``None``."""
-    if len(word) < 4 or len(word) > 24:
-        return None
-    close = [name for name in _SUGGESTED if distance(word, name) == 1]
-    return BY_NAME[close[0]] if len(close) == 1 else None
+    meant = command_meant(word)
+    return meant.name if meant is not None else nearest_name(word, _SUGGESTED)
 
 
 def example(
@@ -148,7 +146,7 @@ def unknown_game(
         "unknown-game",
         part=part,
         example=example,
-        suggestion=nearest(name, known) or "",
+        suggestion=nearest_name(name, known) or "",
         games=", ".join(known),
         place=place,
     )
@@ -214,11 +212,11 @@ def topic(subject: str, games: Collection[str]) -> HelpTopic:
     page = _PAGES.get(wanted)
     if page is not None:
         return HelpTopic(page, f"help/{page}.txt.j2", _values(names))
-    row = _ROWS.get(wanted) or BY_SLIP.get(wanted)
+    row = _ROWS.get(wanted) or command_meant(wanted)
     if row is not None:
         return _command(row, names)
     among = tuple(sorted({*_ROWS, *_PAGES, *names} - {""}))
-    suggestion = nearest(wanted, among) or ""
+    suggestion = nearest_name(wanted, among) or ""
     return HelpTopic("", "help/unknown.txt.j2", {"suggestion": suggestion}, known=False)
 
 

@@ -154,7 +154,7 @@ def _list(taken: Taken) -> Command:
 HELP: tuple[Row, ...] = (
     Row(
         names=("help", "commands", "info"),
-        slips=("hlep", "hepl", "hilfe", "aide", "?"),
+        synonyms=("hilfe", "aide", "?"),
         newcomers=("login", "log", "start", "hello", "hi", "hallo", "man", "tutorial"),
         section="Help",
         scope=Scope.BOTH,
@@ -168,7 +168,6 @@ HELP: tuple[Row, ...] = (
     ),
     Row(
         names=("list",),
-        slips=("lsit", "lits"),
         section="Help",
         scope=Scope.BOTH,
         parameters=(Parameter("[game...]", Kind.GAMES),),
@@ -184,7 +183,6 @@ HELP: tuple[Row, ...] = (
 LOOKING: tuple[Row, ...] = (
     Row(
         names=("show", "board", "boards"),
-        slips=("shwo", "sohw", "hsow"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(Parameter("board[#n]... | userid... [which]", Kind.SHOWN),),
@@ -198,7 +196,7 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("showas", "show as"),
-        slips=("shwoas", "showsa", "show-as"),
+        synonyms=("show-as",),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(USERID, PASSWORD, Parameter("[board...] [which]", Kind.BOARDS)),
@@ -210,7 +208,6 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("games",),
-        slips=("gamse", "gmaes"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(Parameter("[userid...] [which]", Kind.WATCHED),),
@@ -222,7 +219,7 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("standings", "standing"),
-        slips=("standigns", "stadnings", "rankings", "ranking"),
+        synonyms=("ranking", "rankings"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(),
@@ -234,7 +231,6 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("ratings", "rating"),
-        slips=("ratigns", "raitngs", "ratins"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(Parameter("[userid...]", Kind.PEOPLE),),
@@ -246,7 +242,6 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("scores", "score"),
-        slips=("socres", "scroes"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(Parameter("[kind]", Kind.SUBJECTS),),
@@ -259,7 +254,6 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("week",),
-        slips=("wekk",),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(),
@@ -271,7 +265,6 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("history",),
-        slips=("histroy", "hisotry", "histoy"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(Parameter("[userid...]", Kind.PEOPLE),),
@@ -283,7 +276,6 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("record",),
-        slips=("recrod", "reocrd", "recod"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(BOARD,),
@@ -296,7 +288,7 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("report", "coach", "analyse", "analyze"),
-        slips=("reprot", "repotr", "reoprt", "rapport", "anaylse"),
+        synonyms=("rapport",),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(BOARD,),
@@ -309,7 +301,7 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("subscribe",),
-        slips=("subscirbe", "subcribe", "subsribe", "follow"),
+        synonyms=("follow",),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=ON_A_BOARD,
@@ -322,7 +314,6 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("notify",),
-        slips=("notfiy", "noitfy"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=ON_A_BOARD,
@@ -336,7 +327,7 @@ LOOKING: tuple[Row, ...] = (
     ),
     Row(
         names=("unsubscribe",),
-        slips=("unsubscirbe", "unsubcribe", "unsubsribe", "unfollow"),
+        synonyms=("unfollow",),
         newcomers=("cancel",),  # its refusal says what else can be stopped
         section=SECTION,
         scope=Scope.SERVER,

@@ -136,7 +136,7 @@ def _move(taken: Taken) -> Command:
 PLAYING: tuple[Row, ...] = (
     Row(
         names=("move",),
-        slips=("mvoe", "moev", "mov", "moove", "omve"),
+        synonyms=("mov",),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(*ON_A_BOARD, Parameter("move[#n]", Kind.MOVE)),
@@ -148,7 +148,6 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("resign",),
-        slips=("resing", "reisgn", "resgin", "rezign"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
@@ -160,7 +159,6 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("undo",),
-        slips=("unod", "udno"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
@@ -172,7 +170,6 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("redo",),
-        slips=("reod",),
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
@@ -185,7 +182,6 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("restart",),
-        slips=("resart", "restrat"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
@@ -198,7 +194,6 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("save",),
-        slips=("svae", "saev"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
@@ -209,7 +204,6 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("load",),
-        slips=("laod", "lod"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(USERID, PASSWORD),
@@ -221,7 +215,6 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("solve",),
-        slips=("slove", "sovle"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
@@ -233,7 +226,7 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("queue",),
-        slips=("queu", "qeue", "queueu", "quue", "que", "enqueue"),
+        synonyms=("que", "queu", "enqueue"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(*ON_A_BOARD, Parameter("plan | -", Kind.PLAN)),
@@ -246,7 +239,6 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("submit",),
-        slips=("submti", "sumbit", "submitt"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(*ON_A_BOARD, Parameter("move[#n]", Kind.MOVE)),
@@ -257,7 +249,6 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("confirm",),
-        slips=("confrim", "cofirm", "comfirm"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
@@ -269,7 +260,6 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("preview",),
-        slips=("preveiw", "perview", "pre-view"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(BOARD, Parameter("move", Kind.MOVE)),
@@ -282,7 +272,6 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("check",),
-        slips=("chekc", "cehck", "chcek"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(*ON_A_BOARD, Parameter("[port]", Kind.SUBJECTS)),
@@ -295,7 +284,7 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("hint",),
-        slips=("hitn", "hnit", "hints", "hinst", "tip"),
+        synonyms=("hints", "tip"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
@@ -307,7 +296,6 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("chat",),
-        slips=("caht", "chta"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
@@ -319,7 +307,7 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("message",),
-        slips=("mesage", "massage", "messgae", "msg"),
+        synonyms=("msg",),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD, Parameter("to...", Kind.RECIPIENTS)),
@@ -332,7 +320,6 @@ PLAYING: tuple[Row, ...] = (
     ),
     Row(
         names=("broadcast",),
-        slips=("brodcast", "boradcast", "broadcats"),
         section=SECTION,
         scope=Scope.SERVER,
         parameters=(USERID, PASSWORD),

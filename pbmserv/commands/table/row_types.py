@@ -173,7 +173,8 @@ class Row:
 
     Attributes:
         names: lower case, the first is the one we write; may be two words.
-        slips: misspellings that are understood silently.
+        synonyms: other words, short forms and foreign words that are understood but not advertised.
+            Misspellings are recognised by `spelling` and not listed.
         section: heading in the help index.
         scope: whether a game stands in front.
         parameters: in order; only the last can take more than one word.
@@ -201,7 +202,7 @@ class Row:
     asks: type[Command] | None = None
     handler: str = ""
     make: Callable[[Taken], Command] | None = None
-    slips: tuple[str, ...] = ()
+    synonyms: tuple[str, ...] = ()
     places: frozenset[Place] = frozenset(Place)
     shares_page: str = ""
     newcomers: tuple[str, ...] = ()

@@ -120,7 +120,7 @@ def _challenge(taken: Taken) -> Command:
 STARTING: tuple[Row, ...] = (
     Row(
         names=("challenge",),
-        slips=("challange", "chalenge", "challege", "chalange", "challnege", "chellenge", "invite"),
+        synonyms=("invite",),
         newcomers=("play", "new", "newgame", "begin"),
         section=SECTION,
         scope=Scope.GAME,
@@ -137,7 +137,6 @@ STARTING: tuple[Row, ...] = (
     ),
     Row(
         names=("solo",),
-        slips=("sollo", "soloo"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(Parameter("userid [-options]", Kind.ALONE),),
@@ -152,7 +151,6 @@ STARTING: tuple[Row, ...] = (
     ),
     Row(
         names=("replay",),
-        slips=("repaly", "relpay"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(BOARD, USERID),
@@ -165,7 +163,6 @@ STARTING: tuple[Row, ...] = (
     ),
     Row(
         names=("daily",),
-        slips=("dayly", "dialy", "daliy"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(USERID, PASSWORD, Parameter("[HH:MM | off]", Kind.SUBJECTS)),
@@ -178,7 +175,6 @@ STARTING: tuple[Row, ...] = (
     ),
     Row(
         names=("accept",),
-        slips=("accpet", "acept", "accetp"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
@@ -190,7 +186,6 @@ STARTING: tuple[Row, ...] = (
     ),
     Row(
         names=("reject", "decline"),
-        slips=("rejcet", "rejetc", "regect"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
@@ -202,7 +197,6 @@ STARTING: tuple[Row, ...] = (
     ),
     Row(
         names=("seek",),
-        slips=("seke", "sekk"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=(USERID, PASSWORD, Parameter("[n] [-options] | off", Kind.SEATS)),
@@ -214,7 +208,6 @@ STARTING: tuple[Row, ...] = (
     ),
     Row(
         names=("rematch",),
-        slips=("remacth", "rematach", "re-match"),
         section=SECTION,
         scope=Scope.GAME,
         parameters=ON_A_BOARD,
