@@ -1,4 +1,4 @@
-"""Misspelt commands: which are understood, which are asked about, and which words are no commands."""
+"""Misspelt commands: which are understood or asked about, and which words are no commands."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ NOT_COMMANDS = [
     *("except", "accent", "expert", "exports", "summit", "submits", "reply", "relay", "resort"),
     *("retort", "reports", "records", "recorded", "forget", "forgets", "stores", "cores"),
     *("messages", "passwords", "setting", "registers", "subscriber", "broadcasts", "restarts"),
-    *("challenges", "challenged", "confirms", "confirmed", "signal", "notice", "project", "historic"),
+    *("challenges", "challenged", "confirms", "confirmed", "signal", "notice", "project"),
 ]  # fmt: skip
 
 
