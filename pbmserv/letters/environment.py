@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -69,20 +69,35 @@ class TemplateLoader(FileSystemLoader):
     draws a board in a terminal need not wait for.
     """
 
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.overrides: Mapping[str, Path] = {}
+        """Files of the operator, by the names of the shipped templates (see `overrides`)."""
+
+    def add_games(self) -> bool:
+        """Look for templates in the packages of games, too; tell whether there are more."""
+        more = [one for one in map(str, template_folders()) if one not in self.searchpath]
+        self.searchpath = [*self.searchpath, *more]
+        return bool(more)
+
+    def written(self, environment: Environment, path: str) -> tuple[str, str, Callable[[], bool]]:
+        """Return the same as `get_source` for a file as somebody wrote it."""
+        if own := self.overrides.get(path):
+            return own.read_text("utf-8"), str(own), lambda: True
+        try:
+            return super().get_source(environment, path)
+        except TemplateNotFound:
+            if not self.add_games():
+                raise
+            return super().get_source(environment, path)
+
     def get_source(
         self, environment: Environment, template: str
     ) -> tuple[str, str, Callable[[], bool]]:
-        """The template's text, its file, and whether that is still the same."""
+        """Return the template's text, its file, and a check whether that is still the same."""
         found = _LETTER.fullmatch(template)
         path = f"letters/{found[1]}.j2" if found else template
-        try:
-            source, file, is_same = super().get_source(environment, path)
-        except TemplateNotFound:
-            more = [one for one in map(str, template_folders()) if one not in self.searchpath]
-            if not more:
-                raise
-            self.searchpath = [*self.searchpath, *more]
-            source, file, is_same = super().get_source(environment, path)
+        source, file, is_same = self.written(environment, path)
         if found:
             source = _BLOCKS_OF_THE_OTHER[found[2]].sub("", source)
         if not template.startswith(("letters/", "games/")):
@@ -100,13 +115,18 @@ class TemplateLoader(FileSystemLoader):
 
 @cache
 def environment() -> Environment:
-    """Return the environment that renders every letter and page; templates are compiled once.
+    """Return the environment that renders every letter and page; templates are compiled once."""
+    return environment_of(TemplateLoader(templates_root()))
+
+
+def environment_of(loader: TemplateLoader) -> Environment:
+    """Return an environment as letters need it.
 
     Only names that end in ``.html.j2`` escape the values they print. Blanks at the beginning of a
     line are kept, since boards need them.
     """
     templates = Environment(
-        loader=TemplateLoader(templates_root()),
+        loader=loader,
         trim_blocks=True,
         lstrip_blocks=False,
         keep_trailing_newline=True,
@@ -134,8 +154,10 @@ def keep_compiled(folder: Path) -> None:
     version of the styles. The first folder of a process counts.
     """
     if environment().bytecode_cache is None:
-        styles = b"".join((templates_root() / name).read_bytes() for name in _SHEETS)
-        place = folder / f"{__version__}-{hashlib.sha256(styles).hexdigest()[:12]}"
+        loader = environment().loader
+        assert loader is not None
+        styles = "".join(loader.get_source(environment(), name)[0] for name in _SHEETS)
+        place = folder / f"{__version__}-{hashlib.sha256(styles.encode()).hexdigest()[:12]}"
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         environment().bytecode_cache = FileSystemBytecodeCache(str(place))
 
@@ -177,7 +199,7 @@ class InlineStyles(Extension):
         """The template with styles in place of classes."""
         if name is None or not name.endswith(".html.j2"):
             return source
-        if not name.startswith(("letters/", "games/")) or name.endswith("/page.html.j2"):
+        if not name.startswith(("letters/", "games/")) or name.endswith("page.html.j2"):
             return source  # a page has a stylesheet
         if self._sheets is None:
             sheet = self.environment.get_template("letters/letter.css").render()

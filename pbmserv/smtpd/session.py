@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import defaultdict
 from contextlib import suppress
 from typing import Any, AnyStr, ClassVar, Protocol
 
@@ -55,6 +56,22 @@ _PATH = re.compile(
 )
 """A path and its parameters (RFC 5321 section 4.1.2, RFC 6531 section 3.3), also without brackets,
 as people type it and VRFY has it. The route in front is ignored (appendix C)."""
+_HARMLESS = {
+    # AUTH: RFC 4954 section 5. RET, ENVID: RFC 3461. MT-PRIORITY: RFC 6710.
+    "MAIL": re.compile(
+        r"AUTH=\S{1,500}|RET=(?:FULL|HDRS)|ENVID=\S{1,100}|MT-PRIORITY=-?[0-9]", re.IGNORECASE
+    ),
+    "RCPT": re.compile(
+        r"ORCPT=[!-:<-~]{1,60};\S{1,500}|NOTIFY=(?:NEVER|(?:SUCCESS|FAILURE|DELAY)"
+        r"(?:,(?:SUCCESS|FAILURE|DELAY)){0,2})",
+        re.IGNORECASE,
+    ),
+}
+"""Parameters that ask nothing of a server that relays no mail and sends no delivery reports. Other
+servers send them although EHLO offers none of them. They are ignored; see decision 0130."""
+_LONGEST_COMMAND = 512 + 1_100
+"""Octets of MAIL and RCPT: RFC 5321 section 4.5.3.1.4, and parameters (RFC 3461 section 4, RFC 4954
+section 3)."""
 _UNQUOTED = re.compile(rf'"({_ATOM})"')
 
 
@@ -116,6 +133,11 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
     def __init__(self, door: object, sessions: Sessions, **settings: Any) -> None:
         super().__init__(door, **settings)
         self._smtp_methods.pop("AUTH", None)  # nobody logs in here
+        # Of its own: aiosmtpd's sessions share one, and each new session empties it.
+        self.command_size_limits = defaultdict(
+            lambda: self.command_size_limit, dict.fromkeys(_HARMLESS, _LONGEST_COMMAND)
+        )
+        self._ignored: re.Pattern[str] | None = None
         self._sessions = sessions
         self.place = Place(None, 0.0, self._give_way)  # until there is a connection
         self.peer, self.is_ours = "", False
@@ -277,29 +299,48 @@ class SmtpSession(FewNames, MailAtOnce, StrictLines):
             IN_SESSION.set(True)
             await super().smtp_STARTTLS(arg)
 
+    async def smtp_MAIL(self, arg: str | None) -> None:  # noqa: N802 - aiosmtpd looks it up
+        """Begin a mail, whatever its harmless parameters are."""
+        self._ignored = _HARMLESS["MAIL"]
+        await super().smtp_MAIL(arg)
+
+    async def smtp_RCPT(self, arg: str | None) -> None:  # noqa: N802 - aiosmtpd looks it up
+        """Add a recipient, whatever its harmless parameters are."""
+        self._ignored = _HARMLESS["RCPT"]
+        await super().smtp_RCPT(arg)
+
+    def _without_ignored(self, parameters: str) -> str:
+        """Return a command's parameters without the harmless ones."""
+        is_extended = self.session is not None and self.session.extended_smtp
+        if self._ignored is None or not is_extended:
+            return parameters.strip()
+        ignored = self._ignored
+        return " ".join(one for one in parameters.split(" ") if one and not ignored.fullmatch(one))
+
     def _getaddr(self, arg: str) -> tuple[str | None, str | None]:
-        """The address of MAIL and RCPT, and what follows it; ``<>`` is the null sender.
+        """Return the address of MAIL or RCPT and its parameters; ``<>`` is the null sender.
 
-        In other alphabets than ASCII there are digits that are no numbers: a parameter in one is
-        an error of syntax, which ``""`` stands for.
+        Other alphabets than ASCII have digits that are not numbers: a parameter with one is an
+        error of syntax, which ``""`` stands for.
 
-        The parser below is made for headers: it closes quotes that nobody closed, leaves out
-        comments, and takes longer than a mail's text does.
+        aiosmtpd's own parser is made for headers: it closes open quotes, leaves out comments, and
+        takes longer than the parser of a mail's text.
         """
         path = _PATH.fullmatch(arg)
         if path is None:
             return None, None
-        if not path["rest"].isascii():
+        parameters = self._without_ignored(path["rest"])
+        if not parameters.isascii():
             return "", ""
         local, domain = path["local"] or "", path["domain"] or ""
         if arg.startswith("<>"):
-            return "<>", path["rest"].strip()
+            return "<>", parameters
         # Without a domain it may be a name on the very machine that says it, such as <root>.
         if not local or (local[0] == '"' and not domain):
             return None, None
         if plain := _UNQUOTED.fullmatch(local):  # quotes that are not needed mean nothing (4.1.2)
             local = plain[1]
-        return local + domain, path["rest"].strip()
+        return local + domain, parameters
 
 
 def _hang_up(transport: asyncio.Transport) -> None:

@@ -48,6 +48,7 @@ class Pages:
         origin: scheme and host of these pages as players reach them, for links that must be whole.
         contact: whom to tell of a hole in this server, as a URI; ``""`` = nobody.
         bots: userids of games' bots, by the game's key.
+        can_hide: a game here can be set up by hand for somebody at the same device.
         proxies: networks of our own proxies.
     """
 
@@ -58,6 +59,7 @@ class Pages:
     origin: str = ""
     contact: str = ""
     bots: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    can_hide: bool = False
     proxies: Collection[Network] = ()
 
 
@@ -70,6 +72,7 @@ class Printer:
         shared: what every page's template needs.
         style, icon: the stylesheet and the icon.
         replay: the script that steps through a game.
+        leave: the script that empties a page when it is left.
     """
 
     def __init__(self, pages: Pages, templates: Environment) -> None:
@@ -80,10 +83,12 @@ class Printer:
         self.style = templates.get_template("web/style.css").render()
         self.icon = templates.get_template("web/icon.svg").render()
         self.replay = templates.get_template("web/replay.js").render()
+        self.leave = templates.get_template("web/leave.js").render()
         self.shared = {
             "pages": pages,
             "style": f"{pages.base}/style.css?v={_version(self.style)}",
             "replay": f"{pages.base}/replay.js?v={_version(self.replay)}",
+            "leave": f"{pages.base}/leave.js?v={_version(self.leave)}",
         }
 
     def text(self, name: str, **values: Any) -> str:

@@ -350,7 +350,8 @@ def test_a_copy_of_an_older_version_is_upgraded_first(
     head, later = schema.head(), "9999"
     (folder / "versions" / f"{later}_later.py").write_text(
         "from alembic import op\n"
-        f"revision, down_revision = '{later}', '{head}'\n"
+        f"revision = '{later}'\n"
+        f"down_revision = '{head}'\n"
         "branch_labels, depends_on = None, None\n"
         "def upgrade() -> None:\n"
         "    if op.get_bind().dialect.has_table(op.get_bind(), 'players'):\n"

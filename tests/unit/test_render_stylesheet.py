@@ -77,7 +77,7 @@ def test_templates_name_only_classes_that_their_stylesheet_knows() -> None:
         *root.glob("letters/pieces/*.html.j2"),
         *root.glob("games/**/*.html.j2"),
     ]:
-        sheet = pages if path.name == "page.html.j2" else letters
+        sheet = pages if path.name.endswith("page.html.j2") else letters
         for classes in re.findall(r'class="([^"]*)"', path.read_text()):
             for word in classes.split():
                 assert re.search(rf"\.{word}\b", sheet), (path, word)

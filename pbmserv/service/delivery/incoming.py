@@ -278,22 +278,27 @@ def is_set_aside(incoming: IncomingMail) -> bool:
 
 
 def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
-    """Whether a mail that must not be answered may still be a player's.
+    """Return whether a mail that must not be answered may still be a player's.
 
-    A player's own program may answer a letter to that player although it says Auto-Submitted,
-    and anybody may write a command below a subject like that of a note, or in it.
+    Exchange, lists and newsletters' software mark people's mails like a machine's, a player may use
+    a program of their own, and a person may write a subject like that of an out-of-office note.
     """
-    if not mail.only_auto_submitted and mail.automatic != AWAY_SUBJECT:
+    if not mail.only_headers and mail.automatic != AWAY_SUBJECT:
         return False
-    lines = incoming.reading.lines
-    if incoming.reply_address is None:
-        proves = bool(lines) and all(line.who is not None for line in lines)
-        return proves and mail.automatic == AWAY_SUBJECT
-    if incoming.reply_address.purpose in ENDINGS:  # written by programs, and empty
-        return mail.only_auto_submitted
-    # Only with words of its own: an empty answer of a machine is not the yes that a person's is.
-    is_yes = any(isinstance(line.asked, Yes) for line in lines)
-    return incoming.reply_address.purpose in _FOR_COMMANDS and not is_yes
+    lines, reply_address = incoming.reading.lines, incoming.reply_address
+    if reply_address is None:
+        return bool(lines) and all(line.who is not None for line in lines)
+    purpose = reply_address.purpose
+    if purpose in ENDINGS:  # written by programs, and empty
+        return mail.only_headers
+    is_marked = mail.only_headers and not mail.away
+    answers = [line.asked for line in lines if isinstance(line.asked, Yes)]
+    if answers:  # an empty answer of a machine is not the yes that a person's is
+        return is_marked and not any(answer.unsaid for answer in answers)
+    if purpose in _FOR_COMMANDS:
+        return True
+    # Words for another player: two programs must not talk to each other through the server.
+    return is_marked and mail.automatic not in {"auto-submitted", "precedence"}
 
 
 log = logging.getLogger("pbmserv.receive")

@@ -26,7 +26,7 @@ from pbmserv.service.limits.windows import Windows
 
 Idle: TypeAlias = Literal["answered", "refused", "talk"]
 """What a mail led to that moved no game on: an answer, a refusal, words to somebody else."""
-Kind: TypeAlias = Literal["player", "address", "network", "reset", "look"]
+Kind: TypeAlias = Literal["player", "address", "network", "reset", "look", "hide", "box"]
 
 _TRIES = RateLimitItemPerDay(3, 1, "tries")
 """Mails over a limit that are looked at, to see whether their sender may be written to."""
@@ -45,6 +45,10 @@ _STRANGERS_AT_DOMAIN = "200/hour"
 """The same for all addresses of one domain, whoever brings them."""
 _LOOKS = "120/minute"
 """How often programs look at boards of one player."""
+_HIDES = "600/hour"
+"""How many boxes may be filled by hand on the pages, by all together."""
+_OF_A_BOX = "120/minute"
+"""Taps on one of these boxes."""
 _REACHED = "60/hour; 150/day"
 """People whom one player writes to or challenges, each counted as often as that happens."""
 
@@ -124,6 +128,8 @@ class Traffic:
                 ("strangers of player", _STRANGERS_OF_PLAYER if rates.confirmations else ""),
                 ("strangers at", _STRANGERS_AT_DOMAIN if rates.confirmations else ""),
                 ("look", _LOOKS if rates.player else ""),
+                ("hide", _HIDES if rates.player else ""),
+                ("box", _OF_A_BOX if rates.player else ""),
                 ("talk", _TALK if rates.refusals else ""),
                 ("reached", _REACHED if rates.refusals else ""),
             )
@@ -165,7 +171,7 @@ class Traffic:
         Raises:
             TooMany: it is one too many.
         """
-        self._count("player", player)
+        self._count("player", str(player))
 
     def looks(self, player: int) -> None:
         """Count a look of a program at a board of this player.
@@ -173,11 +179,27 @@ class Traffic:
         Raises:
             TooMany: it is one too many.
         """
-        self._count("look", player)
+        self._count("look", str(player))
 
-    def _count(self, kind: Kind, player: int) -> None:
+    def hides(self) -> None:
+        """Count a box that somebody begins to fill by hand on the pages.
+
+        Raises:
+            TooMany: all together have begun too many.
+        """
+        self._count("hide", "all")
+
+    def taps(self, box: str) -> None:
+        """Count a tap on one of these boxes.
+
+        Raises:
+            TooMany: it is one too many.
+        """
+        self._count("box", box)
+
+    def _count(self, kind: Kind, who: str) -> None:
         with self._guard:
-            over = self._hit(kind, str(player))
+            over = self._hit(kind, who)
         if over is not None:
             raise TooMany(over)
 
