@@ -182,8 +182,6 @@ class Row:
         example: a complete line that works.
         asks: the command; ``None`` for words that steer the reading (``quit``) and ask for
             nothing themselves.
-        handler: what carries it out, ``module:function`` in `pbmserv.service`; ``""`` where that
-            depends on the letter that is answered.
         make: the command from its arguments, where its fields are not named like theirs.
         places: where it may stand.
         shares_page: the page under ``help/commands/``, if it is not its own.
@@ -200,7 +198,6 @@ class Row:
     summary: str
     example: str
     asks: type[Command] | None = None
-    handler: str = ""
     make: Callable[[Taken], Command] | None = None
     synonyms: tuple[str, ...] = ()
     places: frozenset[Place] = frozenset(Place)
