@@ -29,7 +29,7 @@ from pbmserv.service.handlers import HANDLERS
 GAMES = frozenset({"blackbox"})
 NEVER_REFUSED = {"help"}
 """Asking for help is answered whatever it says; see the last test."""
-OFFERED = [row for row in ROWS if row.asks is not None]
+OFFERED = [row for row in ROWS if row.command is not None]
 
 
 @cache
@@ -104,18 +104,18 @@ def test_a_command_is_told_in_full(row: Row) -> None:
 
 @rows("row", OFFERED, ids=[f"{row.name}-{row.page}" for row in OFFERED])
 def test_a_command_has_a_handler_that_takes_it(row: Row) -> None:
-    if row.asks is Yes:  # what it does depends on the letter that it answers
+    if row.command is Yes:  # what it does depends on the letter that it answers
         return
-    handler = HANDLERS[row.asks]
+    handler = HANDLERS[row.command]
     context, command = signature(handler).parameters
     takes = get_type_hints(handler)
     assert takes[context] is CommandContext
-    assert takes[command] is row.asks
+    assert takes[command] is row.command
     assert takes["return"] is Answer
 
 
 def test_a_handler_belongs_to_a_command_of_the_table_or_to_a_move_in_a_reply() -> None:
-    assert set(HANDLERS) == {row.asks for row in OFFERED if row.asks is not Yes} | {ReplyMove}
+    assert set(HANDLERS) == {row.command for row in OFFERED if row.command is not Yes} | {ReplyMove}
 
 
 @given(st.lists(st.one_of(st.text(max_size=20), st.sampled_from(['"', "'", "#1", "-x"]))))

@@ -52,7 +52,7 @@ from pbmserv.commands.table.playing import (
     Submit,
     Undo,
 )
-from pbmserv.commands.table.row_types import Place, Scope, Taken
+from pbmserv.commands.table.row_types import Arguments, Place, Scope
 from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch, Seek
 from pbmserv.errors import Misread, OptionError, PlayerError
 
@@ -549,17 +549,17 @@ def test_the_echo_repeats_what_was_read_but_no_secret(subject, echo):
 
 @rows("row", ROWS, ids=[row.name for row in ROWS])
 def test_a_row_s_example_is_that_command(row):
-    if row.asks is None:
+    if row.command is None:
         return
     reply = Place.LINE not in row.places
     subject, body = ("", row.example) if reply else (row.example, "")
     (line,) = read(subject, body, games=GAMES, reply=reply).lines
-    assert type(line.asked) is type(row.build(Taken("blackbox")))
+    assert type(line.asked) is type(row.build(Arguments("blackbox")))
     assert line.echo.startswith(row.example.split(" PASSWORD", maxsplit=1)[0].split(" NEW")[0])
 
 
 def test_every_command_has_its_row():
-    built = {type(row.build(Taken("blackbox"))) for row in ROWS if row.asks}
+    built = {type(row.build(Arguments("blackbox"))) for row in ROWS if row.command}
     assert built - {Yes} == {
         one
         for module in (accounts, looking, playing, starting)

@@ -31,7 +31,7 @@ from pbmserv.commands.grammar.words import (
 )
 from pbmserv.commands.table.catalogue import PAIRS, WHICH, unknown_game
 from pbmserv.commands.table.model import BoardRef
-from pbmserv.commands.table.row_types import Kind, Row, Taken
+from pbmserv.commands.table.row_types import Arguments, Kind, Row
 from pbmserv.errors import Misread, OptionError
 
 
@@ -39,11 +39,11 @@ def players(at: Cursor) -> None:
     """Who shall play, with options and times in any order."""
     userids = _sitting(at)
     # A game's option may change the seats (a race can have one), so then the game decides.
-    alone = len(userids) == 1 and at.named and at.taken.password is None
-    if at.taken.addresses:
+    alone = len(userids) == 1 and at.named and at.arguments.password is None
+    if at.arguments.addresses:
         if len(userids) > 2:
             raise at.refusal("invites-one", part=quotable(userids[2]), doubtful=True)
-    elif alone and not at.taken.options:
+    elif alone and not at.arguments.options:
         raise at.refusal("one-player", part=userids[0])
 
 
@@ -58,7 +58,7 @@ def _invited(at: Cursor, text: str) -> str:
     address = _address(text)
     if address is None:
         raise at.refusal("invite-address")
-    if at.taken.addresses:
+    if at.arguments.addresses:
         raise at.refusal("invites-one", part="", doubtful=True)
     return address
 
@@ -66,7 +66,7 @@ def _invited(at: Cursor, text: str) -> str:
 def _sitting(at: Cursor) -> list[str]:
     """Userids, options and times, in any order; in a challenge one mail address, too."""
     alone = at.row.parameters[-1].kind is Kind.ALONE
-    is_named = alone and bool(at.taken.userid)  # with a password, in front
+    is_named = alone and bool(at.arguments.userid)  # with a password, in front
     if (at.named or not alone) and not is_named:
         _ = at.next("missing-userid") if alone else at.next("missing-players")
     options: list[str] = []
@@ -88,14 +88,14 @@ def _sitting(at: Cursor) -> list[str]:
         elif text.startswith("-") or "=" in text:
             options.append(_option(at, text))
         elif "@" in text and not alone:
-            at.taken.addresses = (_invited(at, text),)
+            at.arguments.addresses = (_invited(at, text),)
         else:
             userids.append(_player(at, text.lower(), userids))
         at.at += 1
-    if at.named and not (userids or is_named or at.taken.addresses):
+    if at.named and not (userids or is_named or at.arguments.addresses):
         raise at.refusal("missing-userid") if alone else at.refusal("missing-players")
-    at.taken.options, at.taken.times = tuple(options), tuple(times)
-    at.taken.userids = tuple(userids)
+    at.arguments.options, at.arguments.times = tuple(options), tuple(times)
+    at.arguments.userids = tuple(userids)
     return userids
 
 
@@ -122,20 +122,20 @@ def _keep_seated(at: Cursor) -> None:
 def seats(at: Cursor) -> None:
     """How many seats, and options; or ``off``."""
     if at.more and len(at.words) == at.at + 1 and at.words[at.at].plain in OFF:
-        at.taken.off = True
+        at.arguments.off = True
         at.at += 1
         return
     options: list[str] = []
     while at.more:
         text = at.words[at.at].text.rstrip(",;") or ","
-        if SEATS.fullmatch(text) and at.taken.seats is None:
-            at.taken.seats = int(text)
+        if SEATS.fullmatch(text) and at.arguments.seats is None:
+            at.arguments.seats = int(text)
         elif text.startswith("-") or "=" in text:
             options.append(_option(at, text))
         else:
             raise at.refusal("bad-seats", part=quotable(text), most=MOST_PLAYERS)
         at.at += 1
-    at.taken.options = tuple(options)
+    at.arguments.options = tuple(options)
 
 
 def _player(at: Cursor, text: str, before: list[str]) -> str:
@@ -195,7 +195,7 @@ def recipients(at: Cursor) -> None:
         found[text] = None
     if len(found) > MOST_RECIPIENTS:
         raise at.refusal("too-many-recipients", most=MOST_RECIPIENTS)
-    at.taken.userids = tuple(found)
+    at.arguments.userids = tuple(found)
 
 
 def shown(at: Cursor) -> None:
@@ -209,7 +209,7 @@ def shown(at: Cursor) -> None:
         if board:
             boards[board_ref(board)] = None
         elif text in WHICH:
-            at.taken.which = text
+            at.arguments.which = text
         elif USERID.fullmatch(text):
             userids[text] = None
         else:
@@ -223,7 +223,7 @@ def shown(at: Cursor) -> None:
         raise at.refusal("missing-shown")
     if max(len(boards), len(userids)) > MOST_SHOWN:
         raise at.refusal("too-many-shown", most=MOST_SHOWN)
-    at.taken.boards, at.taken.userids = tuple(boards), tuple(userids)
+    at.arguments.boards, at.arguments.userids = tuple(boards), tuple(userids)
 
 
 def watched(at: Cursor) -> None:
@@ -231,14 +231,14 @@ def watched(at: Cursor) -> None:
     userids: dict[str, None] = {}
     for text in at.rest():
         if text in WHICH:
-            at.taken.which = text
+            at.arguments.which = text
         elif USERID.fullmatch(text):
             userids[text] = None
         else:
             raise at.bad_userid(text)
     if len(userids) > MOST_SHOWN:
         raise at.refusal("too-many-shown", most=MOST_SHOWN)
-    at.taken.userids = tuple(userids)
+    at.arguments.userids = tuple(userids)
 
 
 def people(at: Cursor) -> None:
@@ -250,7 +250,7 @@ def people(at: Cursor) -> None:
         found[text] = None
     if len(found) > MOST_SHOWN:
         raise at.refusal("too-many-shown", most=MOST_SHOWN)
-    at.taken.userids = tuple(found)
+    at.arguments.userids = tuple(found)
 
 
 def boards(at: Cursor) -> None:
@@ -261,12 +261,12 @@ def boards(at: Cursor) -> None:
         if board:
             found[board_ref(board)] = None
         elif text in WHICH:
-            at.taken.which = text
+            at.arguments.which = text
         else:
             raise at.refusal("bad-board", part=quotable(text))
     if len(found) > MOST_SHOWN:
         raise at.refusal("too-many-shown", most=MOST_SHOWN)
-    at.taken.boards = tuple(found)
+    at.arguments.boards = tuple(found)
 
 
 def addresses(at: Cursor) -> None:
@@ -282,7 +282,7 @@ def addresses(at: Cursor) -> None:
         at.at += 1
     if len(found) > MOST_ADDRESSES:
         raise at.refusal("too-many-addresses", most=MOST_ADDRESSES)
-    at.taken.addresses = tuple(found)
+    at.arguments.addresses = tuple(found)
 
 
 def _address(text: str) -> str | None:
@@ -309,7 +309,7 @@ def subjects(at: Cursor) -> None:
             found.append(text)
     if len(found) > 1 and found[0] in at.games:  # "blackbox move", "blackbox rules"
         found = found[:1] if found[1] == "rules" else found[1:]
-    at.taken.subjects = tuple(found[:MOST_SUBJECTS])
+    at.arguments.subjects = tuple(found[:MOST_SUBJECTS])
 
 
 def games(at: Cursor) -> None:
@@ -319,7 +319,7 @@ def games(at: Cursor) -> None:
             rest = range(at.at, len(at.words))
             at.hidden = [place for place in rest if not quotable(at.words[place].text)]
             raise _unknown(at, name, at.at + 1)
-        at.taken.subjects = (*at.taken.subjects, name)
+        at.arguments.subjects = (*at.arguments.subjects, name)
 
 
 def _unknown(at: Cursor, name: str, place: int) -> Misread:
@@ -351,13 +351,13 @@ _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
 }
 
 
-def read_places(at: Cursor) -> Taken:
+def read_places(at: Cursor) -> Arguments:
     """All arguments of a command.
 
     Raises:
         Misread: naming what is missing, wrong or too much.
     """
-    row, most, found = at.row, at.row.most, len(at.words)
+    row, most, found = at.row, at.row.max_words, len(at.words)
     if found > most:
         for parameter in row.parameters[:2]:
             if parameter.kind in {Kind.BOARD, Kind.USERID}:
@@ -366,7 +366,7 @@ def read_places(at: Cursor) -> Taken:
         raise at.refusal("too-many-words", expected=most, found=found)
     for parameter in row.parameters:
         _READERS[parameter.kind](at)
-    return at.taken
+    return at.arguments
 
 
 def in_order(row: Row, words: Sequence[Word]) -> Sequence[Word]:
@@ -375,7 +375,7 @@ def in_order(row: Row, words: Sequence[Word]) -> Sequence[Word]:
     Only when nothing is missing: else what looks like the board may be the password.
     """
     kinds = [parameter.kind for parameter in row.parameters[:2]]
-    if kinds != [Kind.BOARD, Kind.USERID] or len(words) < row.least:
+    if kinds != [Kind.BOARD, Kind.USERID] or len(words) < row.min_words:
         return words
     first, second = words[0].text, words[1].text
     swapped = BOARD.fullmatch(second) and is_userid(first) and not BOARD.fullmatch(first)

@@ -218,7 +218,7 @@ def _may_mean(name: str, rest: Sequence[Word], games: Collection[str]) -> bool:
             return len(rest) == 1
         case Kind.WATCHED:
             return len(rest) <= 2
-    least, most = row.least, row.most
+    least, most = row.min_words, row.max_words
     if name == "change password":  # also for a change of something else
         return len(rest) <= most + 1
     return least <= len(rest) <= (most if most < NO_LIMIT else least + 6)
@@ -297,7 +297,7 @@ def _on_a_board(row: Row, rest: Sequence[Word]) -> bool:
     board, who = (rest[0], rest[1]) if is_number(rest[0].text) else (rest[1], rest[0])
     if not is_number(board.text) or not is_userid(who.text):
         return False
-    if board is rest[1] and len(rest) < row.least:
+    if board is rest[1] and len(rest) < row.min_words:
         return False
     if row.name == "chat":
         return len(rest) == 3

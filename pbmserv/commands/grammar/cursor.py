@@ -28,7 +28,7 @@ from pbmserv.commands.grammar.words import (
 )
 from pbmserv.commands.table.catalogue import example
 from pbmserv.commands.table.model import Secret, Sender
-from pbmserv.commands.table.row_types import Kind, Row, Taken
+from pbmserv.commands.table.row_types import Arguments, Kind, Row
 from pbmserv.errors import Misread
 
 
@@ -37,7 +37,7 @@ class Cursor:
 
     Attributes:
         at: place (0-based) of the word that is read next.
-        taken: what has been read so far.
+        arguments: the arguments that were read so far.
         hidden: after a refusal, the places that must not be shown.
         named: the writers name themselves, since nothing else says who they are.
     """
@@ -59,7 +59,7 @@ class Cursor:
         self.sender = sender
         self.named = named
         self.at = 0
-        self.taken = Taken(game)
+        self.arguments = Arguments(game)
         self.hidden: Collection[int] = ()
         self._right: dict[Kind, str] = {}
 
@@ -71,7 +71,7 @@ class Cursor:
     @property
     def short(self) -> bool:
         """Whether the command needs more words than there are."""
-        return len(self.words) < self.row.least
+        return len(self.words) < self.row.min_words
 
     def next(self, missing: str) -> str:
         """The word in this place; *missing* is the refusal's code when there is none."""
@@ -132,7 +132,9 @@ class Cursor:
         row = self.row
         doubtful |= row.takes_password_last
         safe = self._known if row.secrets else self._numbered if doubtful else self._harmless
-        shown = {place for place, word in enumerate(self.words[: row.most]) if safe(place, word)}
+        shown = {
+            place for place, word in enumerate(self.words[: row.max_words]) if safe(place, word)
+        }
         self.hidden = set(range(len(self.words))) - shown
         return kind(
             code,
@@ -173,8 +175,8 @@ def board(at: Cursor) -> None:
         if at.short:
             raise at.refusal("missing-board")
         raise at.refusal("bad-board", part=quotable(text))
-    at.taken.board = int(found[1])
-    at.taken.number = int(found[2]) if found[2] else None
+    at.arguments.board = int(found[1])
+    at.arguments.number = int(found[2]) if found[2] else None
     at.accept(Kind.BOARD, found[1])
 
 
@@ -194,7 +196,7 @@ def userid(at: Cursor) -> None:
         if at.short:
             raise at.refusal("missing-userid")
         raise at.bad_userid(text)
-    at.taken.userid = text
+    at.arguments.userid = text
     at.accept(Kind.USERID, text)
 
 
@@ -207,7 +209,7 @@ def new_userid(at: Cursor) -> None:
         raise at.bad_userid(text)
     if text.startswith("-"):
         raise at.refusal("dash-userid", part=quotable(text))
-    at.taken.userid = text
+    at.arguments.userid = text
     at.accept(Kind.NEW_USERID, text)
 
 
@@ -218,12 +220,12 @@ def password(at: Cursor) -> None:
     if last.rest and text != "-":
         alone = at.at + 1 == len(at.words)
         if len(text) < SHORTEST_PASSWORD or (alone and looks_like_a_move(text)):
-            raise at.refusal("no-password", board=at.taken.board or 0)
+            raise at.refusal("no-password", board=at.arguments.board or 0)
     elif (last.kind is Kind.SETTINGS and setting_name(text)) or (
         last.kind is Kind.DATE and text.lower() in _IN_FRONT_OF_DATES
     ):
         raise at.refusal("missing-password")
-    at.taken.password = Secret(text)
+    at.arguments.password = Secret(text)
     at.at += 1
 
 
@@ -239,7 +241,7 @@ def new_password(at: Cursor) -> None:
         raise at.refusal("short-password", shortest=SHORTEST_PASSWORD, several=several)
     if len(text) > LONGEST_PASSWORD:
         raise at.refusal("long-password", longest=LONGEST_PASSWORD)
-    at.taken.new = Secret(text)
+    at.arguments.new = Secret(text)
     at.at += 1
 
 
@@ -251,20 +253,20 @@ def move(at: Cursor) -> None:
     text = at.line()
     numbered = NUMBER.search(text) if "#" in text else None
     if numbered:
-        at.taken.number = int(numbered[1])
+        at.arguments.number = int(numbered[1])
         text = text[: numbered.start()]
     if "," in text and " " in text:
         text = ",".join(map(str.strip, text.split(",")))
-    at.taken.text = text.strip()
-    if not at.taken.text:
+    at.arguments.text = text.strip()
+    if not at.arguments.text:
         raise at.refusal("missing-move", form=", ".join(labels))
 
 
 def plan(at: Cursor) -> None:
     """The rest of the line as it is: ``#`` and commas mean something in it."""
     at.next("missing-plan")
-    at.taken.text = at.line().strip()
-    if not at.taken.text:
+    at.arguments.text = at.line().strip()
+    if not at.arguments.text:
         raise at.refusal("missing-plan")
 
 
@@ -279,7 +281,7 @@ def date(at: Cursor) -> None:
     if found is None:
         at.at = begins
         raise at.refusal("bad-date")
-    at.taken.begins, at.taken.until = found
+    at.arguments.begins, at.arguments.until = found
 
 
 _DIGEST = ("digest", "daily")
@@ -320,4 +322,4 @@ def settings(at: Cursor) -> None:
         at.at += 1
     if len(found) > MOST_SETTINGS:
         raise at.refusal("too-many-settings", most=MOST_SETTINGS)
-    at.taken.settings = tuple(found)
+    at.arguments.settings = tuple(found)

@@ -114,7 +114,7 @@ def _arguments(
     named = _named(row, words)
     cursor = Cursor(row, game, words, games, sender)
     try:
-        taken = read_places(cursor)
+        arguments = read_places(cursor)
     except Misread as refused:
         shown = [BLANK if i in cursor.hidden else w.raw for i, w in enumerate(words)]
         echo = " ".join((front, *shown))
@@ -124,7 +124,7 @@ def _arguments(
     if not row.secrets or (has_credentials(row, words, named=game is not None) and not to_many):
         unnamed = None
     echo = _echo(row, front, words)
-    return Line(echo, row.build(taken), unsaid, proving, unnamed=unnamed, named=named)
+    return Line(echo, row.build(arguments), unsaid, proving, unnamed=unnamed, named=named)
 
 
 def tidied(row: Row, words: Sequence[Word]) -> Sequence[Word]:
@@ -159,18 +159,18 @@ def _vouched(
     plain = row.without(Kind.PASSWORD)
     words = tidied(plain, words)
     cursor = Cursor(plain, game, in_order(plain, words), games, STRANGER)
-    cursor.taken.password = VOUCHED
+    cursor.arguments.password = VOUCHED
     try:
-        taken = read_places(cursor)
+        arguments = read_places(cursor)
     except Misread:
         return None
-    return Line(" ".join((front, *(word.raw for word in words))), row.build(taken))
+    return Line(" ".join((front, *(word.raw for word in words))), row.build(arguments))
 
 
 def _named(row: Row, words: Sequence[Word]) -> str:
     """The word in the place of a userid; ``""`` where there is none, or nobody could be it."""
     kinds = [parameter.kind for parameter in row.parameters]
-    if Kind.USERID not in kinds or (Kind.RECIPIENTS in kinds and len(words) < row.least):
+    if Kind.USERID not in kinds or (Kind.RECIPIENTS in kinds and len(words) < row.min_words):
         return ""
     place = kinds.index(Kind.USERID)
     return words[place].text.lower() if place < len(words) else ""
@@ -183,10 +183,10 @@ def _unnamed(
     assert row.unnamed is not None
     words = tidied(row.unnamed, words)
     try:
-        taken = read_places(Cursor(row.unnamed, game, words, games, STRANGER, named=False))
+        arguments = read_places(Cursor(row.unnamed, game, words, games, STRANGER, named=False))
     except Misread:
         return None
-    return Line(" ".join((front, *(word.raw for word in words))), row.build(taken))
+    return Line(" ".join((front, *(word.raw for word in words))), row.build(arguments))
 
 
 def _proving(
@@ -194,12 +194,12 @@ def _proving(
 ) -> Line | None:
     """Return the line with a userid and a password in it; ``None`` if it makes no sense so."""
     try:
-        taken = read_places(Cursor(row, game, words, games, STRANGER))
+        arguments = read_places(Cursor(row, game, words, games, STRANGER))
     except Misread:
         return None
-    if BOARD.fullmatch(taken.userid):  # "show 12 13 14"
+    if BOARD.fullmatch(arguments.userid):  # "show 12 13 14"
         return None
-    return Line(_echo(row, front, words), row.build(taken))
+    return Line(_echo(row, front, words), row.build(arguments))
 
 
 def in_plain_words(
@@ -329,7 +329,7 @@ def _echo(row: Row, front: str, words: Sequence[Word]) -> str:
     for place in secrets:
         text = words[place].text
         # A password with a blank and no quotes goes on in the next words.
-        if words[place].unclosed or (len(words) > row.least and _stray(row, shown)):
+        if words[place].unclosed or (len(words) > row.min_words and _stray(row, shown)):
             shown[place:] = [BLANK] * (len(shown) - place)
         elif len(text) < SHORTEST_PASSWORD and text != "-":  # so the password is another word
             shown = [BLANK] * len(shown)

@@ -192,7 +192,7 @@ class _Body:
 def _command(words: Sequence[Word], games: Collection[str]) -> Head | None:
     """The head of a line that names a command which can be carried out."""
     head = find_command(words, games) if words else None
-    return head if head is not None and head.row is not None and head.row.asks else None
+    return head if head is not None and head.row is not None and head.row.command else None
 
 
 def _first_of(lines: Sequence[Line], why: str) -> list[Line]:
@@ -351,7 +351,7 @@ def in_full(line: str, games: Collection[str]) -> str | None:
     if Kind.BOARD in kinds and len(words) == 2 and is_number(words[1].text):  # "accept 12"
         return f"{head.row.name} {words[1].text}"
     if Kind.NEW_PASSWORD in kinds:
-        is_one = len(rest) >= head.row.least
+        is_one = len(rest) >= head.row.min_words
     elif head.row.secrets:
         is_one = has_credentials(head.row, rest, named=bool(head.front))
     else:  # "Blackbox rules are great" is none

@@ -282,7 +282,7 @@ def _names_a_board(row: Row, rest: Sequence[Word]) -> bool:
     if Trait.ANY_BOARD not in row.traits or not rest or not is_number(rest[0].text):
         return False
     plain = row.without(Kind.USERID, Kind.PASSWORD)
-    return plain.least <= len(rest) <= plain.most
+    return plain.min_words <= len(rest) <= plain.max_words
 
 
 def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:

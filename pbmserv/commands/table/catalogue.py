@@ -11,6 +11,7 @@ from pbmserv.commands.table.looking import HELP, LOOKING
 from pbmserv.commands.table.model import Sender
 from pbmserv.commands.table.playing import PLAYING
 from pbmserv.commands.table.row_types import LINES, Kind, Parameter, Row, Scope
+from pbmserv.commands.table.shapes import ON_SERVER, in_section
 from pbmserv.commands.table.spelling import (
     LONGEST,
     SHORTEST,
@@ -22,26 +23,22 @@ from pbmserv.commands.table.starting import STARTING
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Misread
 
-_MULTIPLE = Row(
-    names=("multiple", "mult"),
-    section="Several commands in one mail",
-    scope=Scope.SERVER,
-    parameters=(),
-    summary="as the subject: the commands are in the body, one a line",
-    example="multiple",
-    places=LINES,
+_SEVERAL = in_section(
+    "Several commands in one mail",
+    ON_SERVER.row(
+        "multiple",
+        None,
+        "as the subject: the commands are in the body, one a line",
+        also=("mult",),
+        places=LINES,
+    ),
+    ON_SERVER.row(
+        "quit", None, "read no further than this line", also=("end", "thanks"), places=LINES
+    ),
 )
-_QUIT = Row(
-    names=("quit", "end", "thanks"),
-    section="Several commands in one mail",
-    scope=Scope.SERVER,
-    parameters=(),
-    summary="read no further than this line",
-    example="quit",
-    places=LINES,
-)
+_MULTIPLE, _QUIT = _SEVERAL
 
-ROWS: tuple[Row, ...] = (*HELP, *ACCOUNTS, *STARTING, *PLAYING, *LOOKING, _MULTIPLE, _QUIT)
+ROWS: tuple[Row, ...] = (*HELP, *ACCOUNTS, *STARTING, *PLAYING, *LOOKING, *_SEVERAL)
 """Every command this server offers. A new command is a new row, its handler and its page."""
 
 PAIRS = frozenset(name for row in ROWS for name in row.names if " " in name)
@@ -54,12 +51,12 @@ MULTIPLE = frozenset(_MULTIPLE.names)
 STOPS = frozenset(_QUIT.names)
 
 BY_NAME: Mapping[str, Row] = {
-    name: row for row in ROWS if row.in_line and row.asks for name in row.names
+    name: row for row in ROWS if row.in_line and row.command for name in row.names
 }
 """Commands that may be a subject or a line, by each of their spellings."""
 
 BY_SYNONYM: Mapping[str, Row] = {
-    synonym: row for row in ROWS if row.in_line and row.asks for synonym in row.synonyms
+    synonym: row for row in ROWS if row.in_line and row.command for synonym in row.synonyms
 }
 """The same commands by words that are understood, but that no page mentions."""
 
@@ -70,7 +67,7 @@ MEANT_BY: Mapping[str, str] = {word: row.name for row in ROWS for word in row.ne
 """Words with which newcomers begin, and the command that is suggested for each."""
 
 _SPELLINGS: Mapping[str, Row] = {**BY_NAME, **BY_SYNONYM}
-_SUGGESTED = tuple(sorted({row.name: row for row in ROWS if row.asks and row.in_line}))
+_SUGGESTED = tuple(sorted({row.name: row for row in ROWS if row.command and row.in_line}))
 
 
 def command_meant(words: str) -> Row | None:

@@ -6,16 +6,19 @@ from dataclasses import dataclass
 
 from pbmserv.commands.table.model import AboutBoard, BoardRef, Command, Credentials
 from pbmserv.commands.table.row_types import (
-    BOARD,
     ON_A_BOARD,
-    PASSWORD,
-    USERID,
+    Arguments,
     Kind,
     Parameter,
-    Row,
-    Scope,
-    Taken,
     Trait,
+)
+from pbmserv.commands.table.shapes import (
+    ABOUT_BOARD,
+    ANYWHERE,
+    IN_GAME,
+    MYSELF_IN_GAME,
+    ON_ANY_BOARD,
+    in_section,
 )
 
 SECTION = "Looking"
@@ -133,195 +136,152 @@ class Follow(Command):
     what: str
 
 
-def _help(taken: Taken) -> Command:
+def _help(arguments: Arguments) -> Command:
     """Help; a game in front is the subject when nothing else is asked for."""
-    if taken.game and taken.subjects in {(), ("rules",)}:
-        return Help((taken.game,))
-    return Help(taken.subjects)
+    if arguments.game and arguments.subjects in {(), ("rules",)}:
+        return Help((arguments.game,))
+    return Help(arguments.subjects)
 
 
-def _show(taken: Taken) -> Command:
+def _show(arguments: Arguments) -> Command:
     """Boards as a spectator sees them, or one as the player whose password stands there does."""
-    if taken.who is not None and taken.board is not None:
-        return ShowAs(taken.game, taken.who, (BoardRef(taken.board, taken.number),))
-    return Show(taken.game, taken.boards, taken.userids, taken.which)
+    if arguments.who is not None and arguments.board is not None:
+        return ShowAs(arguments.game, arguments.who, (BoardRef(arguments.board, arguments.number),))
+    return Show(arguments.game, arguments.boards, arguments.userids, arguments.which)
 
 
-def _list(taken: Taken) -> Command:
-    return ListGames(taken.subjects or ((taken.game,) if taken.game else ()))
+def _list(arguments: Arguments) -> Command:
+    return ListGames(arguments.subjects or ((arguments.game,) if arguments.game else ()))
 
 
-HELP: tuple[Row, ...] = (
-    Row(
-        names=("help", "commands", "info"),
+HELP = in_section(
+    "Help",
+    ANYWHERE.row(
+        "help",
+        Help,
+        "all commands, or all about one of them",
+        more=(Parameter("[subject...]", Kind.SUBJECTS),),
+        example="move",
+        also=("commands", "info"),
         synonyms=("hilfe", "aide", "?"),
         newcomers=("login", "log", "start", "hello", "hi", "hallo", "man", "tutorial"),
-        section="Help",
-        scope=Scope.BOTH,
-        parameters=(Parameter("[subject...]", Kind.SUBJECTS),),
-        asks=Help,
-        make=_help,
-        summary="all commands, or all about one of them",
-        example="help move",
+        from_arguments=_help,
         traits=Trait.LOOKS,
     ),
-    Row(
-        names=("list",),
-        section="Help",
-        scope=Scope.BOTH,
-        parameters=(Parameter("[game...]", Kind.GAMES),),
-        asks=ListGames,
-        make=_list,
-        summary="the games this server knows, their seats and options",
-        example="list",
+    ANYWHERE.row(
+        "list",
+        ListGames,
+        "the games this server knows, their seats and options",
+        more=(Parameter("[game...]", Kind.GAMES),),
+        from_arguments=_list,
         traits=Trait.LOOKS,
     ),
 )
 
-LOOKING: tuple[Row, ...] = (
-    Row(
-        names=("show", "board", "boards"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("board[#n]... | userid... [which]", Kind.SHOWN),),
-        asks=Show,
-        make=_show,
-        proof=ON_A_BOARD,
-        summary="look at a board, or at a player's boards, as a spectator",
-        example="blackbox show 12",
+LOOKING = in_section(
+    SECTION,
+    IN_GAME.row(
+        "show",
+        Show,
+        "look at a board, or at a player's boards, as a spectator",
+        more=(Parameter("board[#n]... | userid... [which]", Kind.SHOWN),),
+        example="12",
+        also=("board", "boards"),
+        from_arguments=_show,
         traits=Trait.LOOKS,
+        proof=ON_A_BOARD,
     ),
-    Row(
-        names=("showas", "show as"),
+    MYSELF_IN_GAME.row(
+        "showas",
+        ShowAs,
+        "look at your own boards as you see them",
+        more=(Parameter("[board...] [which]", Kind.BOARDS),),
+        example="12",
+        also=("show as",),
         synonyms=("show-as",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(USERID, PASSWORD, Parameter("[board...] [which]", Kind.BOARDS)),
-        asks=ShowAs,
-        summary="look at your own boards as you see them",
-        example="blackbox showas alice PASSWORD 12",
         traits=Trait.LOOKS,
     ),
-    Row(
-        names=("games",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("[userid...] [which]", Kind.WATCHED),),
-        asks=Games,
-        summary="a player's games, one line each",
-        example="blackbox games alice",
+    IN_GAME.row(
+        "games",
+        Games,
+        "a player's games, one line each",
+        more=(Parameter("[userid...] [which]", Kind.WATCHED),),
+        example="alice",
         traits=Trait.LOOKS,
     ),
-    Row(
-        names=("standings", "standing"),
+    IN_GAME.row(
+        "standings",
+        Standings,
+        "the best players",
+        also=("standing",),
         synonyms=("ranking", "rankings"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(),
-        asks=Standings,
-        summary="the best players",
-        example="blackbox standings",
         traits=Trait.ENGLISH | Trait.LOOKS,
     ),
-    Row(
-        names=("ratings", "rating"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("[userid...]", Kind.PEOPLE),),
-        asks=Ratings,
-        summary="ratings, and how their last changes came about",
-        example="blackbox ratings alice",
+    IN_GAME.row(
+        "ratings",
+        Ratings,
+        "ratings, and how their last changes came about",
+        more=(Parameter("[userid...]", Kind.PEOPLE),),
+        example="alice",
+        also=("rating",),
         traits=Trait.LOOKS,
     ),
-    Row(
-        names=("scores", "score"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("[kind]", Kind.SUBJECTS),),
-        asks=Scores,
-        make=lambda t: Scores(t.game, " ".join(t.subjects)),
-        summary="the best scores of races and solo games on one kind of board",
-        example="blackbox scores 8x8/4",
+    IN_GAME.row(
+        "scores",
+        Scores,
+        "the best scores of races and solo games on one kind of board",
+        more=(Parameter("[kind]", Kind.SUBJECTS),),
+        example="8x8/4",
+        also=("score",),
+        from_arguments=lambda args: Scores(args.game, " ".join(args.subjects)),
         traits=Trait.ENGLISH | Trait.LOOKS,
     ),
-    Row(
-        names=("week",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(),
-        asks=Week,
-        summary="this week's table of the boxes of the day",
-        example="blackbox week",
+    IN_GAME.row("week", Week, "this week's table of the boxes of the day", traits=Trait.LOOKS),
+    IN_GAME.row(
+        "history",
+        History,
+        "finished games, the newest first",
+        more=(Parameter("[userid...]", Kind.PEOPLE),),
+        example="alice",
         traits=Trait.LOOKS,
     ),
-    Row(
-        names=("history",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("[userid...]", Kind.PEOPLE),),
-        asks=History,
-        summary="finished games, the newest first",
-        example="blackbox history alice",
-        traits=Trait.LOOKS,
-    ),
-    Row(
-        names=("record",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(BOARD,),
-        asks=Record,
-        proof=ON_A_BOARD,
-        summary="a whole finished game, as text that can be played back",
-        example="blackbox record 12",
+    ABOUT_BOARD.row(
+        "record",
+        Record,
+        "a whole finished game, as text that can be played back",
         traits=Trait.ENGLISH | Trait.ANY_BOARD | Trait.LOOKS,
     ),
-    Row(
-        names=("report", "coach", "analyse", "analyze"),
+    ABOUT_BOARD.row(
+        "report",
+        Report,
+        "what the coach says of a finished game, probe by probe",
+        also=("coach", "analyse", "analyze"),
         synonyms=("rapport",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(BOARD,),
-        asks=Report,
-        proof=ON_A_BOARD,
-        summary="what the coach says of a finished game, probe by probe",
-        example="blackbox report 12",
         traits=Trait.ENGLISH | Trait.ANY_BOARD | Trait.LOOKS,
     ),
-    Row(
-        names=("subscribe",),
+    ON_ANY_BOARD.row(
+        "subscribe",
+        Follow,
+        "follow a game of others: a letter after every turn",
         synonyms=("follow",),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=ON_A_BOARD,
-        asks=Follow,
-        make=lambda t: Follow(t.board, t.who, "all"),
-        summary="follow a game of others: a letter after every turn",
-        example="subscribe 12 alice PASSWORD",
+        from_arguments=lambda args: Follow(args.board, args.who, "all"),
         traits=Trait.ANY_BOARD | Trait.LOOKS,
     ),
-    Row(
-        names=("notify",),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=ON_A_BOARD,
-        asks=Follow,
-        make=lambda t: Follow(t.board, t.who, "end"),
-        summary="follow a game of others: one letter, when it is over",
-        example="notify 12 alice PASSWORD",
+    ON_ANY_BOARD.row(
+        "notify",
+        Follow,
+        "follow a game of others: one letter, when it is over",
+        from_arguments=lambda args: Follow(args.board, args.who, "end"),
         shares_page="subscribe",
         traits=Trait.ANY_BOARD | Trait.LOOKS,
     ),
-    Row(
-        names=("unsubscribe",),
+    ON_ANY_BOARD.row(
+        "unsubscribe",
+        Follow,
+        "follow a game no longer",
         synonyms=("unfollow",),
-        newcomers=("cancel",),  # its refusal says what else can be stopped
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=ON_A_BOARD,
-        asks=Follow,
-        make=lambda t: Follow(t.board, t.who, "off"),
-        summary="follow a game no longer",
-        example="unsubscribe 12 alice PASSWORD",
+        newcomers=("cancel",),
+        from_arguments=lambda args: Follow(args.board, args.who, "off"),
         shares_page="subscribe",
         traits=Trait.ANY_BOARD | Trait.LOOKS,
     ),

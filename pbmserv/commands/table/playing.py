@@ -6,17 +6,18 @@ from dataclasses import dataclass
 
 from pbmserv.commands.table.model import AboutBoard, AtBoard, Command, Credentials, Speaking
 from pbmserv.commands.table.row_types import (
-    BOARD,
     LINES,
-    ON_A_BOARD,
-    PASSWORD,
-    USERID,
+    Arguments,
     Kind,
     Parameter,
-    Row,
-    Scope,
-    Taken,
     Trait,
+)
+from pbmserv.commands.table.shapes import (
+    ABOUT_BOARD,
+    ABOUT_MYSELF,
+    AT_BOARD,
+    MYSELF_IN_GAME,
+    in_section,
 )
 
 SECTION = "Playing"
@@ -123,193 +124,116 @@ class Broadcast(Speaking):
     """``broadcast userid password``: words to everybody who wants them; operators only."""
 
 
-def _move(taken: Taken) -> Command:
+def _move(arguments: Arguments) -> Command:
     """A move; the words ``resign`` and ``undo`` in its place are the commands of that name."""
-    match taken.text.lower():
+    match arguments.text.lower():
         case "resign":
-            return Resign(taken.game, taken.board, taken.who)
+            return Resign(arguments.game, arguments.board, arguments.who)
         case "undo":
-            return Undo(taken.game, taken.board, taken.who)
-    return MakeMove(taken.game, taken.board, taken.who, taken.text, taken.number)
+            return Undo(arguments.game, arguments.board, arguments.who)
+    return MakeMove(
+        arguments.game, arguments.board, arguments.who, arguments.text, arguments.number
+    )
 
 
-PLAYING: tuple[Row, ...] = (
-    Row(
-        names=("move",),
+PLAYING = in_section(
+    SECTION,
+    AT_BOARD.row(
+        "move",
+        MakeMove,
+        "make a move",
+        more=(Parameter("move[#n]", Kind.MOVE),),
+        example="g,+b2",
         synonyms=("mov",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(*ON_A_BOARD, Parameter("move[#n]", Kind.MOVE)),
-        asks=MakeMove,
-        make=_move,
-        summary="make a move",
-        example="blackbox move 12 alice PASSWORD g,+b2",
+        from_arguments=_move,
     ),
-    Row(
-        names=("resign",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Resign,
-        summary="give a game up",
-        example="blackbox resign 12 alice PASSWORD",
-        traits=Trait.ALONE | Trait.FINAL,
-    ),
-    Row(
-        names=("undo",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Undo,
-        summary="take your last move back, if nobody has learnt from it",
-        example="blackbox undo 12 alice PASSWORD",
+    AT_BOARD.row("resign", Resign, "give a game up", traits=Trait.ALONE | Trait.FINAL),
+    AT_BOARD.row(
+        "undo",
+        Undo,
+        "take your last move back, if nobody has learnt from it",
         traits=Trait.ENGLISH | Trait.TALK,
     ),
-    Row(
-        names=("redo",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Practise,
-        make=lambda t: Practise(t.game, t.board, t.who, "redo"),
-        summary="in practice: make the move again that you took back",
-        example="blackbox redo 12 alice PASSWORD",
+    AT_BOARD.row(
+        "redo",
+        Practise,
+        "in practice: make the move again that you took back",
+        from_arguments=lambda args: Practise(args.game, args.board, args.who, "redo"),
         traits=Trait.ENGLISH | Trait.TALK,
     ),
-    Row(
-        names=("restart",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Practise,
-        make=lambda t: Practise(t.game, t.board, t.who, "restart"),
-        summary="in practice: begin the same box anew",
-        example="blackbox restart 12 alice PASSWORD",
+    AT_BOARD.row(
+        "restart",
+        Practise,
+        "in practice: begin the same box anew",
+        from_arguments=lambda args: Practise(args.game, args.board, args.who, "restart"),
         traits=Trait.ALONE,
     ),
-    Row(
-        names=("save",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Save,
-        summary="get a solo game as a file, with all that was taken back",
-        example="blackbox save 12 alice PASSWORD",
+    AT_BOARD.row("save", Save, "get a solo game as a file, with all that was taken back"),
+    MYSELF_IN_GAME.row(
+        "load", Load, "go on with a saved game, in practice", traits=Trait.NEEDS_GAME
     ),
-    Row(
-        names=("load",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(USERID, PASSWORD),
-        asks=Load,
-        summary="go on with a saved game, in practice",
-        example="blackbox load alice PASSWORD",
-        traits=Trait.NEEDS_GAME,
-    ),
-    Row(
-        names=("solve",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Solve,
-        summary="give a race or a solo game up, and see the box",
-        example="blackbox solve 12 alice PASSWORD",
+    AT_BOARD.row(
+        "solve",
+        Solve,
+        "give a race or a solo game up, and see the box",
         traits=Trait.ALONE | Trait.FINAL,
     ),
-    Row(
-        names=("queue",),
+    AT_BOARD.row(
+        "queue",
+        Queue,
+        "moves for turns to come, also depending on what happens",
+        more=(Parameter("plan | -", Kind.PLAN),),
+        example="g if #: c else j",
         synonyms=("que", "queu", "enqueue"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(*ON_A_BOARD, Parameter("plan | -", Kind.PLAN)),
-        asks=Queue,
-        make=lambda t: Queue(t.game, t.board, t.who, t.text),
-        summary="moves for turns to come, also depending on what happens",
-        example="blackbox queue 12 alice PASSWORD g if #: c else j",
         subjects=("plans", "plan"),
+        from_arguments=lambda args: Queue(args.game, args.board, args.who, args.text),
     ),
-    Row(
-        names=("submit",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(*ON_A_BOARD, Parameter("move[#n]", Kind.MOVE)),
-        asks=Submit,
-        summary="see what a move would do; it is played when you confirm",
-        example="blackbox submit 12 alice PASSWORD g,+b2",
+    AT_BOARD.row(
+        "submit",
+        Submit,
+        "see what a move would do; it is played when you confirm",
+        more=(Parameter("move[#n]", Kind.MOVE),),
+        example="g,+b2",
     ),
-    Row(
-        names=("confirm",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=ConfirmMove,
-        summary="play the move that you submitted",
-        example="blackbox confirm 12 alice PASSWORD",
-        places=LINES,
-    ),
-    Row(
-        names=("preview",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(BOARD, Parameter("move", Kind.MOVE)),
-        asks=Preview,
-        proof=(*ON_A_BOARD, Parameter("move", Kind.MOVE)),
-        summary="what the boards would look like; fires nothing",
-        example="blackbox preview 12 +b2,/a1",
+    AT_BOARD.row("confirm", ConfirmMove, "play the move that you submitted", places=LINES),
+    ABOUT_BOARD.row(
+        "preview",
+        Preview,
+        "what the boards would look like; fires nothing",
+        more=(Parameter("move", Kind.MOVE),),
+        example="+b2,/a1",
         traits=Trait.ANY_BOARD | Trait.LOOKS,
     ),
-    Row(
-        names=("check",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(*ON_A_BOARD, Parameter("[port]", Kind.SUBJECTS)),
-        asks=Check,
-        make=lambda t: Check(t.game, t.board, t.who, " ".join(t.subjects)),
-        summary="which results your own markers explain",
-        example="blackbox check 12 alice PASSWORD",
+    AT_BOARD.row(
+        "check",
+        Check,
+        "which results your own markers explain",
+        more=(Parameter("[port]", Kind.SUBJECTS),),
+        from_arguments=lambda args: Check(args.game, args.board, args.who, " ".join(args.subjects)),
         traits=Trait.ENGLISH | Trait.TALK | Trait.LOOKS,
     ),
-    Row(
-        names=("hint",),
+    AT_BOARD.row(
+        "hint",
+        Hint,
+        "a hint, where hints are allowed; in scored games it costs points",
         synonyms=("hints", "tip"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Hint,
-        summary="a hint, where hints are allowed; in scored games it costs points",
-        example="blackbox hint 12 alice PASSWORD",
         traits=Trait.ALONE | Trait.LOOKS,
     ),
-    Row(
-        names=("chat",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Chat,
-        summary="write to your opponents at a board",
-        example="blackbox chat 12 alice PASSWORD",
-        traits=Trait.WORDS,
-    ),
-    Row(
-        names=("message",),
+    AT_BOARD.row("chat", Chat, "write to your opponents at a board", traits=Trait.WORDS),
+    ABOUT_MYSELF.row(
+        "message",
+        Message,
+        "write to other players",
+        more=(Parameter("to...", Kind.RECIPIENTS),),
+        example="bob",
         synonyms=("msg",),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(USERID, PASSWORD, Parameter("to...", Kind.RECIPIENTS)),
-        asks=Message,
-        make=lambda t: Message(t.who, t.userids),
-        summary="write to other players",
-        example="message alice PASSWORD bob",
+        from_arguments=lambda args: Message(args.who, args.userids),
         traits=Trait.WORDS,
     ),
-    Row(
-        names=("broadcast",),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(USERID, PASSWORD),
-        asks=Broadcast,
-        summary="write to everybody who wants such news (operators only)",
-        example="broadcast alice PASSWORD",
+    ABOUT_MYSELF.row(
+        "broadcast",
+        Broadcast,
+        "write to everybody who wants such news (operators only)",
         traits=Trait.ALONE | Trait.WORDS,
     ),
 )

@@ -11,13 +11,12 @@ from pbmserv.commands.table.row_types import (
     ON_A_BOARD,
     PASSWORD,
     USERID,
+    Arguments,
     Kind,
     Parameter,
-    Row,
-    Scope,
-    Taken,
     Trait,
 )
+from pbmserv.commands.table.shapes import AT_BOARD, IN_GAME, MYSELF_IN_GAME, in_section
 
 SECTION = "Starting a game"
 
@@ -96,117 +95,100 @@ class Rematch(AtBoard):
     """``game rematch board userid password``: same players and options, other side first."""
 
 
-def _solo(taken: Taken) -> Command:
+def _solo(arguments: Arguments) -> Command:
     """A race of one."""
-    options = tuple(word for word in taken.options if word.lower() != "-race")
+    options = tuple(word for word in arguments.options if word.lower() != "-race")
     words = ("-race", *options)
-    userids = taken.userids
-    if taken.who is not None:
-        userids = (taken.userid, *(userid for userid in userids if userid != taken.userid))
-    return Challenge(taken.game or "", userids, words, taken.times, taken.who, alone=True)
-
-
-def _challenge(taken: Taken) -> Command:
-    """A new board; whoever has proved to challenge sits first unless the names say otherwise."""
-    userids = taken.userids
-    if taken.who is not None and taken.userid not in userids:
-        userids = (taken.userid, *userids)
-    address = "".join(taken.addresses)
+    userids = arguments.userids
+    if arguments.who is not None:
+        userids = (arguments.userid, *(userid for userid in userids if userid != arguments.userid))
     return Challenge(
-        taken.game or "", userids, taken.options, taken.times, taken.who, address=address
+        arguments.game or "", userids, words, arguments.times, arguments.who, alone=True
     )
 
 
-STARTING: tuple[Row, ...] = (
-    Row(
-        names=("challenge",),
+def _challenge(arguments: Arguments) -> Command:
+    """A new board; whoever has proved to challenge sits first unless the names say otherwise."""
+    userids = arguments.userids
+    if arguments.who is not None and arguments.userid not in userids:
+        userids = (arguments.userid, *userids)
+    address = "".join(arguments.addresses)
+    return Challenge(
+        arguments.game or "",
+        userids,
+        arguments.options,
+        arguments.times,
+        arguments.who,
+        address=address,
+    )
+
+
+STARTING = in_section(
+    SECTION,
+    IN_GAME.row(
+        "challenge",
+        Challenge,
+        "start a new game, with people, a friend's address or the house",
+        more=(Parameter("userid1 userid2 [-options]", Kind.PLAYERS),),
+        example="alice bob",
         synonyms=("invite",),
         newcomers=("play", "new", "newgame", "begin"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("userid1 userid2 [-options]", Kind.PLAYERS),),
-        asks=Challenge,
-        make=_challenge,
-        summary="start a new game, with people, a friend's address or the house",
-        example="blackbox challenge alice bob",
-        places=LINES,
         subjects=("options", "invite", "invitation", "invitations"),
+        from_arguments=_challenge,
+        places=LINES,
         traits=Trait.NEEDS_GAME,
         proof=(USERID, PASSWORD, Parameter("userid1 userid2 [-options]", Kind.PLAYERS)),
     ),
-    Row(
-        names=("solo",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("userid [-options]", Kind.ALONE),),
-        asks=Challenge,
-        make=_solo,
-        summary="a box of your own, hidden by the server",
-        example="blackbox solo alice -size=8x8 -atoms=3-5",
+    IN_GAME.row(
+        "solo",
+        Challenge,
+        "a box of your own, hidden by the server",
+        more=(Parameter("userid [-options]", Kind.ALONE),),
+        example="alice -size=8x8 -atoms=3-5",
+        from_arguments=_solo,
         places=LINES,
         traits=Trait.NEEDS_GAME,
         proof=(USERID, PASSWORD, Parameter("[-options]", Kind.ALONE)),
     ),
-    Row(
-        names=("replay",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(BOARD, USERID),
-        asks=Replay,
-        summary="try the hidden box of a finished race or solo game yourself",
-        example="blackbox replay 12 alice",
+    IN_GAME.row(
+        "replay",
+        Replay,
+        "try the hidden box of a finished race or solo game yourself",
+        more=(BOARD, USERID),
+        example="12 alice",
         traits=Trait.ENGLISH,
         proof=ON_A_BOARD,
     ),
-    Row(
-        names=("daily",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(USERID, PASSWORD, Parameter("[HH:MM | off]", Kind.SUBJECTS)),
-        asks=Daily,
-        make=lambda t: Daily(t.game or "", t.who, " ".join(t.subjects).lower()),
-        summary="the box of the day, the same for everybody, at your hour",
-        example="blackbox daily alice PASSWORD 07:30",
+    MYSELF_IN_GAME.row(
+        "daily",
+        Daily,
+        "the box of the day, the same for everybody, at your hour",
+        more=(Parameter("[HH:MM | off]", Kind.SUBJECTS),),
+        example="07:30",
+        from_arguments=lambda args: Daily(
+            args.game or "", args.who, " ".join(args.subjects).lower()
+        ),
         traits=Trait.NEEDS_GAME | Trait.LOOKS,
     ),
-    Row(
-        names=("accept",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Accept,
-        summary="take up a challenge",
-        example="blackbox accept 12 alice PASSWORD",
-        traits=Trait.TALK,
-    ),
-    Row(
-        names=("reject", "decline"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Reject,
-        summary="turn a challenge down",
-        example="blackbox reject 12 alice PASSWORD",
+    AT_BOARD.row("accept", Accept, "take up a challenge", traits=Trait.TALK),
+    AT_BOARD.row(
+        "reject",
+        Reject,
+        "turn a challenge down",
+        also=("decline",),
         traits=Trait.ALONE | Trait.TALK,
     ),
-    Row(
-        names=("seek",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(USERID, PASSWORD, Parameter("[n] [-options] | off", Kind.SEATS)),
-        asks=Seek,
-        summary="look for any opponent: two who seek the same get a board",
-        example="blackbox seek alice PASSWORD",
+    MYSELF_IN_GAME.row(
+        "seek",
+        Seek,
+        "look for any opponent: two who seek the same get a board",
+        more=(Parameter("[n] [-options] | off", Kind.SEATS),),
         traits=Trait.NEEDS_GAME,
     ),
-    Row(
-        names=("rematch",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Rematch,
-        summary="the same players and options again, the other side first",
-        example="blackbox rematch 12 alice PASSWORD",
+    AT_BOARD.row(
+        "rematch",
+        Rematch,
+        "the same players and options again, the other side first",
         traits=Trait.ENGLISH,
     ),
 )
