@@ -15,8 +15,9 @@ from rows import rows
 
 from pbmserv.commands.grammar.command_names import find_command
 from pbmserv.commands.grammar.line import words_of
+from pbmserv.commands.help_topics import topic
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.catalogue import IN_REPLY, ROWS, topic
+from pbmserv.commands.table.catalogue import IN_REPLY, ROWS
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.model import ReplyMove, Yes
 from pbmserv.commands.table.row_types import Kind, Row

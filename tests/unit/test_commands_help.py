@@ -8,8 +8,9 @@ from pathlib import Path
 from rows import rows
 
 import pbmserv.commands
+from pbmserv.commands.help_topics import help_pages, topic
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.catalogue import ROWS, example, help_pages, topic
+from pbmserv.commands.table.catalogue import ROWS, example
 from pbmserv.commands.table.model import STRANGER
 from pbmserv.errors import PlayerError
 from pbmserv.letters.environment import environment

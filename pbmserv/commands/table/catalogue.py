@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from pbmserv.commands.grammar.words import fold
 from pbmserv.commands.table.accounts import ACCOUNTS
 from pbmserv.commands.table.looking import HELP, LOOKING
 from pbmserv.commands.table.model import Sender
@@ -20,7 +19,6 @@ from pbmserv.commands.table.spelling import (
     nearest_name,
 )
 from pbmserv.commands.table.starting import STARTING
-from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Misread
 
 _SEVERAL = in_section(
@@ -147,88 +145,3 @@ def unknown_game(
         games=", ".join(known),
         place=place,
     )
-
-
-_PAGES: Mapping[str, str] = {
-    "": "index",
-    "index": "index",
-    "all": "index",
-    "commands": "commands",
-    "command": "commands",
-    "tutorial": "tutorial",
-    "start": "tutorial",
-    "beginner": "tutorial",
-    "me": "tutorial",
-    "first game": "tutorial",
-    "moves": "moves",
-    "#n": "moves",
-    "#": "moves",
-    "reply": "replies",
-    "replies": "replies",
-    "times": "times",
-    "time": "times",
-    "digest": "digest",
-    "tray": "digest",
-    "passwords": "senders",
-    "senders": "senders",
-    "-": "senders",
-    **dict.fromkeys(BOT_USERIDS, "house"),
-}
-_ROWS: Mapping[str, Row] = {
-    **{name: row for row in ROWS for name in row.names},
-    **BY_NAME,
-    **{subject: row for row in ROWS for subject in row.subjects},
-}
-
-
-@dataclass(frozen=True, slots=True)
-class HelpTopic:
-    """One page of help.
-
-    Attributes:
-        subject: the name of the page, one subject that leads to it.
-        template: to render.
-        values: what the template needs.
-        known: ``False`` when the subject was not known and the page says so.
-    """
-
-    subject: str
-    template: str
-    values: Mapping[str, object] = field(default_factory=dict)
-    known: bool = True
-
-
-def topic(subject: str, games: Collection[str]) -> HelpTopic:
-    """The page for a subject: a command, a game, ``tutorial``, ``moves`` …; "" is the index."""
-    names = tuple(sorted(games))
-    wanted = " ".join(fold(subject).lower().split())
-    if wanted == "rules" and len(names) == 1:
-        wanted = names[0]
-    if wanted in games:
-        return HelpTopic(wanted, f"games/{wanted}/rules.txt.j2", {"game": wanted})
-    page = _PAGES.get(wanted)
-    if page is not None:
-        return HelpTopic(page, f"help/{page}.txt.j2", _values(names))
-    row = _ROWS.get(wanted) or command_meant(wanted)
-    if row is not None:
-        return _command(row, names)
-    among = tuple(sorted({*_ROWS, *_PAGES, *names} - {""}))
-    suggestion = nearest_name(wanted, among) or ""
-    return HelpTopic("", "help/unknown.txt.j2", {"suggestion": suggestion}, known=False)
-
-
-def help_pages(games: Collection[str]) -> tuple[HelpTopic, ...]:
-    """Every page, for a site's table of contents: index, general pages, commands, games."""
-    names = tuple(sorted(games))
-    general = [topic(page, games) for page in dict.fromkeys(_PAGES.values())]
-    commands = [topic(name, games) for name in dict.fromkeys(row.name for row in ROWS)]
-    return (*general, *commands, *[topic(name, games) for name in names])
-
-
-def _values(games: tuple[str, ...]) -> Mapping[str, object]:
-    return {"rows": ROWS, "games": games, "game": games[0] if len(games) == 1 else "game"}
-
-
-def _command(row: Row, games: tuple[str, ...]) -> HelpTopic:
-    game = games[0] if len(games) == 1 else "game"
-    return HelpTopic(row.name, "help/command.txt.j2", {"row": row, "game": game, "games": games})
