@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.commands.grammar.command_names import is_reserved
 from pbmserv.commands.grammar.line import read_arguments
 from pbmserv.commands.reading.mail import read
+from pbmserv.commands.reserved_userids import is_reserved
 from pbmserv.commands.table import accounts, looking, playing, starting
 from pbmserv.commands.table.accounts import (
     Away,

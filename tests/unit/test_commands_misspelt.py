@@ -17,7 +17,7 @@ from pbmserv.commands.table.catalogue import (
     command_meant,
     suggested_command,
 )
-from pbmserv.commands.table.row_types import Trait
+from pbmserv.commands.table.row_types import Row, Trait
 from pbmserv.commands.table.spelling import edit_distance, is_misspelling
 
 GAMES = frozenset({"blackbox"})
@@ -177,5 +177,5 @@ def test_the_distance_is_a_symmetric_count_of_edits(left: str, right: str) -> No
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if Trait.FINAL in row.traits])
-def test_a_final_command_has_no_synonyms(row) -> None:
+def test_a_final_command_has_no_synonyms(row: Row) -> None:
     assert not row.synonyms

@@ -1,4 +1,4 @@
-"""Accounts and what their owners prefer: the commands, and their rows."""
+"""Commands about accounts and preferences, and their rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECTION = "Your account"
 
 @dataclass(frozen=True, slots=True)
 class Signup(Command):
-    """``signup userid password [address…]`` (also ``add``)."""
+    """``signup userid password [address…]``"""
 
     userid: str
     password: Secret
@@ -29,33 +29,39 @@ class Signup(Command):
 
 @dataclass(frozen=True, slots=True)
 class ChangePassword(Speaking):
-    """``change password userid old new``; in a reset reply ``password NEW``: who is None."""
+    """``change password userid old new``
+
+    In reply to a letter that resets the password, `who` is `None`: ``password NEW``.
+    """
 
     new: Secret
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeAddress(Speaking):
-    """``change address userid password address…``: from now on these, once they are confirmed."""
+    """``change address userid password address…``
+
+    The new addresses replace the old ones when they are confirmed.
+    """
 
     addresses: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Forgot(Command):
-    """``forgot userid``; "" = whoever the mail itself shows to write."""
+    """``forgot userid``; the userid is ``""`` if the mail itself shows who writes."""
 
     userid: str
 
 
 @dataclass(frozen=True, slots=True)
 class WhoAmI(Speaking):
-    """``whoami [userid password]``: what the server knows of who writes."""
+    """``whoami [userid password]``: show how the server knows the sender."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prefs(Speaking):
-    """``prefs userid password name=value…``; without settings it tells the present ones."""
+    """``prefs userid password name=value…``; without settings, list the present ones."""
 
     settings: tuple[tuple[str, str], ...] = ()
 
@@ -65,8 +71,8 @@ class Away(Speaking):
     """``away userid password until DATE``.
 
     Attributes:
-        until: the last day as it was written; "" = none was.
-        begins: the first day, if one was written.
+        until: the last day as written, ``""`` if the line has none.
+        begins: the first day as written, ``""`` if the line has none.
     """
 
     until: str
@@ -75,22 +81,22 @@ class Away(Speaking):
 
 @dataclass(frozen=True, slots=True)
 class Back(Speaking):
-    """``back userid password``: an absence ends now."""
+    """``back userid password``: end an absence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export(Speaking):
-    """``export userid password``: all data kept on the player, as an attachment."""
+    """``export userid password``: send all data about the player as an attachment."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignOff(Speaking):
-    """``signoff userid password``: no more mail; a letter asks first."""
+    """``signoff userid password``: stop all mail, after a letter has asked for confirmation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delete(Speaking):
-    """``delete userid password``: all personal data goes; a letter asks first."""
+    """``delete userid password``: remove all personal data, after a letter has asked."""
 
 
 ACCOUNTS = in_section(

@@ -1,4 +1,4 @@
-"""The one table of commands: the parser, the help and every suggestion come from it."""
+"""The table of all commands, and lookups by name. Grammar, help and suggestions use it."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _SEVERAL = in_section(
 _MULTIPLE, _QUIT = _SEVERAL
 
 ROWS: tuple[Row, ...] = (*HELP, *ACCOUNTS, *STARTING, *PLAYING, *LOOKING, *_SEVERAL)
-"""Every command this server offers. A new command is a new row, its handler and its page."""
+"""All commands. A new command needs a row, a handler and a help page."""
 
 PAIRS = frozenset(name for row in ROWS for name in row.names if " " in name)
 """Names of two words."""
 
 WHICH = frozenset({"all", "active", "inactive", "next"})
-"""Words that say which of a player's boards are meant."""
+"""Words that select some of a player's boards."""
 
 MULTIPLE = frozenset(_MULTIPLE.names)
 STOPS = frozenset(_QUIT.names)
@@ -51,7 +51,7 @@ STOPS = frozenset(_QUIT.names)
 BY_NAME: Mapping[str, Row] = {
     name: row for row in ROWS if row.in_line and row.command for name in row.names
 }
-"""Commands that may be a subject or a line, by each of their spellings."""
+"""Commands that may be a subject or a line of the body, by each spelling."""
 
 BY_SYNONYM: Mapping[str, Row] = {
     synonym: row for row in ROWS if row.in_line and row.command for synonym in row.synonyms
@@ -59,10 +59,10 @@ BY_SYNONYM: Mapping[str, Row] = {
 """The same commands by words that are understood, but that no page mentions."""
 
 IN_REPLY: Mapping[str, Row] = {name: row for row in ROWS if row.in_reply for name in row.names}
-"""Commands that a reply may consist of, by each of their spellings."""
+"""Commands that a reply may consist of, by each spelling."""
 
 MEANT_BY: Mapping[str, str] = {word: row.name for row in ROWS for word in row.newcomers}
-"""Words with which newcomers begin, and the command that is suggested for each."""
+"""Words of newcomers, and the command to suggest for each."""
 
 _SPELLINGS: Mapping[str, Row] = {**BY_NAME, **BY_SYNONYM}
 _SUGGESTED = tuple(sorted({row.name: row for row in ROWS if row.command and row.in_line}))
@@ -105,10 +105,17 @@ def example(
     right: Mapping[Kind, str],
     sender: Sender,
 ) -> str:
-    """A line for a row, with the words of *right* in their places and the others to be filled in.
+    """Return an example line for a row.
 
-    The sender's own board is named where a move is asked for or a look, and nowhere else: it may
-    not be the one to give up.
+    Commands that move or look name the sender's own board. Others do not, since it may be the
+    wrong board to give up.
+
+    Args:
+        row: the command.
+        game: the game that the sender named, `None` for none.
+        games: keys of the games of this server.
+        right: correct words of the sender, to be repeated in their places.
+        sender: the sender of the mail.
     """
     front = (game or min(games, default="blackbox")) if row.scope is Scope.GAME else ""
     if {Kind.MOVE, Kind.PLAN, Kind.SHOWN}.isdisjoint(p.kind for p in row.parameters):
@@ -118,7 +125,7 @@ def example(
 
 
 def _sample(parameter: Parameter, sender: Sender) -> str:
-    """What an example for this sender puts in a place of which nothing is known."""
+    """Return the words of an example in a place for which the sender gave no correct word."""
     match parameter.kind:
         case Kind.BOARD | Kind.SHOWN if sender.board:
             return str(sender.board)
@@ -132,16 +139,21 @@ def _sample(parameter: Parameter, sender: Sender) -> str:
 def unknown_game(
     part: str, name: str, games: Collection[str], *, example: str, place: int = 1
 ) -> Misread:
-    """A refusal for a game that this server does not have.
+    """Return the refusal for a game that this server does not have.
 
-    *name* is not repeated, but *part* and *place* are.
+    Args:
+        part: the word that the refusal may repeat.
+        name: the word to compare with the games of this server. It is not repeated.
+        games: keys of the games of this server.
+        example: a correct line.
+        place: the number of the word, counted from 1.
     """
-    known = tuple(sorted(games))
+    available = sorted(games)
     return Misread(
         "unknown-game",
         part=part,
         example=example,
-        suggestion=nearest_name(name, known) or "",
-        games=", ".join(known),
+        suggestion=nearest_name(name, available) or "",
+        games=", ".join(available),
         place=place,
     )

@@ -1,4 +1,4 @@
-"""Help, boards, and what became of them: the commands that look, and their rows."""
+"""Commands that show help, boards, games and scores, and their rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECTION = "Looking"
 
 @dataclass(frozen=True, slots=True)
 class Help(Command):
-    """``help [subject…]``; also what an empty mail is read as."""
+    """``help [subject…]``; an empty mail means the same."""
 
     subjects: tuple[str, ...] = ()
 
@@ -40,9 +40,9 @@ class ListGames(Command):
 
 @dataclass(frozen=True, slots=True)
 class Show(Command):
-    """``game show board[#n]…`` or ``game show userid… [all|active|inactive|next]``.
+    """``game show board[#n]…`` or ``game show userid… [all|active|inactive|next]``
 
-    `everywhere` is the ``all show userid`` form: boards of every game.
+    The game is `None` in ``all show userid``, which shows boards of all games.
     """
 
     game: str | None
@@ -55,8 +55,8 @@ class Show(Command):
 class ShowAs(Command):
     """``game showas userid password [board…|all|active|inactive|next]``
 
-    In a reply to a board letter (``show``) `who` is None, and neither `boards` nor `which` is
-    said: that board, as that player sees it.
+    In a reply to a letter about a board (``show``), `who` is `None`, `boards` is empty and `which`
+    is ``""``: show that board as the player sees it.
     """
 
     game: str | None
@@ -67,7 +67,7 @@ class ShowAs(Command):
 
 @dataclass(frozen=True, slots=True)
 class Games(Command):
-    """``game games userid… [all|active|inactive|next]``; in a reply: the sender's own."""
+    """``game games userid… [all|active|inactive|next]``; in a reply, games of the sender."""
 
     game: str | None
     userids: tuple[str, ...] = ()
@@ -76,14 +76,14 @@ class Games(Command):
 
 @dataclass(frozen=True, slots=True)
 class Standings(Command):
-    """``game standings``: the best players of a game (of every game when None)."""
+    """``game standings``: show the best players of a game, or of all games."""
 
     game: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Ratings(Command):
-    """``game ratings [userid…]``: how ratings came about; in a reply: one's own."""
+    """``game ratings [userid…]``: explain ratings; in a reply, the rating of the sender."""
 
     game: str | None
     userids: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class Ratings(Command):
 
 @dataclass(frozen=True, slots=True)
 class Scores(Command):
-    """``game scores [kind]``: the best scores on one kind of board; "" = of every kind."""
+    """``game scores [kind]``: show the best scores on one kind of board, or on all kinds."""
 
     game: str | None
     kind: str
@@ -99,14 +99,14 @@ class Scores(Command):
 
 @dataclass(frozen=True, slots=True)
 class Week(Command):
-    """``game week``: this week's table of the boxes of the day."""
+    """``game week``: show this week's table of the daily boxes."""
 
     game: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class History(Command):
-    """``game history [userid…]``: finished boards, newest first; in a reply: one's own."""
+    """``game history [userid…]``: list finished boards, the newest first."""
 
     game: str | None
     userids: tuple[str, ...] = ()
@@ -114,22 +114,25 @@ class History(Command):
 
 @dataclass(frozen=True, slots=True)
 class Record(AboutBoard):
-    """``game record board``: a finished game as text that can be played back."""
+    """``game record board``: show a finished game as text that can be played back."""
 
     who: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Report(AboutBoard):
-    """``game report board``: what the coach says of a finished game."""
+    """``game report board``: show the coach's report on a finished game."""
 
     who: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Follow(Command):
-    """``subscribe|notify board userid password``: every turn (``all``) or only the end (``end``);
-    ``unsubscribe``: neither (``off``)."""
+    """``subscribe|notify|unsubscribe board userid password``
+
+    Attributes:
+        what: ``"all"`` for a letter after each turn, ``"end"`` for one at the end, ``"off"``.
+    """
 
     board: int | None
     who: Credentials | None
@@ -137,14 +140,14 @@ class Follow(Command):
 
 
 def _help(arguments: Arguments) -> Command:
-    """Help; a game in front is the subject when nothing else is asked for."""
+    """Make help. A game in front is its subject if no other is named."""
     if arguments.game and arguments.subjects in {(), ("rules",)}:
         return Help((arguments.game,))
     return Help(arguments.subjects)
 
 
 def _show(arguments: Arguments) -> Command:
-    """Boards as a spectator sees them, or one as the player whose password stands there does."""
+    """Show boards to a spectator, or one board to the player whose password is given."""
     if arguments.who is not None and arguments.board is not None:
         return ShowAs(arguments.game, arguments.who, (BoardRef(arguments.board, arguments.number),))
     return Show(arguments.game, arguments.boards, arguments.userids, arguments.which)

@@ -1,4 +1,4 @@
-"""Moves, and words between players: the commands, and their rows."""
+"""Commands at a board and messages between players, and their rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SECTION = "Playing"
 
 @dataclass(frozen=True, slots=True)
 class MakeMove(AtBoard):
-    """``game move board userid password move[#n]``; `text` is for the game to read."""
+    """``game move board userid password move[#n]``; the game reads `text`."""
 
     text: str
     number: int | None = None
@@ -38,24 +38,24 @@ class Resign(AtBoard):
 
 @dataclass(frozen=True, slots=True)
 class Undo(AtBoard):
-    """``game undo board userid password``: take back the last move, if nobody learnt from it."""
+    """``game undo board userid password``: take back the last move if nobody learned from it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Practise(AtBoard):
-    """``game redo|restart board userid password``, on practice boards; `what` is the word."""
+    """``game redo|restart board userid password`` on a practice board; `what` is the word."""
 
     what: str
 
 
 @dataclass(frozen=True, slots=True)
 class Save(AtBoard):
-    """``game save board userid password``: a solo board as a file."""
+    """``game save board userid password``: send a solo board as a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Load(Command):
-    """``game load userid password``: a practice board from a file in the mail."""
+    """``game load userid password``: make a practice board from a file in the mail."""
 
     game: str
     who: Credentials | None
@@ -63,20 +63,22 @@ class Load(Command):
 
 @dataclass(frozen=True, slots=True)
 class Solve(AtBoard):
-    """``game solve board userid password``: give a race or a solo game up, and see the box."""
+    """``game solve board userid password``: give up a race or solo game and show the box."""
 
 
 @dataclass(frozen=True, slots=True)
 class Queue(AtBoard):
-    """``game queue board userid password plan``; `engine.plans` reads it, ``-`` forgets."""
+    """``game queue board userid password plan``; `engine.plans` reads the plan, ``-`` drops it."""
 
     plan: str
 
 
 @dataclass(frozen=True, slots=True)
 class Submit(AtBoard):
-    """``game submit board userid password move[#n]``: show what it would do, play it on
-    ``confirm``."""
+    """``game submit board userid password move[#n]``: show the effect of a move.
+
+    ``confirm`` plays it.
+    """
 
     text: str
     number: int | None = None
@@ -89,7 +91,7 @@ class ConfirmMove(AtBoard):
 
 @dataclass(frozen=True, slots=True)
 class Preview(AboutBoard):
-    """``game preview board move``: what the boards would look like; never fires a probe."""
+    """``game preview board move``: show the boards after a move without firing a probe."""
 
     text: str
     who: Credentials | None = None
@@ -97,14 +99,14 @@ class Preview(AboutBoard):
 
 @dataclass(frozen=True, slots=True)
 class Check(AtBoard):
-    """``game check board userid password``: which results one's own markers explain."""
+    """``game check board userid password [port]``: show which results the markers explain."""
 
     what: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint(AtBoard):
-    """``game hint board userid password``: what one could work out oneself, the gentlest first."""
+    """``game hint board userid password``: show the gentlest hint that was not shown yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +123,11 @@ class Message(Speaking):
 
 @dataclass(frozen=True, slots=True)
 class Broadcast(Speaking):
-    """``broadcast userid password``: words to everybody who wants them; operators only."""
+    """``broadcast userid password``: write to all players who want such news; operators only."""
 
 
 def _move(arguments: Arguments) -> Command:
-    """A move; the words ``resign`` and ``undo`` in its place are the commands of that name."""
+    """Make a move, or the command ``resign`` or ``undo`` if its name is in place of the move."""
     match arguments.text.lower():
         case "resign":
             return Resign(arguments.game, arguments.board, arguments.who)

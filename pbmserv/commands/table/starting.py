@@ -1,4 +1,4 @@
-"""Finding players and starting games: the commands, and their rows."""
+"""Commands that find players and start games, and their rows."""
 
 from __future__ import annotations
 
@@ -25,10 +25,13 @@ SECTION = "Starting a game"
 class Challenge(Command):
     """``game challenge userid1 userid2 … [-options] [--nagtime=…]``
 
-    `options` are the words with one dash, `times` the words with two. `who`: the one who
-    challenges, where the password stands behind that userid. `alone`: ``game solo userid``; nobody
-    in `userids` = who writes. `address`: ``game challenge [userid] friend@example.org``, somebody
-    who may be no player yet.
+    Attributes:
+        userids: the players in the order of their seats; empty if the sender plays alone.
+        options: the words with one dash.
+        times: the words with two dashes.
+        who: the challenger, if the line has a password.
+        alone: the command is ``game solo userid``.
+        address: of a friend who may not be a player yet, ``""`` for none.
     """
 
     game: str
@@ -42,9 +45,9 @@ class Challenge(Command):
 
 @dataclass(frozen=True, slots=True)
 class Replay(AboutBoard):
-    """``game replay board userid``: a race or solo game on the same hidden box as a finished one.
+    """``game replay board userid``: play alone on the hidden box of a finished race or solo game.
 
-    In a reply `board` is None and `userid` "": the letter's board, and who replies.
+    In a reply, `board` is `None` and `userid` is ``""``: the board of the letter and the sender.
     """
 
     userid: str
@@ -53,7 +56,7 @@ class Replay(AboutBoard):
 
 @dataclass(frozen=True, slots=True)
 class Daily(Command):
-    """``game daily userid password [HH:MM|off]``; `when` is "" for the usual time."""
+    """``game daily userid password [HH:MM|off]``; `when` is ``""`` for the usual time."""
 
     game: str
     who: Credentials | None
@@ -65,7 +68,7 @@ class Accept(AtBoard):
     """``game accept board userid password``
 
     Attributes:
-        below: in a reply, the lines from this one on; one of them may be the first move.
+        below: in a reply, the following lines, one of which may be the first move.
     """
 
     below: ReplyMove | None = None
@@ -78,9 +81,11 @@ class Reject(AtBoard):
 
 @dataclass(frozen=True, slots=True)
 class Seek(Command):
-    """``game seek userid password [n] [-options]``; `seats` None = the game's fewest (at least 2).
+    """``game seek userid password [n] [-options]``
 
-    `off` is ``seek userid password off``: look no longer.
+    Attributes:
+        seats: `None` for the smallest number that the game allows, at least two.
+        off: the sender no longer looks for opponents.
     """
 
     game: str
@@ -92,11 +97,11 @@ class Seek(Command):
 
 @dataclass(frozen=True, slots=True)
 class Rematch(AtBoard):
-    """``game rematch board userid password``: same players and options, other side first."""
+    """``game rematch board userid password``: play again, with the other player first."""
 
 
 def _solo(arguments: Arguments) -> Command:
-    """A race of one."""
+    """Make a race of one player."""
     options = tuple(word for word in arguments.options if word.lower() != "-race")
     words = ("-race", *options)
     userids = arguments.userids
@@ -108,7 +113,7 @@ def _solo(arguments: Arguments) -> Command:
 
 
 def _challenge(arguments: Arguments) -> Command:
-    """A new board; whoever has proved to challenge sits first unless the names say otherwise."""
+    """Make a challenge. A challenger who gave a password sits first unless named elsewhere."""
     userids = arguments.userids
     if arguments.who is not None and arguments.userid not in userids:
         userids = (arguments.userid, *userids)
