@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from pbmserv.commands.grammar.cursor import UNTIL
+from pbmserv.commands.grammar.arguments import UNTIL
 from pbmserv.commands.grammar.words import (
     BOARD,
     OFF,

@@ -15,7 +15,7 @@ from pbmserv.commands.grammar.command_names import (
     is_number,
     spoken_challenge,
 )
-from pbmserv.commands.grammar.line import REST, read_arguments, read_line, tidied, words_of
+from pbmserv.commands.grammar.line import REST, read_arguments, read_line, without_filler, words_of
 from pbmserv.commands.grammar.words import Word
 from pbmserv.commands.reading.bodies import Below, is_signature, read_body
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, WHICH, command_meant
@@ -230,7 +230,7 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
     """The command that opens a reply; ``None`` when its first line is a sentence, or a move."""
     row, game = head.row, head.game
     assert row is not None
-    name, rest = row.name, tidied(row.as_reply, head.rest)
+    name, rest = row.name, without_filler(row.as_reply, head.rest)
     texts = [word.plain for word in rest]
     numbered = _with_number(head, row, games)
     if numbered is not None:
