@@ -252,8 +252,8 @@ def _not_a_command(words: Sequence[Word], games: Collection[str], sender: Sender
     echo = REST if REST in shown or len(words) > 2 else " ".join(shown)
     if len(words) > 2 and is_number(words[0].text) and _takes_a_board(words[1]):
         return Line(REST, _number_in_front(words, None, games, sender))
-    weighty = plain_words.weighty(" ".join(word.text for word in words[:_MOST_WORDS]))
-    first_words = [words[0].plain, *weighty[:1]] if words else []
+    meaningful = plain_words.meaningful_words(" ".join(word.text for word in words[:_MOST_WORDS]))
+    first_words = [words[0].plain, *meaningful[:1]] if words else []
     suggested = next((MEANT_BY[word] for word in first_words if word in MEANT_BY), "")
     meaning = [] if len(words) == 1 and suggested else _plain_meaning(words)
     row = BY_NAME.get(meaning[0] if meaning else suggested)
