@@ -41,12 +41,11 @@ check: $(VENV)/.dev ## Format, lint, types, import rules
 # An installed server has its modules compiled, and so has one that is measured.
 bench bench-growth: export PYTHONDONTWRITEBYTECODE :=
 
-bench: $(VENV)/.dev ## Measure what the README quotes
+bench: $(VENV)/.dev ## Measure what must not get worse, beside other servers
 	$(BIN)/python -m benchmarks
 
 bench-growth: $(VENV)/.dev ## Measure what a move costs in a full database (GROWTH="--boards 1000,100000")
-	@$(INSTALL) -e '.[bench]'
-	$(BIN)/python -m benchmarks.growth --png docs/growth.png $(GROWTH)
+	$(BIN)/python -m benchmarks.growth $(GROWTH)
 
 screenshots: $(VENV)/.dev ## Photograph every page, for you to look at (FOLDER=var/screenshots)
 	PYTHONPATH=tests $(BIN)/python tests/browser/pictures.py $(FOLDER)

@@ -1,1 +1,1 @@
-"""Measures what the README quotes, as ratios to bare aiosmtpd; `python -m benchmarks`."""
+"""Measurements of the whole server beside other servers; `python -m benchmarks`."""

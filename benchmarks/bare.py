@@ -1,4 +1,4 @@
-"""The yardstick: aiosmtpd whose handler answers 250 and does nothing else."""
+"""aiosmtpd with a handler that answers 250 and does nothing else."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from aiosmtpd.smtp import SMTP
 
 
 class Handler:
-    """Takes every mail and forgets it."""
+    """Accepts every mail and forgets it."""
 
     async def handle_DATA(self, *_visit: Any) -> str:  # noqa: N802 - aiosmtpd looks it up by this name
         return "250 2.0.0 taken"
 
 
 async def serve(handler: object, hostname: str, smtp: type[SMTP] = SMTP) -> None:
-    """Serve on a free port, which is printed, until killed."""
+    """Print a free port and serve there until the process is killed."""
     logging.getLogger("mail.log").setLevel(logging.WARNING)
     session = partial(smtp, handler, enable_SMTPUTF8=True, hostname=hostname)
     server = await asyncio.get_running_loop().create_server(session, "127.0.0.1", 0)

@@ -1,6 +1,7 @@
-"""Mails made to be slow: how the time to read one grows with its size, and what memory it takes.
+"""Mails made to be slow: the time to read one, how it grows with the size, and its memory.
 
-`python -m benchmarks.crafted [OCTETS]` prints a line of JSON for each, which the tests read.
+`python -m benchmarks.crafted [OCTETS]` prints a line of JSON for each. The tests in `tests/hostile`
+read it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from time import process_time
 
-from benchmarks.table import Line, at_most
 from pbmserv.commands.reading.mail import read
 from pbmserv.errors import MailError
 from pbmserv.inbound.body import attached_text
@@ -236,24 +236,9 @@ def growth(took: Sequence[float]) -> float:
     return (took[-1] + 0.001) / (took[0] + 0.001)
 
 
-def measure(rounds: int) -> list[Line]:
-    """What the worst of them takes, and how it grows."""
-    _load()
-    took = {name: times(make, rounds) for name, make in CRAFTED.items()}
-    slowest = max(took, key=lambda name: took[name][-1])
-    steepest = max(took, key=lambda name: growth(took[name]))
-    half = growth(took[steepest][:2])
-    return [
-        at_most("", f"1 MiB made to be slow, against 1/4 MiB: steepest of {len(took)}", MOST_GROWTH,
-                growth(took[steepest]), "x", f"1/2 MiB {half:.2f} x; {steepest}"),
-        at_most("", f"1 MiB made to be slow, processor time: slowest of {len(took)}", MOST_S,
-                took[slowest][-1], "s", slowest),
-    ]  # fmt: skip
-
-
 def main() -> None:
-    """Each mail's times at the size that is named, in octets, and at a quarter of it, and by how
-    many octets the process has grown since all was loaded."""
+    """Print for each mail its times at the named size and at a quarter of it, and the octets by
+    which the process has grown."""
     most = int(sys.argv[1]) if len(sys.argv) > 1 else MIB
     _load()
     before = _octets_held()
@@ -263,13 +248,13 @@ def main() -> None:
 
 
 def _load() -> None:
-    """Have loaded what is loaded with the first mail of its kind."""
+    """Load modules that the first mail of a kind loads."""
     for name in ("html: lists in lists", "an S/MIME nest"):
         seconds(CRAFTED[name](1000))
 
 
 def _octets_held() -> int:
-    """The most memory that this process ever had."""
+    """Return the most memory that this process ever had."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
 

@@ -1,6 +1,6 @@
-"""The way of procmail, and of `|program` in an aliases file: a process for each mail.
+"""A server that starts a process for each mail, as procmail or `|program` in an aliases file do.
 
-It is as small as can be: Python that reads the headers and adds a row to SQLite, nothing of a game.
+The program is as small as possible: it reads the headers and adds a row to SQLite.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TABLE = "CREATE TABLE IF NOT EXISTS mails (id INTEGER PRIMARY KEY, subject TEXT,
 
 
 class Handler:
-    """Starts a program for each mail, and says 250 when it has ended well."""
+    """Starts a program for each mail and answers 250 if it ends well."""
 
     async def handle_DATA(  # noqa: N802 - aiosmtpd looks it up by this name
         self,
@@ -38,7 +38,7 @@ class Handler:
 
 
 def take(raw: bytes) -> None:
-    """What the program does with one mail."""
+    """Store one mail; this is the program."""
     mail = message_from_bytes(raw, policy=compat32)
     connection = sqlite3.connect(os.environ[FILE], timeout=60)
     with connection:

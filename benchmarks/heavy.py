@@ -1,4 +1,4 @@
-"""What the heaviest mails take: from their octets to the 250, and to make their letters.
+"""Processor time of the heaviest mails that are allowed, and of their letters.
 
 `python -m benchmarks.heavy [PART OF A NAME ...]` prints a line for each mail.
 """
@@ -16,28 +16,28 @@ from benchmarks.heavy_world import Cost, World, address, mail, world
 from benchmarks.table import Line, at_most
 
 MOST_S = 0.5
-"""Seconds of processor time for any mail with all that it leads to, but for argon2, which has
-threads and a bound of its own (`service.vetting`)."""
+"""Seconds of processor time for a mail with its letters, without argon2, which has threads and a
+limit of its own."""
 
 
 def cost_of(w: World, name: str) -> Cost:
-    """What one of them takes."""
+    """Return the cost of one of `HEAVY`."""
     w.tidy()
     made = HEAVY[name](w)
     return w.post(address("alice"), mail(made.subject, made.body, parts=made.parts), made.to)
 
 
 def costs(names: Collection[str]) -> Iterator[tuple[str, Cost]]:
-    """What each of these takes, in a server of their own."""
-    known = ["an ordinary move", *names]
+    """Yield the cost of each named mail, in a server of their own."""
+    measured = ["an ordinary move", *names]
     with _fresh_world() as w:
-        for name in known:  # templates are compiled once in a server's life
+        for name in measured:  # a first time, in which templates are compiled
             cost_of(w, name)
     with _fresh_world() as w:
-        for name in known:
-            found = cost_of(w, name)
+        for name in measured:
+            cost = cost_of(w, name)
             if name in names:
-                yield name, found
+                yield name, cost
 
 
 @contextmanager
@@ -46,21 +46,16 @@ def _fresh_world() -> Iterator[World]:
         yield w
 
 
-def measure() -> list[Line]:
-    """The mail that takes longest."""
-    found = dict(costs(HEAVY))
-    worst = max(found, key=lambda name: found[name].whole)
-    taken = max(found, key=lambda name: found[name].taken)
-    return [
-        at_most("6", f"heaviest of {len(found)} mails, with its letters, processor time", MOST_S,
-                found[worst].whole, "s", worst),
-        at_most("6", "heaviest until it is carried out, processor time", MOST_S,
-                found[taken].taken, "s", taken),
-    ]  # fmt: skip
+def measure(part: str) -> list[Line]:
+    """Return the line about the heaviest of the mails with *part* in their names."""
+    cost = dict(costs([name for name in HEAVY if part in name]))
+    worst = max(cost, key=lambda name: cost[name].whole)
+    what = f"heaviest of {len(cost)} mails, with its letters, processor time"
+    return [at_most(what, MOST_S, cost[worst].whole, "s", worst)]
 
 
 def main(parts: Collection[str]) -> None:
-    """Print what they take."""
+    """Print the costs of the mails with one of *parts* in their names."""
     print("   taken  letters")
     for name, cost in costs([n for n in HEAVY if not parts or any(p in n for p in parts)]):
         print(f"{cost.taken:8.3f} {cost.letters:8.3f}  {name} ({cost.made} letters)", flush=True)

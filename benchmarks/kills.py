@@ -1,10 +1,10 @@
-"""Kills the server's processes under load, again and again, and counts what was lost or doubled.
+"""Kill processes of the server under load, and count what was lost or doubled.
 
     python -m benchmarks.kills [--kills 100] [--seed 1] [--postgresql own|pair|URL]
 
-A line for each kill, and a report; the exit code is 1 when a mail that got its 250 was not carried
-out exactly once, when a letter was not sent or came again with other octets, or when a process
-outlived its parent.
+This prints a line for each kill, and a report. The exit code is 1 if a mail that got its 250 was
+not carried out exactly once, if a letter was not sent or was sent again with other octets, or if a
+process outlived its parent.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from benchmarks.kills_load import Load, Relay
 from benchmarks.kills_server import OwnPostgres, Tree
 from benchmarks.moves import PLAYERS, prepare_at
 from benchmarks.standby import Pair
+from benchmarks.table import Line, not_run
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.delivery import arrivals
@@ -37,24 +38,26 @@ from pbmserv.store.tables.mail import inbox, outbox
 
 KINDS = ("door", "play", "post1", "bots", "web", "server", "all")
 IN_THE_MIDDLE = 0.5
-"""How many kills wait until a mail's dot was sent and its 250 has not come."""
+"""Share of kills that happen between the dot of a mail and its 250."""
+CALM_S = 0.5
+"""Mean pause of a session in `measure`, a load that two processors carry."""
 LONGEST_S = 60.0
 """Longest wait for the next 250 after a kill."""
 SETTLED_S = 2.0
-"""Seconds in which a living process is through with what it has claimed."""
+"""Seconds in which a living process finishes its claimed work."""
 QUIET_S = 400.0
-"""Longest wait for the end of all work: on PostgreSQL the letters that a killed process had in hand
-are sent when its lease of five minutes is over."""
+"""Longest wait for the end of all work: on PostgreSQL the letters of a killed process wait for the
+end of its lease of five minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be done.
+    """The parameters of a run.
 
     Attributes:
-        kills: what is killed, in this order.
-        between_s: most seconds between the first 250 after a kill and the next kill.
-        leases_end: whether the leases of killed processes are ended by hand (PostgreSQL).
+        kills: kinds of processes to kill, in this order.
+        between_s: longest time between the first 250 after a kill and the next kill.
+        leases_end: whether to end leases of killed processes by hand (PostgreSQL).
         begin: starts the server.
     """
 
@@ -73,7 +76,7 @@ class Plan:
 
 @dataclass
 class Report:
-    """What came of it: `faults` is empty when all is well."""
+    """The result of a run; `faults` is empty if nothing went wrong."""
 
     kills: Counter[str] = field(default_factory=Counter)
     taken: int = 0
@@ -97,20 +100,20 @@ class Report:
 
     @property
     def faults(self) -> list[str]:
-        """What must not be."""
-        found = {
+        """Everything that must not happen, as sentences."""
+        kinds = {
             "lost": self.lost,
             "doubled": self.doubled,
             "not sent": self.unsent,
-            "sent, but of no row": self.unknown,
+            "sent without a row": self.unknown,
             "repeated with other octets": self.repeats_other,
             "outlived its parent": self.orphans,
             "failed": self.failures,
         }
-        return [f"{what}: {one}" for what, ones in found.items() for one in ones]
+        return [f"{what}: {one}" for what, names in kinds.items() for one in names]
 
     def printed(self) -> str:
-        """For people."""
+        """Return the report as text."""
         kills = ", ".join(f"{kind} {count}" for kind, count in sorted(self.kills.items()))
         rows = (
             ("kills", f"{self.kills.total()} ({kills})"),
@@ -119,12 +122,12 @@ class Report:
             ("mails with 250", f"{self.taken}"),
             ("  carried out", f"{self.carried_out}"),
             ("  lost", f"{len(self.lost)} (kept for the operator: {self.kept})"),
-            ("mails that nobody knows of", f"{self.unsure}"),
+            ("mails that may be stored", f"{self.unsure}"),
             ("  carried out", f"{self.unsure_carried_out}"),
             ("doubled", f"{len(self.doubled)}"),
             ("letters queued", f"{self.letters}"),
             ("  not sent", f"{len(self.unsent)}"),
-            ("  sent, but of no row", f"{len(self.unknown)}"),
+            ("  sent without a row", f"{len(self.unknown)}"),
             ("repeats with the same octets", f"{self.repeats_same}"),
             ("repeats with other octets", f"{len(self.repeats_other)}"),
             ("orphans", f"{len(self.orphans)} (slowest end {self.slowest_end:.1f} s)"),
@@ -134,7 +137,7 @@ class Report:
 
 
 def run(plan: Plan, postgres: OwnPostgres | Pair | None = None) -> Report:
-    """Do it; prints a line for each kill."""
+    """Run the plan and print a line for each kill."""
     chance = random.Random(plan.seed)
     games = prepare_at(plan.url, plan.boards, plan.players)
     report = Report()
@@ -149,13 +152,12 @@ def run(plan: Plan, postgres: OwnPostgres | Pair | None = None) -> Report:
             games.running,
             lambda: tree.port,
             chance,
-            players=plan.players,
             sessions=plan.sessions,
             pause_s=plan.pause_s,
         )
         relay.arrived = load.arrived
-        looking = _Looking(plan.url)
-        stack.callback(looking.close)
+        stores = _Stores(plan.url)
+        stack.callback(stores.close)
         stack.callback(load.stop)
         load.start()
         begun = time.monotonic()
@@ -178,12 +180,12 @@ def run(plan: Plan, postgres: OwnPostgres | Pair | None = None) -> Report:
         load.stop()
         report.failures = [repr(error) for error in load.failures]
         if plan.leases_end:
-            looking.end_leases()
-        report.quiet_s = _wait_until(looking.is_quiet, QUIET_S)
+            stores.end_leases()
+        report.quiet_s = _wait_until(stores.is_quiet, QUIET_S)
         if tree.stop() != 0:
-            report.failures.append("it did not stop well")
+            report.failures.append("the server did not stop cleanly")
         report.orphans, report.slowest_end = tree.orphans, tree.slowest_end
-        _compare(looking.database, load, relay, report)
+        _compare(stores.database, load, relay, report)
     return report
 
 
@@ -196,27 +198,26 @@ def _kill(what: str, tree: Tree, postgres: OwnPostgres | Pair | None) -> None:
         assert postgres is not None
         postgres.kill()
         return
-    # One that is dead waits for its next start.
+    # A process that is dead is killed after its next start.
     _wait_until(lambda: tree.kill(what), LONGEST_S)
     if what in {"server", "all"}:
         tree.start()
 
 
-class _Looking:
-    """The stores, as somebody beside the server sees them."""
+class _Stores:
+    """A view of the stores from outside the server."""
 
     def __init__(self, url: str) -> None:
         self.database = Database(url)
         self._mail = Database(mail_url(url)) if self.database.is_sqlite else self.database
 
     def close(self) -> None:
-        """Close them."""
         self.database.close()
         if self._mail is not self.database:
             self._mail.close()
 
     def is_quiet(self) -> bool:
-        """Whether nothing waits to be carried out or to be sent."""
+        """Return whether no mail and no letter waits."""
         try:
             with self._mail.reading.connect() as connection:
                 if arrivals.numbers(connection):
@@ -228,19 +229,19 @@ class _Looking:
             return False
 
     def _waiting(self) -> int:
-        """How many mails and letters wait."""
+        """Return the number of mails and letters that wait."""
         mails = select(func.count()).select_from(waiting)
         letters = select(func.count()).select_from(outbox).where(outbox.c.state == "queued")
         with self.database.reading.connect() as connection:
             return sum(connection.execute(one).scalar_one() for one in (mails, letters))
 
     def end_leases(self) -> None:
-        """What killed processes had in hand is free for others."""
+        """Release everything that killed processes had claimed."""
         if self.database.is_sqlite:
             return
         left = -1
         while left != (left := self._waiting()):
-            time.sleep(SETTLED_S)  # what is still claimed then is nobody's
+            time.sleep(SETTLED_S)  # claims that remain are those of killed processes
         with self.database.writing.begin() as connection:
             connection.execute(update(waiting).values(claimed_until=None))
             queued = outbox.c.state == "queued"
@@ -249,16 +250,16 @@ class _Looking:
             )
 
 
-def _wait_until(so: Callable[[], bool], most_s: float) -> float:
-    """Seconds that it took, or *most_s*."""
+def _wait_until(is_so: Callable[[], bool], most_s: float) -> float:
+    """Wait for a condition and return the seconds, at most *most_s*."""
     begun = time.monotonic()
-    while not so() and time.monotonic() < begun + most_s:
+    while not is_so() and time.monotonic() < begun + most_s:
         time.sleep(0.05)
     return time.monotonic() - begun
 
 
 def _compare(database: Database, load: Load, relay: Relay, report: Report) -> None:
-    """What was sent with what was carried out, and what was queued with what came."""
+    """Compare sent mails with moves, and queued letters with delivered ones."""
     with database.reading.connect() as connection:
         made = Counter(
             (row.board_id, row.number, row.text)
@@ -303,8 +304,40 @@ def _compare(database: Database, load: Load, relay: Relay, report: Report) -> No
             report.repeats_same += len(copies) - 1
 
 
+def measure(count: int) -> list[Line]:
+    """Return a line for SQLite and one for a PostgreSQL that is killed, too."""
+    lines = []
+    for kind in ("SQLite", "PostgreSQL"):
+        what = f"{count} random kills on {kind}"
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-kills-")))
+            url, kinds, postgres = f"sqlite:///{folder / 'kills.sqlite3'}", KINDS, None
+            if kind == "PostgreSQL":
+                try:
+                    postgres = _own_postgres(stack)
+                except ImportError as error:
+                    lines.append(not_run(what, str(error)))
+                    continue
+                url, kinds = postgres.url, (*KINDS, "database")
+            chosen = tuple(random.Random(1).choices(kinds, k=count))
+            plan = Plan(url, folder, chosen, seed=1, pause_s=CALM_S, leases_end=True)
+            report = run(plan, postgres)
+        summary = f"{report.taken:,} mails and {report.letters:,} letters"
+        measured = f"{len(report.faults)} lost, doubled or left ({summary})"
+        lines.append(Line(what, "0", measured, not report.faults))
+    return lines
+
+
+def _own_postgres(stack: ExitStack) -> OwnPostgres:
+    """Start a PostgreSQL that ends with the stack."""
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-kills-pg-"))
+    postgres = OwnPostgres(Path(folder))
+    stack.callback(postgres.close)
+    return postgres
+
+
 def main() -> int:
-    """Run it; 0 when nothing was lost, doubled or orphaned."""
+    """Run the kills; return 0 if nothing was lost, doubled or orphaned."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
@@ -318,25 +351,23 @@ def main() -> int:
         help="of an empty database; own: start one, and kill it too; pair: one with a synchronous"
         " standby, which is promoted",
     )
-    asked = parser.parse_args()
+    options = parser.parse_args()
     kinds: tuple[str, ...] = KINDS
     postgres: OwnPostgres | Pair | None = None
     with tempfile.TemporaryDirectory(prefix="pbmserv-kills-") as name, ExitStack() as stack:
         folder = Path(name)
-        url = asked.postgresql or f"sqlite:///{folder / 'kills.sqlite3'}"
+        url = options.postgresql or f"sqlite:///{folder / 'kills.sqlite3'}"
         if url == "own":
-            place = stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-kills-pg-"))
-            postgres = OwnPostgres(Path(place))
-            stack.callback(postgres.close)
+            postgres = _own_postgres(stack)
             url, kinds = postgres.url, (*KINDS, "database")
         elif url == "pair":
             postgres = Pair()
             stack.callback(postgres.close)
             url, kinds = postgres.new_database("kills"), (*KINDS, *["database"] * len(KINDS))
         begun = time.monotonic()
-        kills = tuple(random.Random(asked.seed).choices(kinds, k=asked.kills))
+        kills = tuple(random.Random(options.seed).choices(kinds, k=options.kills))
         plan = Plan(
-            url, folder, kills, asked.seed, pause_s=asked.pause, leases_end=asked.end_leases
+            url, folder, kills, options.seed, pause_s=options.pause, leases_end=options.end_leases
         )
         report = run(plan, postgres)
         print(f"\n{report.printed()}\n{'took':30} {time.monotonic() - begun:.0f} s")

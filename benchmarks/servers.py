@@ -1,4 +1,4 @@
-"""Starts each server under test in a process of its own, and stops it."""
+"""Start each server under test in a process of its own, and stop it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ from benchmarks.each import FILE
 from benchmarks.later import DAYS
 from benchmarks.moves import DOMAIN, LOCAL
 from benchmarks.sink import COUNT
-from benchmarks.slow_disk import DELAY
 
 _PORT = re.compile(r"SMTP \S*?:(\d+)")
 _PBMSERV = ("-m", "pbmserv", "serve")
 _LATER = ("-m", "benchmarks.later", "serve")
-_SLOW = ("-m", "benchmarks.slow_disk", "serve")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +40,27 @@ class Running:
 
 @contextmanager
 def bare() -> Iterator[Running]:
-    """aiosmtpd with a handler that only answers 250."""
+    """Run aiosmtpd with a handler that only answers 250."""
     with _started(("-m", "benchmarks.bare"), {}, subprocess.DEVNULL) as running:
         yield running
 
 
 @dataclass(frozen=True, slots=True)
 class Relay:
-    """A relay that takes every letter, and forgets it.
+    """A relay that accepts every letter and forgets it.
 
     Attributes:
-        taken: says how many letters it has taken.
+        letters: returns how many letters it has accepted.
     """
 
     url: str
     process: subprocess.Popen[str]
-    taken: Callable[[], int]
+    letters: Callable[[], int]
 
 
 @contextmanager
 def sink() -> Iterator[Relay]:
-    """Such a relay, in a process of its own."""
+    """Run a relay that counts letters."""
     with tempfile.TemporaryFile() as file:
         file.truncate(mmap.PAGESIZE)
         command = ("-m", "benchmarks.sink", str(file.fileno()))
@@ -76,45 +74,35 @@ def sink() -> Iterator[Relay]:
 
 @contextmanager
 def process_for_each(database: Path) -> Iterator[Running]:
-    """A server that starts a program for each mail."""
+    """Run a server that starts a program for each mail."""
     with _started(("-m", "benchmarks.each"), {FILE: str(database)}, subprocess.DEVNULL) as running:
         yield running
 
 
 @contextmanager
 def pbmserv(folder: Path, database: Path, relay: str, **settings: str) -> Iterator[Running]:
-    """`pbmserv serve` as it is; its log goes to *folder*."""
+    """Run `pbmserv serve`; its log is in *folder*."""
     settings["PBMSERV_RELAY"] = relay
     with _ours(_PBMSERV, folder, database, settings) as running:
         yield running
 
 
 @contextmanager
-def stage(folder: Path, database: Path, name: str, slower_ms: int = 0) -> Iterator[Running]:
-    """One stage of it, with commits that take so much longer."""
-    command = (*(_SLOW if slower_ms else _PBMSERV), "--only", name)
-    with _ours(command, folder, database, {DELAY: str(slower_ms)}) as running:
-        yield running
-
-
-@contextmanager
-def host(folder: Path, url: str, relay: str, only: str = "door,play,post") -> Iterator[Running]:
-    """What one host runs over a database that it shares with others; *folder* is its own."""
-    folder.mkdir(exist_ok=True)
-    shared = {"PBMSERV_DATABASE": url, "PBMSERV_RELAY": relay, "PBMSERV_WEB": ""}
-    with _ours((*_PBMSERV, "--only", only), folder, folder, shared) as running:
+def stage(folder: Path, database: Path, name: str) -> Iterator[Running]:
+    """Run one stage of the server."""
+    with _ours((*_PBMSERV, "--only", name), folder, database, {}) as running:
         yield running
 
 
 @contextmanager
 def days_later(folder: Path, database: Path, days: int) -> Iterator[Running]:
-    """`pbmserv serve` with a clock that is ahead; its letters go to Maildirs in *folder*."""
+    """Run `pbmserv serve` with a clock that is ahead; letters go to Maildirs in *folder*."""
     with _ours(_LATER, folder, database, {DAYS: str(days)}) as running:
         yield running
 
 
 def compact(folder: Path, database: Path) -> None:
-    """`pbmserv db compact`."""
+    """Run `pbmserv db compact`."""
     settings = {"PBMSERV_DATA_DIR": str(folder), "PBMSERV_DATABASE": f"sqlite:///{database}"}
     subprocess.run(
         [sys.executable, "-m", "pbmserv", "db", "compact"],
@@ -135,7 +123,7 @@ def _ours(
         "PBMSERV_WEB": "127.0.0.1:0",
         "PBMSERV_MAILBOX": "",
         "PBMSERV_ADDRESS": f"{LOCAL}@{DOMAIN}",
-        # Counted as always, but a benchmark has few players for so many mails.
+        # Mails are counted as always, but a few players send many of them.
         "PBMSERV_RATE_PLAYER": "1000000/hour",
         "PBMSERV_RATE_ADDRESS": "1000000/hour",
         "PBMSERV_RATE_ANSWERS": "1000000/hour",
@@ -165,8 +153,8 @@ def _started(
         assert process.stdout is not None
         port = 0
         for line in process.stdout:
-            found = _PORT.search(line)
-            port = int(found[1]) if found and not port else port
+            match = _PORT.search(line)
+            port = int(match[1]) if match and not port else port
             if line == "ready\n":
                 break
         else:
@@ -182,5 +170,5 @@ def _started(
 
 
 def _without_settings() -> dict[str, str]:
-    """The environment without settings of a server of ours."""
+    """Return the environment without settings of pbmserv."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PBMSERV_")}

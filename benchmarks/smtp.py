@@ -1,8 +1,7 @@
-"""The client and the sink of all measurements: small, and the same for every server.
+"""The SMTP client and the relay of all measurements.
 
-Postfix's `smtp-source` sends one and the same mail again and again; a move must be another
-mail each time. So this client sends mails that were made beforehand, over sessions that are
-kept open, without pipelining, as `smtp-source` does.
+The client sends mails that were made beforehand, over open sessions and without pipelining, as
+Postfix's `smtp-source` does, which cannot send a different mail each time.
 """
 
 from __future__ import annotations
@@ -13,11 +12,10 @@ import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
-from heapq import heappop, heappush
 from time import perf_counter
 
 _READ = 4_096
-"""Octets read at once; a server's answers are shorter."""
+"""Octets read at once; answers of a server are shorter."""
 _LETTER = 65_536
 """Octets of a letter that the relay reads at once."""
 
@@ -37,24 +35,24 @@ class Mail:
 
     @property
     def raw(self) -> bytes:
-        """The message as a server has it, where no line begins with a dot."""
+        """The message without the final dot; no line of it begins with a dot."""
         return self.data.removesuffix(b".\r\n")
 
 
 class Refused(Exception):
-    """The server said something else than was expected."""
+    """The server gave another answer than expected, or closed the connection."""
 
 
 class Dialog:
-    """What a client says in one kept-open session; who has the connection sends it.
+    """The words of a client in one session; the owner of the connection sends them.
 
     Args:
-        hello: the first word that it says.
+        hello: the first word, EHLO or LHLO.
 
     Attributes:
-        waits: for each mail sent, seconds from its dot to the 250.
-        dot_at: when the newest mail's dot was about to be sent.
-        is_idle: nothing is under way: EHLO was answered, or the last mail.
+        waits: seconds from the dot to the 250, for each mail.
+        dot_at: time just before the dot of the newest mail was sent.
+        is_idle: whether nothing is under way.
     """
 
     def __init__(self, hello: str = "EHLO") -> None:
@@ -66,17 +64,17 @@ class Dialog:
         self._buffer = b""
 
     def begin(self, mail: Mail) -> bytes:
-        """Say this to send a mail."""
+        """Return the words that begin a mail."""
         self.is_idle = False
         self._mail = mail
         self._heard = self._begun
         return f"MAIL FROM:<{mail.sender}>\r\n".encode()
 
     def answer(self, data: bytes) -> bytes:
-        """Say this to what the server has said; ``b""``: nothing yet, or it is idle now.
+        """Return the words that follow the server's answer; ``b""`` if there are none yet.
 
         Raises:
-            Refused: the server has said something else than was expected, or has hung up.
+            Refused: the answer is not the expected one, or the server hung up.
         """
         if not data:
             raise Refused("the server hung up")
@@ -120,11 +118,7 @@ class Dialog:
 
 
 class Session(asyncio.Protocol):
-    """One kept-open session beside others in an event loop, see `connected`.
-
-    Attributes:
-        dialog: what was said.
-    """
+    """An open session in an event loop; `connected` makes one."""
 
     def __init__(self, hello: str = "EHLO") -> None:
         self.dialog = Dialog(hello)
@@ -152,9 +146,9 @@ class Session(asyncio.Protocol):
             self.finished.set_exception(error or Refused("the server hung up"))
 
     async def send(self, mails: Sequence[Mail]) -> None:
-        """Send these, one after the other."""
+        """Send mails one after the other."""
         for mail in mails:
-            if self._transport.is_closing():  # nobody is there who could answer
+            if self._transport.is_closing():
                 raise Refused("the server hung up")
             self.finished = asyncio.get_running_loop().create_future()
             self._transport.write(self.dialog.begin(mail))
@@ -166,56 +160,42 @@ class Session(asyncio.Protocol):
 
 
 async def connected(port: int) -> Session:
-    """A session that has said EHLO."""
+    """Return a session after its EHLO."""
     loop = asyncio.get_running_loop()
     _, session = await loop.create_connection(Session, "127.0.0.1", port)
     await session.finished
     return session
 
 
-def send_all(
-    port: int, shares: Sequence[Sequence[Mail]], when: Callable[[int], float] | None = None
-) -> float:
-    """Send each share over a session of its own, all at once; seconds from first to last 250.
+def send_all(port: int, shares: Sequence[Sequence[Mail]]) -> float:
+    """Send each share over a session of its own and return the seconds from first to last 250.
 
-    Without an event loop, which takes twice the processor time: what the client takes, the server
-    has not got.
-
-    Args:
-        when: seconds from the beginning at which the mail of a number may be sent, and at which
-            this is asked once more. The first mails of all shares come before the second ones.
+    All sessions send at the same time. There is no event loop, because one would take twice the
+    processor time, which the server would miss.
     """
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
         clients = [_Client(stack, port, share) for share in shares]
-        for number, client in enumerate(clients):
-            selector.register(client.wire, selectors.EVENT_READ, number)
-        waiting = [(0.0, number) for number, client in enumerate(clients) if client.mails]
-        busy = 0
         begun = perf_counter()
-        while waiting or busy:
-            now = perf_counter() - begun
-            while waiting and waiting[0][0] <= now:
-                number = heappop(waiting)[1]
-                client = clients[number]
-                at = when(client.sent * len(clients) + number) if when else now
-                if at > now:
-                    heappush(waiting, (at, number))
-                else:
-                    client.begin()
-                    busy += 1
-            for key, _ in selector.select(waiting[0][0] - now if waiting else None):
-                client = clients[key.data]
+        for client in clients:
+            if client.mails:
+                selector.register(client.wire, selectors.EVENT_READ, client)
+                client.begin()
+        while selector.get_map():
+            for key, _ in selector.select():
+                client = key.data
                 client.go_on()
-                if client.dialog.is_idle:
-                    busy -= 1
-                    if client.sent < len(client.mails):
-                        heappush(waiting, (0.0, key.data))
+                if not client.dialog.is_idle:
+                    continue
+                if client.sent < len(client.mails):
+                    client.begin()
+                else:
+                    selector.unregister(client.wire)
         return perf_counter() - begun
 
 
 class _Client:
-    """A session of `send_all` that has said EHLO, and what it sends."""
+    """A session of `send_all` after its EHLO, with the mails that it sends."""
 
     def __init__(self, stack: ExitStack, port: int, mails: Sequence[Mail]) -> None:
         self.mails = mails
@@ -236,11 +216,14 @@ class _Client:
 
 
 @asynccontextmanager
-async def sinking(arrived: Callable[[str], None]) -> AsyncIterator[int]:
-    """Such a relay in this process, at the port that comes; *arrived*: told whom each letter was
-    for."""
+async def sinking(note_arrival: Callable[[str], None]) -> AsyncIterator[int]:
+    """Run a relay in this process and yield its port.
+
+    Args:
+        note_arrival: called with the recipient of each letter.
+    """
     loop = asyncio.get_running_loop()
-    sink = await loop.create_server(lambda: Sink(arrived), "127.0.0.1", 0)
+    sink = await loop.create_server(lambda: Sink(note_arrival), "127.0.0.1", 0)
     try:
         yield int(sink.sockets[0].getsockname()[1])
     finally:
@@ -248,13 +231,12 @@ async def sinking(arrived: Callable[[str], None]) -> AsyncIterator[int]:
 
 
 class Sink(asyncio.BufferedProtocol):
-    """The relay: takes every letter, tells whom it was for, and forgets it. It offers PIPELINING,
-    as Postfix and Exim do."""
+    """A relay that accepts every letter and forgets it. It offers PIPELINING, as Postfix does."""
 
-    def __init__(self, arrived: Callable[[str], None]) -> None:
-        self._arrived = arrived
+    def __init__(self, note_arrival: Callable[[str], None]) -> None:
+        self._note_arrival = note_arrival
         self._buffer = b""
-        self._room = memoryview(bytearray(_LETTER))  # else a new 256 KiB for each letter, twice
+        self._room = memoryview(bytearray(_LETTER))  # asyncio's own buffers cost time
         self._recipient = ""
         self._in_data = False
 
@@ -287,8 +269,8 @@ class Sink(asyncio.BufferedProtocol):
                 self._command(text)
 
     def takes(self, recipient: str, _text: bytes) -> None:
-        """A letter has come."""
-        self._arrived(recipient)
+        """Accept a letter."""
+        self._note_arrival(recipient)
 
     def _command(self, line: bytes) -> None:
         verb = line[:4].upper()

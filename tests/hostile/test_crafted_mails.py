@@ -14,11 +14,11 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent.parent
 SHARE = 1 if DEEP else 2
-"""A usual run makes them half as long as a mail may be; `make bench` has them all."""
+"""A usual run makes mails half as long as allowed; `python -m benchmarks.crafted` makes all."""
 LENGTH = 2**20 // SHARE
 MOST_CPU_S = 0.5 / SHARE
 MOST_MEMORY = 64 * 2**20 // SHARE
-MOST_GROWTH = 8  # four times the mail; the benchmark has less patience than this
+MOST_GROWTH = 8  # for four times the mail
 
 
 def test_a_long_mail_made_to_be_slow_costs_little_and_grows_with_its_size():

@@ -72,7 +72,7 @@ def test_a_search_that_gives_up_says_so() -> None:
 
 
 def test_bits_of_a_first_probe() -> None:
-    """On 7x7 with 4 atoms; `python -m benchmarks.solver` prints other boards."""
+    """On 7x7 with 4 atoms."""
     side, atoms = 7, 4
     board = geometry(side, side)
     for port, bits in enumerate((2.555, 3.150)):
@@ -266,7 +266,7 @@ def turns_to_win(level: str, number: int) -> int:
 
 @pytest.mark.slow
 def test_the_levels_are_as_strong_as_measured() -> None:
-    """Mean turns over many games: 7.3, 8.4 and 10.0 (`python -m benchmarks.solver`)."""
+    """Over many games the means are 7.3, 8.4 and 10.0 turns (`python -m benchmarks.strength`)."""
     levels = ("house-hard", "house", "house-easy")
     needed = {level: mean(turns_to_win(level, n) for n in range(8)) for level in levels}
     assert 6.0 < needed["house-hard"] < 8.6

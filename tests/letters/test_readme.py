@@ -1,4 +1,4 @@
-"""The README shows letters as they really are."""
+"""The README shows a letter exactly as the server writes it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ ALICE, BOB = map(address_of, ("alice", "bob"))
 README = Path(__file__).parents[2] / "README.md"
 
 
-def quoted() -> list[str]:
-    """The texts in code fences that are letters of the server."""
-    fences = re.findall(r"^```\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
-    return [text for text in fences if "-- Reply above this line --" in text]
+def letter_in_readme() -> str:
+    """Return the code block that shows a letter of the server."""
+    blocks = re.findall(r"^```\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+    (letter,) = (block for block in blocks if "-- Reply above this line --" in block)
+    return str(letter)
 
 
-def test_the_letters_in_the_readme_are_those_that_come(tmp_path: Path) -> None:
+def test_the_letter_in_the_readme_is_the_one_that_is_sent(tmp_path: Path) -> None:
     with indoors(tmp_path, address="pbmserv@localhost") as server:
         server.sign_up("alice", "bob")
-        told = server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob", "Fancy a game?")
-        (challenge,) = (one for one in told if one.recipient == BOB)
+        letters = server.send(ALICE, f"blackbox challenge alice {PASSWORD} bob", "Fancy a game?")
+        (challenge,) = (letter for letter in letters if letter.recipient == BOB)
         server.reply(challenge, "b3,d3,a1,g6")
         server.send(ALICE, f"blackbox move 1 alice {PASSWORD} d2,f2,f6,f7")
         for alice, bob in (("D", "3"), ("G", "5")):
@@ -30,16 +31,14 @@ def test_the_letters_in_the_readme_are_those_that_come(tmp_path: Path) -> None:
         marks = "+b4,+g5," + ",".join(f"!a{row}" for row in range(1, 8))
         server.send(ALICE, f"blackbox move 1 alice {PASSWORD} {marks},12")
         words = "Getting warmer, I think!"
-        told = server.send(BOB, f"blackbox move 1 bob {PASSWORD} +d2,14", words)
-        (move,) = (one for one in told if one.recipient == ALICE)
+        letters = server.send(BOB, f"blackbox move 1 bob {PASSWORD} +d2,14", words)
+        (letter,) = (letter for letter in letters if letter.recipient == ALICE)
 
-    first, second = quoted()
-    head, _, body = first.partition("\n\n")
-    assert body.strip() == body_of(challenge)
-    assert f"Subject: {challenge.subject}" in head
-    assert second.strip() == body_of(move)
+    head, _, text = letter_in_readme().partition("\n\n")
+    assert f"Subject: {letter.subject}" in head
+    assert text.strip() == without_footer(letter), without_footer(letter)
 
 
-def body_of(letter: Posted) -> str:
-    """The text without the lines of every letter."""
+def without_footer(letter: Posted) -> str:
+    """Return the text of the letter without the lines that end every letter."""
     return letter.text.partition("\n-- \n")[0].strip()
