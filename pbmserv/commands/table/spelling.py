@@ -36,10 +36,12 @@ def is_misspelling(word: str, name: str) -> bool:
     """
     if abs(len(word) - len(name)) > 1 or word.count(" ") != name.count(" "):
         return False
-    is_swap = sorted(word) == sorted(name)
-    is_inside = word[0] == name[0] and word[-1] == name[-1]
-    is_clear = set(word) == set(name) or len(name.replace(" ", "")) >= _LONG_NAME
-    return (is_swap or (is_inside and is_clear)) and edit_distance(word, name) == 1
+    if word[0] == name[0] and word[-1] == name[-1]:
+        is_clear = set(word) == set(name) or len(name.replace(" ", "")) >= _LONG_NAME
+    else:
+        is_clear = False
+    is_swap = len(word) == len(name) and sorted(word) == sorted(name)
+    return (is_clear or is_swap) and edit_distance(word, name) == 1
 
 
 def misspelt_name(word: str, names: Iterable[str]) -> str | None:
