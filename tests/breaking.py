@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pbmserv.service.core import executor
+from pbmserv.service.handlers import HANDLERS
 
 
 @contextmanager
@@ -16,12 +16,12 @@ def a_fault(
     monkeypatch: pytest.MonkeyPatch, command: type, words: str = "the inner workings"
 ) -> Iterator[None]:
     """One handler does half of its work and then breaks."""
-    handler = executor._HANDLERS[command]
+    handler = HANDLERS[command]
 
     def breaks(context: Any, asked: Any) -> None:
         handler(context, asked)
         raise ZeroDivisionError(words)
 
     with monkeypatch.context() as broken:
-        broken.setitem(executor._HANDLERS, command, breaks)
+        broken.setitem(HANDLERS, command, breaks)
         yield

@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from pbmserv.commands.table.catalogue import HelpTopic, topic
+from pbmserv.commands.help_topics import HelpTopic, topic
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.looking import (

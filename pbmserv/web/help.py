@@ -11,7 +11,8 @@ from typing import Any
 
 from jinja2 import Environment, TemplateNotFound
 
-from pbmserv.commands.table.catalogue import ROWS, HelpTopic, help_pages, topic
+from pbmserv.commands.help_topics import HelpTopic, help_pages, topic
+from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.commands.table.row_types import Row
 from pbmserv.engine.types import GameInfo
 

@@ -15,21 +15,22 @@ from rows import rows
 
 from pbmserv.commands.grammar.command_names import find_command
 from pbmserv.commands.grammar.line import words_of
+from pbmserv.commands.help_topics import topic
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.catalogue import IN_REPLY, ROWS, topic
+from pbmserv.commands.table.catalogue import IN_REPLY, ROWS
 from pbmserv.commands.table.looking import Help
-from pbmserv.commands.table.model import Yes
+from pbmserv.commands.table.model import ReplyMove, Yes
 from pbmserv.commands.table.row_types import Kind, Row
 from pbmserv.errors import PlayerError
 from pbmserv.letters.environment import environment
-from pbmserv.service.core import executor
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer
+from pbmserv.service.handlers import HANDLERS
 
 GAMES = frozenset({"blackbox"})
 NEVER_REFUSED = {"help"}
 """Asking for help is answered whatever it says; see the last test."""
-OFFERED = [row for row in ROWS if row.asks is not None]
+OFFERED = [row for row in ROWS if row.command is not None]
 
 
 @cache
@@ -104,18 +105,18 @@ def test_a_command_is_told_in_full(row: Row) -> None:
 
 @rows("row", OFFERED, ids=[f"{row.name}-{row.page}" for row in OFFERED])
 def test_a_command_has_a_handler_that_takes_it(row: Row) -> None:
-    if row.asks is Yes:  # what it answers depends on the letter
-        assert not row.handler
+    if row.command is Yes:  # what it does depends on the letter that it answers
         return
-    handler = executor._HANDLERS[row.asks]
-    assert (
-        row.handler == f"{handler.__module__.removeprefix('pbmserv.service.')}:{handler.__name__}"
-    )
+    handler = HANDLERS[row.command]
     context, command = signature(handler).parameters
     takes = get_type_hints(handler)
     assert takes[context] is CommandContext
-    assert takes[command] is row.asks
+    assert takes[command] is row.command
     assert takes["return"] is Answer
+
+
+def test_a_handler_belongs_to_a_command_of_the_table_or_to_a_move_in_a_reply() -> None:
+    assert set(HANDLERS) == {row.command for row in OFFERED if row.command is not Yes} | {ReplyMove}
 
 
 @given(st.lists(st.one_of(st.text(max_size=20), st.sampled_from(['"', "'", "#1", "-x"]))))

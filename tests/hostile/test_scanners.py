@@ -282,8 +282,8 @@ SCANNERS: Mapping[str, Scanner] = {
             plain_words.meant(text),
             plain_words.says_yes(text),
             plain_words.says_no(text),
-            plain_words.is_kind(text),
-            plain_words.weighty(text),
+            plain_words.is_praise(text),
+            plain_words.meaningful_words(text),
         ),
         ("i am away until ", "thanks", "how can i "),
         ("yes ", "thanks ", "please ", "no ", "off ", "how "),
@@ -340,7 +340,7 @@ SCANNERS: Mapping[str, Scanner] = {
         lambda text: read_message(text, _GAMES), ("chat ", "multiple\n")
     ),
     "quoted lines": Scanner(
-        lambda text: _QUOTED.places(text.split("\n")),
+        lambda text: _QUOTED.quoted_places(text.split("\n")),
         ("Board 12: your turn. The ray\n",),
         ("port 5 was absorbed ", "b2 ", "b2, ", "b2 and ", "| - "),
     ),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from test_house_solver import ALICE, box_to_solve
 
-from pbmserv.commands.table.catalogue import topic
+from pbmserv.commands.help_topics import topic
 from pbmserv.engine.ratings import NEWCOMER, anchor
 from pbmserv.engine.types import BOT_USERIDS, Rng
 from pbmserv.games.blackbox.bots import levels, trees

@@ -349,8 +349,8 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pbmserv.commands.table.accounts import Prefs
-    from pbmserv.service.core import executor
     from pbmserv.service.delivery.incoming import IncomingMail
+    from pbmserv.service.handlers import HANDLERS
     from pbmserv.service.operators.deeds import Signature
     from pbmserv.service.operators.queues import KeptMails
 
@@ -363,7 +363,7 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
         raise ZeroDivisionError
 
     with monkeypatch.context() as broken:
-        broken.setitem(executor._HANDLERS, Prefs, breaks)
+        broken.setitem(HANDLERS, Prefs, breaks)
         (kept,) = writes(house, "alice", "prefs alice - tz=Asia/Tokyo")
     assert kept.kind == "kept"
     kept_mails = KeptMails(server.database, server.reader.read, retry, house.operators)

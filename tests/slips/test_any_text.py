@@ -24,7 +24,7 @@ LINE_CPU_S = 0.005
 STRANGER = "zoe@elsewhere.example"
 
 words = st.one_of(
-    st.sampled_from([name for row in ROWS for name in (*row.names, *row.slips)]),
+    st.sampled_from([name for row in ROWS for name in (*row.names, *row.synonyms)]),
     st.sampled_from(["blackbox", "alice", "bob", PASSWORD, "1", "12", "#1", "g,+b2", "-size=8x8"]),
     st.sampled_from(['"', "'", "„x“", "«x»", "#", "--", ">", "-- ", "multiple", "if", "else", ";"]),
     st.text(max_size=12),

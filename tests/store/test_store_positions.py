@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from pbmserv.commands.table.looking import ListGames
 from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
-from pbmserv.service.core import executor
+from pbmserv.service.handlers import HANDLERS
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.moves import Positions
@@ -69,7 +69,7 @@ def test_a_command_that_was_rolled_back_is_not_remembered(
         raise LookupError("a fault of ours")
 
     with monkeypatch.context() as broken:
-        broken.setitem(executor._HANDLERS, ListGames, breaks)
+        broken.setitem(HANDLERS, ListGames, breaks)
         assert server.send(one.address, "multiple", f"{body}list\n").startswith("250")
     with server.server.database.reading.connect() as connection:
         board = row(connection, table.board)

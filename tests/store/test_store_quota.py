@@ -13,7 +13,7 @@ from wire import mail
 from pbmserv.commands.table.looking import Help
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.core import executor
+from pbmserv.service.handlers import HANDLERS
 from pbmserv.smtpd.session import TAKEN, TRY_LATER
 from pbmserv.store.tables.mail import inbox
 
@@ -138,7 +138,7 @@ def test_a_full_quota_stops_no_game_and_loses_no_mail(
         assert octets(server) <= 2 * MIB
         # One on which our code fails has had its 250, and nothing else stands for it.
         with monkeypatch.context() as broken:
-            broken.setitem(executor._HANDLERS, Help, breaks)
+            broken.setitem(HANDLERS, Help, breaks)
             assert large(server, "help", ALICE) == TAKEN
         assert [state for state, size in kept(server) if size].count("kept") == 2
         # In time there is room again.

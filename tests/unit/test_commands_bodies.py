@@ -154,7 +154,7 @@ def test_english_that_is_near_a_command_is_no_command(line):
 
 
 def test_misspelt_commands_count_as_lines_that_are_none():
-    reading = mail("show 1\n" + "lisst\n" * 6 + "show 2")
+    reading = mail("show 1\n" + "liszt\n" * 6 + "show 2")
     assert boards(reading) == [1] + ["unknown-command"] * 5
     assert not_tried(reading)[0] == ["show 2"]
 

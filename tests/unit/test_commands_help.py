@@ -8,8 +8,9 @@ from pathlib import Path
 from rows import rows
 
 import pbmserv.commands
+from pbmserv.commands.help_topics import help_pages, topic
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.catalogue import ROWS, example, help_pages, topic
+from pbmserv.commands.table.catalogue import ROWS, example
 from pbmserv.commands.table.model import STRANGER
 from pbmserv.errors import PlayerError
 from pbmserv.letters.environment import environment
@@ -121,7 +122,7 @@ def filled_in(form):
 
 def test_an_example_of_every_row_is_understood():
     for row in ROWS:
-        if row.asks and row.in_line:
+        if row.command and row.in_line:
             text = filled_in(example(row, None, GAMES, {}, STRANGER))
             (line,) = read(text, "", games=GAMES, reply=False).lines
             assert not isinstance(line.asked, PlayerError), row.name
@@ -140,7 +141,7 @@ CODES = sorted(
 
 def garbled():
     """Refusals of every kind, from lines that are cut, stretched and misspelt."""
-    lines = [row.example for row in ROWS if row.asks and row.in_line]
+    lines = [row.example for row in ROWS if row.command and row.in_line]
     lines += [" ".join(line.split()[:n]) for line in lines for n in range(1, 6)]
     lines += [f"{line} {more}" for line in lines for more in ("b!", "--x=1", "-", "alice 3")]
     lines += ["blackbox " + line for line in ("challenge alice alice", "games !", "xx", "resign x")]

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.commands.grammar.command_names import is_reserved
 from pbmserv.commands.grammar.line import read_arguments
 from pbmserv.commands.reading.mail import read
+from pbmserv.commands.reserved_userids import is_reserved
 from pbmserv.commands.table import accounts, looking, playing, starting
 from pbmserv.commands.table.accounts import (
     Away,
@@ -25,7 +25,7 @@ from pbmserv.commands.table.accounts import (
     SignOff,
     Signup,
 )
-from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, ROWS, nearest
+from pbmserv.commands.table.catalogue import BY_NAME, BY_SYNONYM, ROWS, suggested_command
 from pbmserv.commands.table.looking import (
     Follow,
     Games,
@@ -52,7 +52,7 @@ from pbmserv.commands.table.playing import (
     Submit,
     Undo,
 )
-from pbmserv.commands.table.row_types import Place, Scope, Taken
+from pbmserv.commands.table.row_types import Arguments, Place, Scope
 from pbmserv.commands.table.starting import Accept, Challenge, Reject, Rematch, Seek
 from pbmserv.errors import Misread, OptionError, PlayerError
 
@@ -478,7 +478,7 @@ def test_a_wrong_option_is_an_option_error():
     ],
 )
 def test_the_nearest_command_is_named(word, name):
-    assert nearest(word) == name
+    assert suggested_command(word) == name
 
 
 def test_an_unknown_word_is_answered_with_the_nearest_command():
@@ -549,17 +549,17 @@ def test_the_echo_repeats_what_was_read_but_no_secret(subject, echo):
 
 @rows("row", ROWS, ids=[row.name for row in ROWS])
 def test_a_row_s_example_is_that_command(row):
-    if row.asks is None:
+    if row.command is None:
         return
     reply = Place.LINE not in row.places
     subject, body = ("", row.example) if reply else (row.example, "")
     (line,) = read(subject, body, games=GAMES, reply=reply).lines
-    assert type(line.asked) is type(row.build(Taken("blackbox")))
+    assert type(line.asked) is type(row.build(Arguments("blackbox")))
     assert line.echo.startswith(row.example.split(" PASSWORD", maxsplit=1)[0].split(" NEW")[0])
 
 
 def test_every_command_has_its_row():
-    built = {type(row.build(Taken("blackbox"))) for row in ROWS if row.asks}
+    built = {type(row.build(Arguments("blackbox"))) for row in ROWS if row.command}
     assert built - {Yes} == {
         one
         for module in (accounts, looking, playing, starting)
@@ -569,9 +569,9 @@ def test_every_command_has_its_row():
 
 
 def test_no_spelling_belongs_to_two_commands():
-    lines = [name for row in ROWS if row.in_line for name in (*row.names, *row.slips)]
+    lines = [name for row in ROWS if row.in_line for name in (*row.names, *row.synonyms)]
     assert len(lines) == len(set(lines))
-    assert not set(BY_NAME) & set(BY_SLIP)
+    assert not set(BY_NAME) & set(BY_SYNONYM)
     assert all(is_reserved(name.replace(" ", ""), (), "") for name in BY_NAME)
 
 
@@ -588,7 +588,7 @@ def test_a_word_that_steers_the_reading_is_no_command():
 
 WORDS = st.one_of(
     st.sampled_from(
-        [name for row in ROWS for name in (*row.names, *row.slips)]
+        [name for row in ROWS for name in (*row.names, *row.synonyms)]
         + ["blackbox", "all", "12", "12#7", "alice", "bob", "-size=8x8", "--nagtime", "next", "#"]
         + ["412: g", "#12 5", "until", "friday", "a=b", "off", "undo", "« x »", "if #: c"]
         + ["“a b”", "'", '"', "-", ",", ">", "-- ", "Re:", "[x]", "a@b", "\u200b", "change"]

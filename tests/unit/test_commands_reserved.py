@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rows import rows
 
-from pbmserv.commands.grammar.command_names import STAFF, is_reserved
+from pbmserv.commands.reserved_userids import STAFF, is_reserved
 from pbmserv.commands.table.catalogue import ROWS
 
 GAMES = ("blackbox", "Black Box")

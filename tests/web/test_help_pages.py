@@ -9,8 +9,9 @@ import re
 import pytest
 from test_pages import BLACKBOX, MERELS, CommandContext, Links, pages
 
+from pbmserv.commands.help_topics import help_pages, topic
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.catalogue import ROWS, help_pages, topic
+from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.letters.environment import environment

@@ -117,7 +117,7 @@ def test_nothing_that_is_not_for_others_gets_to_them(
 def _on_one_server(row: Row) -> Iterator[list[str]]:
     """The ways to write a command, together if it begins no board, of which there is a limit, and
     sends no words but those of a board: with others it is looked at the newest letters alone."""
-    if row.asks is None:
+    if row.command is None:
         return
     ways = [way for way in WAYS if row.in_line or way not in {"subject", "body"}]
     if row in STARTING or row.name in {"message", "broadcast"}:

@@ -119,7 +119,7 @@ def test_only_the_guard_makes_words_for_others() -> None:
     ],
 )
 def test_a_letters_line_is_known(line: str) -> None:
-    assert Quoted([LETTER]).places(["See you!", line]) == {1}
+    assert Quoted([LETTER]).quoted_places(["See you!", line]) == {1}
 
 
 @rows(
@@ -134,9 +134,9 @@ def test_a_letters_line_is_known(line: str) -> None:
     ],
 )
 def test_what_people_say_is_no_letters_line(line: str) -> None:
-    assert Quoted([LETTER], ["Good luck to you, too!"]).places([line]) == set()
+    assert Quoted([LETTER], ["Good luck to you, too!"]).quoted_places([line]) == set()
 
 
 @given(st.lists(st.text(), max_size=5), st.text(max_size=300))
 def test_any_text_is_looked_at(lines: list[str], letter: str) -> None:
-    assert Quoted([letter, LETTER]).places(lines) <= set(range(len(lines)))
+    assert Quoted([letter, LETTER]).quoted_places(lines) <= set(range(len(lines)))

@@ -1,1 +1,1 @@
-"""How one line is read: words, arguments, spelling."""
+"""Reads single lines: words, names of commands, arguments and plain words."""

@@ -1,381 +1,562 @@
-"""Reads the words behind a command, place by place, as its catalogue row says."""
+"""Reads the arguments of a command, one parameter of its row after the other."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
-from pbmserv.commands.grammar import cursor
 from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.words import (
     ADDRESS,
     BOARD,
     DAYS,
+    LONGEST_PASSWORD,
     MOST_ADDRESSES,
     MOST_DAYS,
     MOST_PLAYERS,
     MOST_RECIPIENTS,
+    MOST_SETTINGS,
     MOST_SHOWN,
     MOST_SUBJECTS,
+    NUMBER,
     OFF,
     OPTION,
     SEATS,
+    SETTING,
+    SHORTEST_PASSWORD,
     TIME,
     TIMES,
     USERID,
     VALUE,
     Word,
     board_ref,
+    first_and_last_day,
     is_userid,
+    looks_like_a_move,
     quotable,
+    setting_name,
     time_meant,
 )
 from pbmserv.commands.table.catalogue import PAIRS, WHICH, unknown_game
-from pbmserv.commands.table.model import BoardRef
-from pbmserv.commands.table.row_types import Kind, Row, Taken
+from pbmserv.commands.table.model import BoardRef, Secret
+from pbmserv.commands.table.row_types import Arguments, Kind, Row
 from pbmserv.errors import Misread, OptionError
 
+UNTIL = frozenset({"until", "till", "til"})
+_IN_FRONT_OF_DATES = UNTIL | {"from"}
+"""Words in front of a date, which are not a userid or password."""
 
-def players(at: Cursor) -> None:
-    """Who shall play, with options and times in any order."""
-    userids = _sitting(at)
+
+def _read_board(cursor: Cursor) -> None:
+    """Read the number of a board, ``12``, ``#12`` or ``12#7``."""
+    text = cursor.next("missing-board")
+    reference = BOARD.fullmatch(text)
+    if reference is None or int(reference[1]) == 0:
+        if cursor.is_short:
+            raise cursor.refusal("missing-board")
+        raise cursor.refusal("bad-board", part=quotable(text))
+    cursor.arguments.board = int(reference[1])
+    cursor.arguments.number = int(reference[2]) if reference[2] else None
+    cursor.accept(Kind.BOARD, reference[1])
+
+
+_VALUES = frozenset({"daily", "text", "html", "spoken", "auto", "none", "played"})
+"""Values of preferences that may be repeated although they are as long as a password."""
+
+
+def _read_userid(cursor: Cursor) -> None:
+    """Read the userid of the writer."""
+    text = cursor.next("missing-userid").lower().rstrip(",;")
+    if text in _IN_FRONT_OF_DATES and cursor.row.parameters[-1].kind is Kind.DATE:
+        raise cursor.refusal("missing-userid")
+    if not USERID.fullmatch(text) or text.startswith("-"):
+        value = text.partition("=")[2]
+        if setting_name(text) and (value in _VALUES or quotable(value)):
+            cursor.keep(Kind.SETTINGS, text)
+        if cursor.is_short:
+            raise cursor.refusal("missing-userid")
+        raise cursor.bad_userid(text)
+    cursor.arguments.userid = text
+    cursor.accept(Kind.USERID, text)
+
+
+def _read_new_userid(cursor: Cursor) -> None:
+    """Read the userid of a new player."""
+    text = cursor.next("missing-userid").lower().rstrip(",;")  # "signup alice, wonderland"
+    if cursor.is_short:
+        raise cursor.refusal("missing-password")
+    if not USERID.fullmatch(text):
+        raise cursor.bad_userid(text)
+    if text.startswith("-"):
+        raise cursor.refusal("dash-userid", part=quotable(text))
+    cursor.arguments.userid = text
+    cursor.accept(Kind.NEW_USERID, text)
+
+
+def _read_password(cursor: Cursor) -> None:
+    """Read the password. Refuse a word that belongs in another place, since then it is missing."""
+    text = cursor.next("missing-password")
+    last = cursor.row.parameters[-1]
+    if last.rest and text != "-":
+        alone = cursor.index + 1 == len(cursor.words)
+        if len(text) < SHORTEST_PASSWORD or (alone and looks_like_a_move(text)):
+            raise cursor.refusal("no-password", board=cursor.arguments.board or 0)
+    elif (last.kind is Kind.SETTINGS and setting_name(text)) or (
+        last.kind is Kind.DATE and text.lower() in _IN_FRONT_OF_DATES
+    ):
+        raise cursor.refusal("missing-password")
+    cursor.arguments.password = Secret(text)
+    cursor.index += 1
+
+
+def _read_new_password(cursor: Cursor) -> None:
+    """Read a new password."""
+    text = cursor.next("missing-new-password")
+    if ADDRESS.fullmatch(text):  # then what looks like the userid may be the password
+        raise cursor.refusal("address-password")
+    if text == "-":
+        raise cursor.refusal("dash-password")
+    if len(text) < SHORTEST_PASSWORD:
+        several = cursor.index + 1 < len(cursor.words)
+        raise cursor.refusal("short-password", shortest=SHORTEST_PASSWORD, several=several)
+    if len(text) > LONGEST_PASSWORD:
+        raise cursor.refusal("long-password", longest=LONGEST_PASSWORD)
+    cursor.arguments.new = Secret(text)
+    cursor.index += 1
+
+
+def _read_move(cursor: Cursor) -> None:
+    """Read a move: the rest of the line without the number behind ``#``."""
+    labels = [parameter.label.partition("[")[0] for parameter in cursor.row.parameters]
+    if not cursor.has_more:
+        raise cursor.refusal("missing-move", form=", ".join(labels))
+    text = cursor.rest_of_line()
+    numbered = NUMBER.search(text) if "#" in text else None
+    if numbered:
+        cursor.arguments.number = int(numbered[1])
+        text = text[: numbered.start()]
+    if "," in text and " " in text:
+        text = ",".join(map(str.strip, text.split(",")))
+    cursor.arguments.text = text.strip()
+    if not cursor.arguments.text:
+        raise cursor.refusal("missing-move", form=", ".join(labels))
+
+
+def _read_plan(cursor: Cursor) -> None:
+    """Read a plan: the rest of the line as written."""
+    cursor.next("missing-plan")
+    cursor.arguments.text = cursor.rest_of_line().strip()
+    if not cursor.arguments.text:
+        raise cursor.refusal("missing-plan")
+
+
+def _read_date(cursor: Cursor) -> None:
+    """Read a date: the rest of the line without ``until``, if it has only words of dates."""
+    if cursor.next("missing-date").lower() in UNTIL | {"for"}:
+        cursor.index += 1
+    cursor.next("missing-date")
+    begins = cursor.index
+    text = cursor.rest_of_line().strip()
+    days = first_and_last_day(text)
+    if days is None:
+        cursor.index = begins
+        raise cursor.refusal("bad-date")
+    cursor.arguments.begins, cursor.arguments.until = days
+
+
+_DIGEST = ("digest", "daily")
+_HOUR = re.compile(r"\d{1,2}(?:[:.]\d{2})?(?:am|pm)?", re.IGNORECASE | re.ASCII)
+
+
+def _hour(cursor: Cursor) -> str:
+    """Read an hour, perhaps behind "at", and return it; ``""`` if there is none."""
+    behind = cursor.index + (cursor.words[cursor.index].plain in {"at", "@"})
+    hour = cursor.words[behind].text.strip("@,;") if behind < len(cursor.words) else ""
+    if not _HOUR.fullmatch(hour):
+        return ""
+    cursor.index = behind + 1
+    return hour
+
+
+def _read_settings(cursor: Cursor) -> None:
+    """Read preferences: ``name=value``, ``name = value``, or ``name value`` for a known name.
+
+    The hour of a digest may be a word of its own, ``digest=daily 8:00``.
+    """
+    pairs: list[tuple[str, str]] = []
+    while cursor.has_more:
+        text = cursor.words[cursor.index].text.rstrip(",;")
+        if pairs and pairs[-1] == _DIGEST and (hour := _hour(cursor)):
+            pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]}@{hour}")
+            continue
+        if "=" not in text and cursor.index + 1 < len(cursor.words):
+            following = cursor.words[cursor.index + 1].text
+            if following.startswith("=") or setting_name(text + "="):
+                text = f"{text}={following.removeprefix('=')}"
+                cursor.index += 1
+        if text.endswith("=") and cursor.index + 1 < len(cursor.words):
+            cursor.index += 1
+            text += cursor.words[cursor.index].text
+        setting = SETTING.fullmatch(text)
+        if setting is None:
+            raise cursor.refusal("bad-setting", place=cursor.index + 1)
+        pairs.append((setting[1].lower(), setting[2].rstrip(",;")))
+        cursor.index += 1
+    if len(pairs) > MOST_SETTINGS:
+        raise cursor.refusal("too-many-settings", most=MOST_SETTINGS)
+    cursor.arguments.settings = tuple(pairs)
+
+
+def _read_players(cursor: Cursor) -> None:
+    """Read the players of a challenge, with options and times in any order."""
+    userids = _read_seats_and_options(cursor)
     # A game's option may change the seats (a race can have one), so then the game decides.
-    alone = len(userids) == 1 and at.named and at.taken.password is None
-    if at.taken.addresses:
+    alone = len(userids) == 1 and cursor.named and cursor.arguments.password is None
+    if cursor.arguments.addresses:
         if len(userids) > 2:
-            raise at.refusal("invites-one", part=quotable(userids[2]), doubtful=True)
-    elif alone and not at.taken.options:
-        raise at.refusal("one-player", part=userids[0])
+            raise cursor.refusal("invites-one", part=quotable(userids[2]), doubtful=True)
+    elif alone and not cursor.arguments.options:
+        raise cursor.refusal("one-player", part=userids[0])
 
 
-def alone(at: Cursor) -> None:
-    """The one who shall play, with options and times in any order. Further words may be options of
-    the game, or a password."""
-    _sitting(at)
+def _read_alone(cursor: Cursor) -> None:
+    """Read the player of a solo game, with options and times in any order."""
+    _read_seats_and_options(cursor)
 
 
-def _invited(at: Cursor, text: str) -> str:
-    """The address of somebody who is to be invited; the domain in lower case."""
+def _invited(cursor: Cursor, text: str) -> str:
+    """Return the address of the friend to invite, with the domain in lower case."""
     address = _address(text)
     if address is None:
-        raise at.refusal("invite-address")
-    if at.taken.addresses:
-        raise at.refusal("invites-one", part="", doubtful=True)
+        raise cursor.refusal("invite-address")
+    if cursor.arguments.addresses:
+        raise cursor.refusal("invites-one", part="", doubtful=True)
     return address
 
 
-def _sitting(at: Cursor) -> list[str]:
-    """Userids, options and times, in any order; in a challenge one mail address, too."""
-    alone = at.row.parameters[-1].kind is Kind.ALONE
-    is_named = alone and bool(at.taken.userid)  # with a password, in front
-    if (at.named or not alone) and not is_named:
-        _ = at.next("missing-userid") if alone else at.next("missing-players")
+def _read_seats_and_options(cursor: Cursor) -> list[str]:
+    """Read userids, options, times and, in a challenge, one mail address, in any order."""
+    alone = cursor.row.parameters[-1].kind is Kind.ALONE
+    is_named = alone and bool(cursor.arguments.userid)  # with a password, in front
+    if (cursor.named or not alone) and not is_named:
+        _ = cursor.next("missing-userid") if alone else cursor.next("missing-players")
     options: list[str] = []
     times: list[str] = []
     userids: list[str] = []
-    _keep_seated(at)
-    while at.more:
-        text = at.words[at.at].text.rstrip(",;") or ","
+    _keep_challenge(cursor)
+    while cursor.has_more:
+        text = cursor.words[cursor.index].text.rstrip(",;") or ","
         timed = TIME.fullmatch(text)
         if timed:
-            times.append(_time(at, timed[1].lower(), timed[2]))
+            times.append(_time(cursor, timed[1].lower(), timed[2]))
         elif text.startswith("--"):
-            raise at.refusal(
+            raise cursor.refusal(
                 "unknown-time",
                 part=text.partition("=")[0],
                 kind=OptionError,
                 known=", ".join(TIMES),
             )
         elif text.startswith("-") or "=" in text:
-            options.append(_option(at, text))
+            options.append(_option(cursor, text))
         elif "@" in text and not alone:
-            at.taken.addresses = (_invited(at, text),)
+            cursor.arguments.addresses = (_invited(cursor, text),)
         else:
-            userids.append(_player(at, text.lower(), userids))
-        at.at += 1
-    if at.named and not (userids or is_named or at.taken.addresses):
-        raise at.refusal("missing-userid") if alone else at.refusal("missing-players")
-    at.taken.options, at.taken.times = tuple(options), tuple(times)
-    at.taken.userids = tuple(userids)
+            userids.append(_player(cursor, text.lower(), userids))
+        cursor.index += 1
+    if cursor.named and not (userids or is_named or cursor.arguments.addresses):
+        raise cursor.refusal("missing-userid") if alone else cursor.refusal("missing-players")
+    cursor.arguments.options, cursor.arguments.times = tuple(options), tuple(times)
+    cursor.arguments.userids = tuple(userids)
     return userids
 
 
-def _keep_seated(at: Cursor) -> None:
-    """What of a challenge an example may repeat: players, options, and times that are right."""
-    texts = [word.text.rstrip(",;").lower() for word in at.words]
-    names = [text for text in dict.fromkeys(texts) if at.sender.is_player(text)]
-    kind = at.row.parameters[-1].kind
+def _keep_challenge(cursor: Cursor) -> None:
+    """Let examples repeat the players, options and correct times of a challenge."""
+    texts = [word.text.rstrip(",;").lower() for word in cursor.words]
+    names = [text for text in dict.fromkeys(texts) if cursor.sender.is_player(text)]
+    kind = cursor.row.parameters[-1].kind
     if kind is Kind.ALONE:
-        names = names[:1] or [at.sender.userid]
+        names = names[:1] or [cursor.sender.userid]
     elif len(names) == 1:
-        names = [*names, "FRIEND"] if names[0] == at.sender.userid else [at.sender.userid, *names]
+        names = (
+            [*names, "FRIEND"]
+            if names[0] == cursor.sender.userid
+            else [cursor.sender.userid, *names]
+        )
     if not names or not all(names):
         return
-    said = []
+    options = []
     for text, following in zip(texts, (*texts[1:], ""), strict=True):
         if text.startswith("--") or TIME.fullmatch(text):
-            said.append(time_meant(text if "=" in text else f"{text}={following}"))
+            options.append(time_meant(text if "=" in text else f"{text}={following}"))
         elif text.startswith("-") and OPTION.fullmatch(text):
-            said.append(text)
-    at.keep(kind, " ".join((*names[:MOST_PLAYERS], *dict.fromkeys(filter(None, said)))))
+            options.append(text)
+    cursor.keep(kind, " ".join((*names[:MOST_PLAYERS], *dict.fromkeys(filter(None, options)))))
 
 
-def seats(at: Cursor) -> None:
-    """How many seats, and options; or ``off``."""
-    if at.more and len(at.words) == at.at + 1 and at.words[at.at].plain in OFF:
-        at.taken.off = True
-        at.at += 1
+def _read_seats(cursor: Cursor) -> None:
+    """Read a number of seats and options, or ``off``."""
+    if (
+        cursor.has_more
+        and len(cursor.words) == cursor.index + 1
+        and cursor.words[cursor.index].plain in OFF
+    ):
+        cursor.arguments.off = True
+        cursor.index += 1
         return
     options: list[str] = []
-    while at.more:
-        text = at.words[at.at].text.rstrip(",;") or ","
-        if SEATS.fullmatch(text) and at.taken.seats is None:
-            at.taken.seats = int(text)
+    while cursor.has_more:
+        text = cursor.words[cursor.index].text.rstrip(",;") or ","
+        if SEATS.fullmatch(text) and cursor.arguments.seats is None:
+            cursor.arguments.seats = int(text)
         elif text.startswith("-") or "=" in text:
-            options.append(_option(at, text))
+            options.append(_option(cursor, text))
         else:
-            raise at.refusal("bad-seats", part=quotable(text), most=MOST_PLAYERS)
-        at.at += 1
-    at.taken.options = tuple(options)
+            raise cursor.refusal("bad-seats", part=quotable(text), most=MOST_PLAYERS)
+        cursor.index += 1
+    cursor.arguments.options = tuple(options)
 
 
-def _player(at: Cursor, text: str, before: list[str]) -> str:
+def _player(cursor: Cursor, text: str, before: list[str]) -> str:
     if not USERID.fullmatch(text):
-        raise at.bad_userid(text)
+        raise cursor.bad_userid(text)
     if text in before:
-        raise at.refusal("repeated-userid", part=text)
+        raise cursor.refusal("repeated-userid", part=text)
     if len(before) == MOST_PLAYERS:
-        raise at.refusal("too-many-players", most=MOST_PLAYERS)
+        raise cursor.refusal("too-many-players", most=MOST_PLAYERS)
     return text
 
 
-def _time(at: Cursor, name: str, value: str | None) -> str:
-    if value is None and at.at + 1 < len(at.words):
-        at.at += 1
-        value = at.words[at.at].text
+def _time(cursor: Cursor, name: str, value: str | None) -> str:
+    if value is None and cursor.index + 1 < len(cursor.words):
+        cursor.index += 1
+        value = cursor.words[cursor.index].text
     days = DAYS.fullmatch(value or "")
     if days is None and value and value.isdigit():
-        raise at.refusal("time-long", part=f"--{name}", kind=OptionError, most=MOST_DAYS)
+        raise cursor.refusal("time-long", part=f"--{name}", kind=OptionError, most=MOST_DAYS)
     if days is None:
-        raise at.refusal(
+        raise cursor.refusal(
             "bad-time", part=f"--{name}={quotable(value or '')}", kind=OptionError, name=name
         )
     return f"--{name}={days[1]}"
 
 
-def _option(at: Cursor, text: str) -> str:
-    found = OPTION.fullmatch(text)
-    if found is None:
-        raise at.refusal("bad-option", part=quotable(text), kind=OptionError)
-    name, value = found[1].lower(), found[2]
-    if value is None and at.at + 1 < len(at.words):
-        following = at.words[at.at + 1].text
+def _option(cursor: Cursor, text: str) -> str:
+    match = OPTION.fullmatch(text)
+    if match is None:
+        raise cursor.refusal("bad-option", part=quotable(text), kind=OptionError)
+    name, value = match[1].lower(), match[2]
+    if value is None and cursor.index + 1 < len(cursor.words):
+        following = cursor.words[cursor.index + 1].text
         if VALUE.fullmatch(following):
-            at.at += 1
+            cursor.index += 1
             value = following
     return f"-{name}" if value is None else f"-{name}={value}"
 
 
-def _keep_recipient(at: Cursor) -> None:
-    """Whom a message is for may stand where its writer belongs: "message bob hello"."""
-    named, writer = at.right.get(Kind.USERID), at.sender.userid
+def _keep_recipient(cursor: Cursor) -> None:
+    """Let examples name the writer if only the recipient was named: "message bob hello"."""
+    named, writer = cursor.right.get(Kind.USERID), cursor.sender.userid
     if named and writer and named != writer:
-        at.keep(Kind.USERID, writer)
-        at.keep(Kind.RECIPIENTS, named)
+        cursor.keep(Kind.USERID, writer)
+        cursor.keep(Kind.RECIPIENTS, named)
 
 
-def recipients(at: Cursor) -> None:
-    """Userids of those to write to."""
-    if not at.more:
-        _keep_recipient(at)
-    at.next("missing-recipient")
-    found: dict[str, None] = {}
-    for text in at.rest():
+def _read_recipients(cursor: Cursor) -> None:
+    """Read the userids of the recipients."""
+    if not cursor.has_more:
+        _keep_recipient(cursor)
+    cursor.next("missing-recipient")
+    userids: dict[str, None] = {}
+    for text in cursor.rest():
         if not USERID.fullmatch(text):
-            raise at.bad_userid(text)
-        found[text] = None
-    if len(found) > MOST_RECIPIENTS:
-        raise at.refusal("too-many-recipients", most=MOST_RECIPIENTS)
-    at.taken.userids = tuple(found)
+            raise cursor.bad_userid(text)
+        userids[text] = None
+    if len(userids) > MOST_RECIPIENTS:
+        raise cursor.refusal("too-many-recipients", most=MOST_RECIPIENTS)
+    cursor.arguments.userids = tuple(userids)
 
 
-def shown(at: Cursor) -> None:
-    """Boards; or userids, and which of their boards."""
-    if at.named:
-        at.next("missing-shown")
+def _read_shown(cursor: Cursor) -> None:
+    """Read boards, or userids and a word that selects their boards."""
+    if cursor.named:
+        cursor.next("missing-shown")
     boards: dict[BoardRef, None] = {}
     userids: dict[str, None] = {}
-    for text in at.rest():
+    for text in cursor.rest():
         board = BOARD.fullmatch(text)
         if board:
             boards[board_ref(board)] = None
         elif text in WHICH:
-            at.taken.which = text
+            cursor.arguments.which = text
         elif USERID.fullmatch(text):
             userids[text] = None
         else:
-            raise at.refusal("bad-shown", part=quotable(text), place=at.at + 1, doubtful=True)
+            raise cursor.refusal(
+                "bad-shown", part=quotable(text), place=cursor.index + 1, doubtful=True
+            )
     if boards:
-        at.keep(Kind.SHOWN, " ".join(f"{ref.board}" for ref in list(boards)[:MOST_SHOWN]))
+        cursor.keep(Kind.SHOWN, " ".join(f"{ref.board}" for ref in list(boards)[:MOST_SHOWN]))
     if boards and userids:
         # `show 12 alice password` is how a player's own view is often asked for.
-        raise at.refusal("boards-and-userids", doubtful=True)
-    if at.named and not boards and not userids:
-        raise at.refusal("missing-shown")
+        raise cursor.refusal("boards-and-userids", doubtful=True)
+    if cursor.named and not boards and not userids:
+        raise cursor.refusal("missing-shown")
     if max(len(boards), len(userids)) > MOST_SHOWN:
-        raise at.refusal("too-many-shown", most=MOST_SHOWN)
-    at.taken.boards, at.taken.userids = tuple(boards), tuple(userids)
+        raise cursor.refusal("too-many-shown", most=MOST_SHOWN)
+    cursor.arguments.boards, cursor.arguments.userids = tuple(boards), tuple(userids)
 
 
-def watched(at: Cursor) -> None:
-    """Userids, or nobody, and which of their boards."""
+def _read_watched(cursor: Cursor) -> None:
+    """Read userids, perhaps none, and a word that selects their boards."""
     userids: dict[str, None] = {}
-    for text in at.rest():
+    for text in cursor.rest():
         if text in WHICH:
-            at.taken.which = text
+            cursor.arguments.which = text
         elif USERID.fullmatch(text):
             userids[text] = None
         else:
-            raise at.bad_userid(text)
+            raise cursor.bad_userid(text)
     if len(userids) > MOST_SHOWN:
-        raise at.refusal("too-many-shown", most=MOST_SHOWN)
-    at.taken.userids = tuple(userids)
+        raise cursor.refusal("too-many-shown", most=MOST_SHOWN)
+    cursor.arguments.userids = tuple(userids)
 
 
-def people(at: Cursor) -> None:
-    """Userids, or nobody."""
-    found: dict[str, None] = {}
-    for text in at.rest():
+def _read_people(cursor: Cursor) -> None:
+    """Read userids, perhaps none."""
+    userids: dict[str, None] = {}
+    for text in cursor.rest():
         if not USERID.fullmatch(text):
-            raise at.bad_userid(text)
-        found[text] = None
-    if len(found) > MOST_SHOWN:
-        raise at.refusal("too-many-shown", most=MOST_SHOWN)
-    at.taken.userids = tuple(found)
+            raise cursor.bad_userid(text)
+        userids[text] = None
+    if len(userids) > MOST_SHOWN:
+        raise cursor.refusal("too-many-shown", most=MOST_SHOWN)
+    cursor.arguments.userids = tuple(userids)
 
 
-def boards(at: Cursor) -> None:
-    """Boards, or which of one's own."""
-    found: dict[BoardRef, None] = {}
-    for text in at.rest():
+def _read_boards(cursor: Cursor) -> None:
+    """Read boards, or a word that selects some of the sender's own."""
+    references: dict[BoardRef, None] = {}
+    for text in cursor.rest():
         board = BOARD.fullmatch(text)
         if board:
-            found[board_ref(board)] = None
+            references[board_ref(board)] = None
         elif text in WHICH:
-            at.taken.which = text
+            cursor.arguments.which = text
         else:
-            raise at.refusal("bad-board", part=quotable(text))
-    if len(found) > MOST_SHOWN:
-        raise at.refusal("too-many-shown", most=MOST_SHOWN)
-    at.taken.boards = tuple(found)
+            raise cursor.refusal("bad-board", part=quotable(text))
+    if len(references) > MOST_SHOWN:
+        raise cursor.refusal("too-many-shown", most=MOST_SHOWN)
+    cursor.arguments.boards = tuple(references)
 
 
-def addresses(at: Cursor) -> None:
-    """Mail addresses, as people write them; the domain in lower case."""
-    found: dict[str, None] = {}
-    place = 0
-    while at.more:
-        place += 1
-        address = _address(at.words[at.at].text)
+def _read_addresses(cursor: Cursor) -> None:
+    """Read mail addresses."""
+    valid: dict[str, None] = {}
+    number = 0
+    while cursor.has_more:
+        number += 1
+        address = _address(cursor.words[cursor.index].text)
         if address is None:
-            raise at.refusal("bad-address", place=place)
-        found[address] = None
-        at.at += 1
-    if len(found) > MOST_ADDRESSES:
-        raise at.refusal("too-many-addresses", most=MOST_ADDRESSES)
-    at.taken.addresses = tuple(found)
+            raise cursor.refusal("bad-address", place=number)
+        valid[address] = None
+        cursor.index += 1
+    if len(valid) > MOST_ADDRESSES:
+        raise cursor.refusal("too-many-addresses", most=MOST_ADDRESSES)
+    cursor.arguments.addresses = tuple(valid)
 
 
 def _address(text: str) -> str | None:
-    """A mail address as people write it, the domain in lower case; ``None``: it is none."""
+    """Return a mail address with its domain in lower case, `None` if the text is not one."""
     text = text.rstrip(",;").removeprefix("mailto:")
     text = text.removeprefix("<").removesuffix(">").removeprefix("mailto:")
     local, _, domain = text.rpartition("@")
     return f"{local}@{domain.lower()}" if ADDRESS.fullmatch(text) else None
 
 
-def new_addresses(at: Cursor) -> None:
-    """Mail addresses, one at least."""
-    at.next("missing-address")
-    addresses(at)
+def _read_new_addresses(cursor: Cursor) -> None:
+    """Read at least one mail address."""
+    cursor.next("missing-address")
+    _read_addresses(cursor)
 
 
-def subjects(at: Cursor) -> None:
-    """What help is wanted on; names of two words are put together."""
-    found: list[str] = []
-    for text in at.rest():
-        if found and f"{found[-1]} {text}" in PAIRS:
-            found[-1] = f"{found[-1]} {text}"
+def _read_subjects(cursor: Cursor) -> None:
+    """Read subjects of help, and join the names of two words."""
+    names: list[str] = []
+    for text in cursor.rest():
+        if names and f"{names[-1]} {text}" in PAIRS:
+            names[-1] = f"{names[-1]} {text}"
         else:
-            found.append(text)
-    if len(found) > 1 and found[0] in at.games:  # "blackbox move", "blackbox rules"
-        found = found[:1] if found[1] == "rules" else found[1:]
-    at.taken.subjects = tuple(found[:MOST_SUBJECTS])
+            names.append(text)
+    if len(names) > 1 and names[0] in cursor.games:  # "blackbox move", "blackbox rules"
+        names = names[:1] if names[1] == "rules" else names[1:]
+    cursor.arguments.subjects = tuple(names[:MOST_SUBJECTS])
 
 
-def games(at: Cursor) -> None:
-    """Games that this server has."""
-    for name in at.rest():
-        if name not in at.games:
-            rest = range(at.at, len(at.words))
-            at.hidden = [place for place in rest if not quotable(at.words[place].text)]
-            raise _unknown(at, name, at.at + 1)
-        at.taken.subjects = (*at.taken.subjects, name)
+def _read_games(cursor: Cursor) -> None:
+    """Read names of games of this server."""
+    for name in cursor.rest():
+        if name not in cursor.games:
+            rest = range(cursor.index, len(cursor.words))
+            cursor.hidden = [place for place in rest if not quotable(cursor.words[place].text)]
+            raise _unknown(cursor, name, cursor.index + 1)
+        cursor.arguments.subjects = (*cursor.arguments.subjects, name)
 
 
-def _unknown(at: Cursor, name: str, place: int) -> Misread:
-    return unknown_game(quotable(name), name, at.games, example="list", place=place)
+def _unknown(cursor: Cursor, name: str, place: int) -> Misread:
+    return unknown_game(quotable(name), name, cursor.games, example="list", place=place)
 
 
 _READERS: Mapping[Kind, Callable[[Cursor], None]] = {
-    Kind.BOARD: cursor.board,
-    Kind.USERID: cursor.userid,
-    Kind.NEW_USERID: cursor.new_userid,
-    Kind.PASSWORD: cursor.password,
-    Kind.NEW_PASSWORD: cursor.new_password,
-    Kind.MOVE: cursor.move,
-    Kind.PLAN: cursor.plan,
-    Kind.DATE: cursor.date,
-    Kind.SETTINGS: cursor.settings,
-    Kind.SEATS: seats,
-    Kind.PLAYERS: players,
-    Kind.ALONE: alone,
-    Kind.RECIPIENTS: recipients,
-    Kind.SHOWN: shown,
-    Kind.WATCHED: watched,
-    Kind.BOARDS: boards,
-    Kind.PEOPLE: people,
-    Kind.ADDRESSES: addresses,
-    Kind.NEW_ADDRESSES: new_addresses,
-    Kind.GAMES: games,
-    Kind.SUBJECTS: subjects,
+    Kind.BOARD: _read_board,
+    Kind.USERID: _read_userid,
+    Kind.NEW_USERID: _read_new_userid,
+    Kind.PASSWORD: _read_password,
+    Kind.NEW_PASSWORD: _read_new_password,
+    Kind.MOVE: _read_move,
+    Kind.PLAN: _read_plan,
+    Kind.DATE: _read_date,
+    Kind.SETTINGS: _read_settings,
+    Kind.SEATS: _read_seats,
+    Kind.PLAYERS: _read_players,
+    Kind.ALONE: _read_alone,
+    Kind.RECIPIENTS: _read_recipients,
+    Kind.SHOWN: _read_shown,
+    Kind.WATCHED: _read_watched,
+    Kind.BOARDS: _read_boards,
+    Kind.PEOPLE: _read_people,
+    Kind.ADDRESSES: _read_addresses,
+    Kind.NEW_ADDRESSES: _read_new_addresses,
+    Kind.GAMES: _read_games,
+    Kind.SUBJECTS: _read_subjects,
 }
 
 
-def read_places(at: Cursor) -> Taken:
-    """All arguments of a command.
+def read_parameters(cursor: Cursor) -> Arguments:
+    """Read all arguments of a command.
 
     Raises:
-        Misread: naming what is missing, wrong or too much.
+        Misread: a word is missing, wrong or too much.
     """
-    row, most, found = at.row, at.row.most, len(at.words)
-    if found > most:
+    row, most = cursor.row, cursor.row.max_words
+    if len(cursor.words) > most:
         for parameter in row.parameters[:2]:
             if parameter.kind in {Kind.BOARD, Kind.USERID}:
-                _READERS[parameter.kind](at)
-        at.at = most
-        raise at.refusal("too-many-words", expected=most, found=found)
+                _READERS[parameter.kind](cursor)
+        cursor.index = most
+        raise cursor.refusal("too-many-words", expected=most, found=len(cursor.words))
     for parameter in row.parameters:
-        _READERS[parameter.kind](at)
-    return at.taken
+        _READERS[parameter.kind](cursor)
+    return cursor.arguments
 
 
 def in_order(row: Row, words: Sequence[Word]) -> Sequence[Word]:
-    """The words with the board in front, where userid and board have changed places.
+    """Return the words with the board first if userid and board have changed places.
 
-    Only when nothing is missing: else what looks like the board may be the password.
+    If a word is missing, the words stay as they are, since the number may be the password.
     """
     kinds = [parameter.kind for parameter in row.parameters[:2]]
-    if kinds != [Kind.BOARD, Kind.USERID] or len(words) < row.least:
+    if kinds != [Kind.BOARD, Kind.USERID] or len(words) < row.min_words:
         return words
     first, second = words[0].text, words[1].text
     swapped = BOARD.fullmatch(second) and is_userid(first) and not BOARD.fullmatch(first)

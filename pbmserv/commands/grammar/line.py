@@ -1,4 +1,4 @@
-"""Reads one line, and writes its echo: what was read, with every secret blanked."""
+"""Reads one line into a command and its echo, in which every secret is replaced."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 
 from pbmserv.commands.grammar import plain_words
-from pbmserv.commands.grammar.arguments import in_order, read_places
+from pbmserv.commands.grammar.arguments import in_order, read_parameters
 from pbmserv.commands.grammar.command_names import Head, find_head, has_credentials, is_number
 from pbmserv.commands.grammar.cursor import Cursor
 from pbmserv.commands.grammar.words import (
@@ -32,15 +32,15 @@ LONGEST_LINE = 2_000
 LONGEST_QUOTED = 24
 BLANK = "***"
 _MOST_WORDS = 20
-"""Words of a sentence in which a command is looked for."""
+"""Words of a sentence that are searched for a command."""
 
 REST = "..."
 
 
 def words_of(text: str) -> list[Word]:
-    """The words of a line that may be longer than `LONGEST_LINE`, as far as that.
+    """Return the words of a line, cut behind `LONGEST_LINE`.
 
-    A whole line in quotes is read as what stands between them.
+    If the whole line is in quotes, they are ignored.
     """
     words = split(text[: LONGEST_LINE + 1])
     if len(words) == 1 and words[0].raw != words[0].text:
@@ -49,29 +49,36 @@ def words_of(text: str) -> list[Word]:
 
 
 def read_line(words: Sequence[Word], head: Head, length: int, games: Collection[str]) -> Line:
-    """The command of a line whose head was found, or why it cannot be read."""
+    """Read a line whose head is known."""
     row = head.row
     if row is None:
-        return _once_more(partial(_unknown, words, head, games))
+        return _with_second_reading(partial(_unknown_word, words, head, games))
     front = f"{head.front} {row.name}" if head.front else row.name
     if length > LONGEST_LINE:
-        return _once_more(partial(_too_long, row, front, head.game, games))
+        return _with_second_reading(partial(_too_long, row, front, head.game, games))
     return read_arguments(row, front, head.game, (*words[head.rest :], *head.move), games)
 
 
 def read_arguments(
     row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
 ) -> Line:
-    """The command of a row from the words behind it.
+    """Read the command of a row.
+
+    Args:
+        row: the command.
+        front: the words of the echo in front of the arguments.
+        game: the game that the line names, `None` for none.
+        words: the words behind the command.
+        games: keys of the games of this server.
 
     Raises:
-        ValueError: the row steers the reading and is no command by itself.
+        ValueError: the row steers the reading and is not a command.
     """
-    return _once_more(partial(_arguments, row, front, game, words, games))
+    return _with_second_reading(partial(_read, row, front, game, words, games))
 
 
-def _once_more(reading: Callable[[Sender], Line]) -> Line:
-    """A line as it is read for a stranger; one that is refused can be read for somebody, too."""
+def _with_second_reading(reading: Callable[[Sender], Line]) -> Line:
+    """Read a line for a stranger. If it is refused, allow a second reading for its sender."""
     line = reading(STRANGER)
     return replace(line, again=reading) if isinstance(line.asked, PlayerError) else line
 
@@ -84,7 +91,7 @@ def _too_long(
     return Line(f"{front} {REST}", refused)
 
 
-def _arguments(
+def _read(
     row: Row,
     front: str,
     game: str | None,
@@ -94,7 +101,7 @@ def _arguments(
 ) -> Line:
     if Trait.BARE in row.traits and not words:
         row = replace(row, parameters=())
-    words = _ordered(row, tidied(row, words))
+    words = _board_first(row, without_filler(row, words))
     if Trait.NEEDS_GAME in row.traits and game is None:
         if len(games) != 1:
             return Line(
@@ -107,14 +114,16 @@ def _arguments(
                 ),
             )
         game = min(games)
-    unsaid = partial(_vouched, row, front, game, words, games) if row.may_be_vouched else None
+    unsaid = (
+        partial(_without_password, row, front, game, words, games) if row.may_be_vouched else None
+    )
     other = row.proving
-    proving = partial(_proving, other, front, game, words, games) if other is not None else None
-    unnamed = partial(_unnamed, row, front, game, words, games) if row.unnamed else None
-    named = _named(row, words)
+    proving = partial(_with_proof, other, front, game, words, games) if other is not None else None
+    unnamed = partial(_without_writer, row, front, game, words, games) if row.unnamed else None
+    named = _userid_word(row, words)
     cursor = Cursor(row, game, words, games, sender)
     try:
-        taken = read_places(cursor)
+        arguments = read_parameters(cursor)
     except Misread as refused:
         shown = [BLANK if i in cursor.hidden else w.raw for i, w in enumerate(words)]
         echo = " ".join((front, *shown))
@@ -124,13 +133,14 @@ def _arguments(
     if not row.secrets or (has_credentials(row, words, named=game is not None) and not to_many):
         unnamed = None
     echo = _echo(row, front, words)
-    return Line(echo, row.build(taken), unsaid, proving, unnamed=unnamed, named=named)
+    return Line(echo, row.build(arguments), unsaid, proving, unnamed=unnamed, named=named)
 
 
-def tidied(row: Row, words: Sequence[Word]) -> Sequence[Word]:
-    """The words behind a command without those that say nothing, such as "please" at their end.
+def without_filler(row: Row, words: Sequence[Word]) -> Sequence[Word]:
+    """Return the words behind a command without filler words, such as "please" at the end.
 
-    It stays where it may be a password or belong to a text, and behind what ends a game.
+    "Please" stays if it may be a password or part of a text, and behind a command that must stand
+    alone.
     """
     kinds = {parameter.kind for parameter in row.parameters}
     if Kind.PLAYERS in kinds:
@@ -144,84 +154,88 @@ def tidied(row: Row, words: Sequence[Word]) -> Sequence[Word]:
 _TEXTS = frozenset({Kind.NEW_PASSWORD, Kind.MOVE, Kind.PLAN})
 
 
-def _ordered(row: Row, words: Sequence[Word]) -> Sequence[Word]:
-    """The words behind a command without "board" in front of its number, the board first."""
+def _board_first(row: Row, words: Sequence[Word]) -> Sequence[Word]:
+    """Return the words with the number of the board first, without "board" in front of it."""
     if words and row.parameters and row.parameters[0].kind in {Kind.BOARD, Kind.SHOWN}:
-        filler = words[0].text.lower() in {"board", "boards"}
-        words = words[1:] if filler and len(words) > 1 and is_number(words[1].text) else words
+        has_label = words[0].text.lower() in {"board", "boards"}
+        if has_label and len(words) > 1 and is_number(words[1].text):
+            words = words[1:]
     return in_order(row, words)
 
 
-def _vouched(
+def _without_password(
     row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
 ) -> Line | None:
-    """The line without a password in it; ``None`` if it makes no sense like that."""
+    """Read the line as if it had no password, `None` if that makes no sense."""
     plain = row.without(Kind.PASSWORD)
-    words = tidied(plain, words)
+    words = without_filler(plain, words)
     cursor = Cursor(plain, game, in_order(plain, words), games, STRANGER)
-    cursor.taken.password = VOUCHED
+    cursor.arguments.password = VOUCHED
     try:
-        taken = read_places(cursor)
+        arguments = read_parameters(cursor)
     except Misread:
         return None
-    return Line(" ".join((front, *(word.raw for word in words))), row.build(taken))
+    return Line(" ".join((front, *(word.raw for word in words))), row.build(arguments))
 
 
-def _named(row: Row, words: Sequence[Word]) -> str:
-    """The word in the place of a userid; ``""`` where there is none, or nobody could be it."""
+def _userid_word(row: Row, words: Sequence[Word]) -> str:
+    """Return the word in the place of the userid, ``""`` for none."""
     kinds = [parameter.kind for parameter in row.parameters]
-    if Kind.USERID not in kinds or (Kind.RECIPIENTS in kinds and len(words) < row.least):
+    if Kind.USERID not in kinds or (Kind.RECIPIENTS in kinds and len(words) < row.min_words):
         return ""
     place = kinds.index(Kind.USERID)
     return words[place].text.lower() if place < len(words) else ""
 
 
-def _unnamed(
+def _without_writer(
     row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
 ) -> Line | None:
-    """The line without userid and password in it; ``None`` if it makes no sense like that."""
+    """Read the line as if it named no writer, `None` if that makes no sense."""
     assert row.unnamed is not None
-    words = tidied(row.unnamed, words)
+    words = without_filler(row.unnamed, words)
     try:
-        taken = read_places(Cursor(row.unnamed, game, words, games, STRANGER, named=False))
+        arguments = read_parameters(Cursor(row.unnamed, game, words, games, STRANGER, named=False))
     except Misread:
         return None
-    return Line(" ".join((front, *(word.raw for word in words))), row.build(taken))
+    return Line(" ".join((front, *(word.raw for word in words))), row.build(arguments))
 
 
-def _proving(
+def _with_proof(
     row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
 ) -> Line | None:
-    """Return the line with a userid and a password in it; ``None`` if it makes no sense so."""
+    """Read the line with an added userid and password, `None` if that makes no sense."""
     try:
-        taken = read_places(Cursor(row, game, words, games, STRANGER))
+        arguments = read_parameters(Cursor(row, game, words, games, STRANGER))
     except Misread:
         return None
-    if BOARD.fullmatch(taken.userid):  # "show 12 13 14"
+    if BOARD.fullmatch(arguments.userid):  # "show 12 13 14"
         return None
-    return Line(_echo(row, front, words), row.build(taken))
+    return Line(_echo(row, front, words), row.build(arguments))
 
 
 def in_plain_words(
     text: str, games: Collection[str], instead: Row | None = None, of: Line | None = None
 ) -> Line | None:
-    """The command that a text asks for in the plain words of its first line; ``None`` for none.
+    """Return the command that the first line of a text means in plain words, `None` for none.
 
-    What ends something is not done on a guess.
+    A command that must stand alone is not guessed.
 
     Args:
-        instead, of: a command whose name stands in front, and how it is read: refused, or with a
-            word that may be no password. Words that mean another are better if only it is refused.
+        text: the subject or body.
+        games: keys of the games of this server.
+        instead: a command that the text names in front.
+        of: the line as read for that command. Plain words that mean another command replace it
+            only if it was refused and they are not.
     """
     first = text.strip().partition("\n")[0]
-    said = "" if first.lower() in MEANT_BY else plain_words.meant(first)
-    words = words_of(said)
+    command = "" if first.lower() in MEANT_BY else plain_words.meant(first)
+    words = words_of(command)
     head = find_head(words, games) if words else None
     if head is None or head.row is None:
         return None
     if Trait.ALONE in head.row.traits and head.row is not instead:
         return None
-    line = read_line(words, head, len(said), games)
+    line = read_line(words, head, len(command), games)
     if of is None or head.row is instead:
         return line
     is_better = isinstance(of.asked, PlayerError) and not isinstance(line.asked, PlayerError)
@@ -229,23 +243,25 @@ def in_plain_words(
 
 
 def not_a_command(words: Sequence[Word], games: Collection[str]) -> Line:
-    """A line that does not even try to be a command; it may hold a password."""
-    return _once_more(partial(_no_command, words, games))
+    """Return the refusal of a line that is not like a command and may contain a password."""
+    return _with_second_reading(partial(_not_a_command, words, games))
 
 
-def _no_command(words: Sequence[Word], games: Collection[str], sender: Sender) -> Line:
-    shown = [_repeated(word) for word in words[:2]]
+def _not_a_command(words: Sequence[Word], games: Collection[str], sender: Sender) -> Line:
+    shown = [_shown(word) for word in words[:2]]
     echo = REST if REST in shown or len(words) > 2 else " ".join(shown)
     if len(words) > 2 and is_number(words[0].text) and _takes_a_board(words[1]):
-        return Line(REST, _wrong_order(words, None, games, sender))
-    weighty = plain_words.weighty(" ".join(word.text for word in words[:_MOST_WORDS]))
-    begins = [words[0].plain, *weighty[:1]] if words else []
-    named = next((MEANT_BY[one] for one in begins if one in MEANT_BY), "")
-    said = [] if len(words) == 1 and named else _meant(words)
-    row = BY_NAME.get(said[0] if said else named)
-    sample = example(row, None, games, _behind(row, said, sender), sender) if row else "help"
+        return Line(REST, _number_in_front(words, None, games, sender))
+    meaningful = plain_words.meaningful_words(" ".join(word.text for word in words[:_MOST_WORDS]))
+    first_words = [words[0].plain, *meaningful[:1]] if words else []
+    suggested = next((MEANT_BY[word] for word in first_words if word in MEANT_BY), "")
+    meaning = [] if len(words) == 1 and suggested else _plain_meaning(words)
+    row = BY_NAME.get(meaning[0] if meaning else suggested)
+    sample = (
+        example(row, None, games, _arguments_meant(row, meaning, sender), sender) if row else "help"
+    )
     if row is not None and row.name == "challenge":
-        sample = _challenging(row, words, games, sender)
+        sample = _challenge_example(row, words, games, sender)
     refused = Misread(
         "not-a-command",
         example=sample,
@@ -255,21 +271,22 @@ def _no_command(words: Sequence[Word], games: Collection[str], sender: Sender) -
     return Line(echo, refused)
 
 
-def _meant(words: Sequence[Word]) -> list[str]:
+def _plain_meaning(words: Sequence[Word]) -> list[str]:
+    """Return the words of the command that a sentence means, empty for none."""
     return plain_words.meant(" ".join(word.text for word in words[:_MOST_WORDS])).split()
 
 
-def _behind(row: Row, said: Sequence[str], sender: Sender) -> Mapping[Kind, str]:
-    """What a command that was meant has behind its name: "-practice", "digest=off"."""
+def _arguments_meant(row: Row, meaning: Sequence[str], sender: Sender) -> Mapping[Kind, str]:
+    """Return the arguments that a sentence means for an example: "-practice", "digest=off"."""
     kind = row.parameters[-1].kind if row.parameters else Kind.PASSWORD
-    rest = said[1:] if BY_NAME.get(said[0] if said else "") is row else []
+    rest = meaning[1:] if BY_NAME.get(meaning[0] if meaning else "") is row else []
     if kind in {Kind.ALONE, Kind.PLAYERS}:
         rest = [sender.userid, *rest] if sender.userid and rest else []
     return {kind: " ".join(rest)} if rest and kind is not Kind.PASSWORD else {}
 
 
 def without_its_word(line: Line) -> Line:
-    """The line so that, if it is refused for a word that is no command, this is not repeated."""
+    """Return the line so that a refusal does not repeat a word that is not a command."""
     if not isinstance(line.asked, Misread) or line.asked.refusal.code != "unknown-command":
         return line
     refusal = line.asked.refusal
@@ -277,13 +294,15 @@ def without_its_word(line: Line) -> Line:
     return replace(line, echo=REST, asked=refused, again=None)
 
 
-def _repeated(word: Word) -> str:
-    """A word of a line that is no command: only what cannot be a password is repeated."""
+def _shown(word: Word) -> str:
+    """Return a word of a line that is not a command, or ``...`` if it may be a password."""
     return word.raw if word.plain in MEANT_BY else quotable(word.text) or REST
 
 
-def _challenging(row: Row, words: Sequence[Word], games: Collection[str], sender: Sender) -> str:
-    """The challenge that "play bob" means."""
+def _challenge_example(
+    row: Row, words: Sequence[Word], games: Collection[str], sender: Sender
+) -> str:
+    """Return the example of a challenge for "play bob"."""
     others = [word.plain for word in words[1:] if sender.is_player(word.plain)]
     seated = list(dict.fromkeys([sender.userid, *others]))
     right = {Kind.PLAYERS: " ".join(seated)} if sender.userid and len(seated) > 1 else {}
@@ -295,41 +314,41 @@ def _takes_a_board(word: Word) -> bool:
     return row is not None and bool(row.parameters) and row.parameters[0].kind is Kind.BOARD
 
 
-def _wrong_order(
+def _number_in_front(
     words: Sequence[Word], game: str | None, games: Collection[str], sender: Sender
 ) -> Misread:
-    """The board's number stands in front of the command, not behind it."""
+    """Return the refusal of a line with the number of the board in front of the command."""
     row = BY_NAME[words[1].plain]
-    right = _right(row, game, (words[0], *words[2:]), games, sender)
+    right = _repeatable(row, game, (words[0], *words[2:]), games, sender)
     number = words[0].text if len(words[0].text) < LONGEST_QUOTED else ""
     sample = example(row, game, games, right, sender)
     return Misread("board-first", part=number, example=sample, command=row.name)
 
 
-def _right(
+def _repeatable(
     row: Row, game: str | None, words: Sequence[Word], games: Collection[str], sender: Sender
 ) -> Mapping[Kind, str]:
-    """What examples may repeat of the words behind a command."""
-    cursor = Cursor(row, game, _ordered(row, words), games, sender)
+    """Return the words behind a command that examples may repeat."""
+    cursor = Cursor(row, game, _board_first(row, words), games, sender)
     with suppress(Misread):
-        read_places(cursor)
+        read_parameters(cursor)
     return cursor.right
 
 
 EMPTY = Line("(an empty mail)", Help())
-"""What a mail with nothing in it is read as."""
+"""The reading of an empty mail."""
 
 
 def _echo(row: Row, front: str, words: Sequence[Word]) -> str:
-    """The line with its secrets blanked, wherever they stand."""
+    """Return the line with its secrets replaced, also where they are repeated."""
     secrets = row.secrets
     if not secrets:
         return " ".join([front, *[word.raw for word in words]])
     shown = [word.raw for word in words]
     for place in secrets:
         text = words[place].text
-        # A password with a blank and no quotes goes on in the next words.
-        if words[place].unclosed or (len(words) > row.least and _stray(row, shown)):
+        # A password with a blank and without quotes continues in the next words.
+        if words[place].unclosed or (len(words) > row.min_words and _has_stray_blank(row, shown)):
             shown[place:] = [BLANK] * (len(shown) - place)
         elif len(text) < SHORTEST_PASSWORD and text != "-":  # so the password is another word
             shown = [BLANK] * len(shown)
@@ -339,8 +358,8 @@ def _echo(row: Row, front: str, words: Sequence[Word]) -> str:
     return " ".join([front, *shown])
 
 
-def _stray(row: Row, words: Sequence[str]) -> bool:
-    """Whether there is a blank that nothing explains: perhaps a word too much before it."""
+def _has_stray_blank(row: Row, words: Sequence[str]) -> bool:
+    """Return whether a move or plan has a blank in a wrong place, as if a word were too much."""
     last = row.parameters[-1]
     if not last.rest:
         return False
@@ -352,28 +371,30 @@ def _stray(row: Row, words: Sequence[str]) -> bool:
     return bool(strays)
 
 
-def _unknown(words: Sequence[Word], head: Head, games: Collection[str], sender: Sender) -> Line:
-    """A line whose game or command is none."""
+def _unknown_word(
+    words: Sequence[Word], head: Head, games: Collection[str], sender: Sender
+) -> Line:
+    """Return the refusal of a line whose game or command is unknown."""
     front = f"{head.front} " if head.front else ""
     first = words[head.rest - 1 if head.unknown == "game" else head.rest].text
     first = first if len(first) <= LONGEST_QUOTED else REST
     if head.unknown == "game":
         row = BY_NAME[words[1].plain]
-        right = _right(row, None, words[2:], games, sender)
+        right = _repeatable(row, None, words[2:], games, sender)
         sample = example(row, head.suggestion or None, games, right, sender)
         refused = unknown_game(first, first.lower(), games, example=sample)
         return Line(f"{first} {row.name} {REST}", refused)
     rest = words[head.rest + 1 :]
     echo = f"{front}{first}" + (f" {REST}" if rest else "")
     if is_number(first) and rest and _takes_a_board(rest[0]):
-        return Line(echo, _wrong_order(words[head.rest :], head.game, games, sender))
+        return Line(echo, _number_in_front(words[head.rest :], head.game, games, sender))
     suggested = BY_NAME.get(head.suggestion)
     if suggested is None:
         return Line(echo, Misread("unknown-command", part=first, example="help", suggestion=""))
     if suggested.name == "change password":
         sample = example(suggested, head.game, games, {}, sender)
         return Line(echo, Misread("unknown-change", example=sample))
-    right = _right(suggested, head.game, rest, games, sender)
+    right = _repeatable(suggested, head.game, rest, games, sender)
     refused = Misread(
         "unknown-command",
         part=first,

@@ -1,7 +1,7 @@
-"""Commands that people say in plain words, such as "I give up" or "play against the computer".
+"""Recognises commands in plain words, such as "I give up" or "play against the computer".
 
-A line means one of these only as a whole: all its words but those that say "please" in one way or
-another. So "I give up coffee" stays words for an opponent.
+A line means such a command only as a whole, apart from filler words such as "please". "I give up
+coffee" is a message to an opponent.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pbmserv.commands.grammar.words import (
 from pbmserv.commands.table.catalogue import IN_REPLY
 
 LONGEST = 80
-"""Characters of a line that may mean a command; a longer one is a story."""
+"""Characters of a line that may mean a command."""
 
-_BESIDE = frozenset(
+_FILLER_WORDS = frozenset(
     ("please", "pls", "plz", "kindly", "now", "just", "ok", "okay", "well", "so", "sorry", "bitte")
 ) | {
     *("i", "im", "id", "ill", "am", "we", "you", "me", "us", "my", "mine", "our", "will", "do"),
@@ -43,13 +43,13 @@ _BESIDE = frozenset(
         "hello",
     ),
 }
-"""Words that change nothing about what is asked for."""
+"""Words that do not change the meaning of a line."""
 
 _NO_SIGNS = str.maketrans(dict.fromkeys(".,;:!-()", " "))
 _SIGNS = re.compile(r"[^\w@.=:+-]+")
 
-_SAID: Mapping[str, str] = {
-    said: command
+_COMMANDS: Mapping[str, str] = {
+    words: command
     for command, ways in {
         "help tutorial": "help|hilfe|ayuda|aide|tutorial|how play|how begin|how start|start"
         "|getting started",
@@ -96,9 +96,9 @@ _SAID: Mapping[str, str] = {
         "|turn html off|stop html|disable html",
         "prefs format=spoken": "screen reader|spoken letters",
     }.items()
-    for said in ways.split("|")
+    for words in ways.split("|")
 }
-"""What is left of a line without `_BESIDE`, and the command it means."""
+"""Commands by the words of a line that are not in `_FILLER_WORDS`."""
 
 _QUESTION = re.compile(
     r"(?:and |but |so |ok,? )?(?:"
@@ -115,9 +115,9 @@ _QUESTION = re.compile(
     r"|(?:what|huh|hm+|eh|how|wtf)[?!. ]*",
     re.IGNORECASE,
 )
-"""Somebody does not know what to do."""
+"""A question of somebody who does not know how to continue."""
 
-_KIND = re.compile(
+_PRAISE = re.compile(
     r"(?:(?:many |a thousand )?thanks\b|thank you\b|thx\b|gg\b|ggwp\b|good (?:game|one)\b"
     r"|well (?:played|done)\b|(?:nice|great|lovely|fun|tough|close) (?:game|one|match)\b|bravo\b"
     r"|congrat\w*|what a game\b|that was (?:great|good|fun|close|nice|a (?:good|great|nice))\b"
@@ -125,12 +125,12 @@ _KIND = re.compile(
     r"|tack\b|obrigad[oa]\b|bedankt\b|dank je\b|ありがとう|お疲れ)[^?]*",
     re.IGNORECASE,
 )
-_OF_OURS = re.compile(
+_TO_THE_SERVER = re.compile(
     r"\b(?:rematch|again|another|delete|account|resign|undo|un\w*|signoff|passw\w*|stop|mails?|emails?"
     r"|letters?|help|server|no more)\b",
     re.IGNORECASE,
 )
-"""Words of somebody who may speak to the server."""
+"""Words that may be meant for the server."""
 
 _AWAY_LATER = re.compile(
     r"(?:i'?(?: a)?m |i(?:'| wi)ll be |we(?:'| a)re )?(?:away|gone|travell?ing|out|not here"
@@ -148,9 +148,9 @@ _FORGOT = re.compile(
     r"|(?:please )?reset (?:my |the )?password|password (?:forgotten|lost|reset)",
     re.IGNORECASE,
 )
-"""All that may be said of a password in plain words: any other word might be one."""
+"""The only sentences about a password that are read, since other words may be the password."""
 _ANSWERS = frozenset({"yes", "confirm", "chat", "message", "move", "password", "queue", "submit"})
-"""Commands of one word that answer something, or say nothing alone."""
+"""Commands of one word that answer a letter or mean nothing alone."""
 
 _NO = frozenset(
     ("no", "nope", "nah", "not", "nein", "non", "nej", "nei", "nee", "não", "nao", "nie")
@@ -159,7 +159,7 @@ _BESIDE_NO = _NO.union(
     ("thanks", "thank", "you", "sorry", "for", "me", "today", "this", "time", "interested", "im"),
     ("danke", "merci", "gracias", "grazie", "tack", "takk", "bedankt", "obrigado", "obrigada"),
 )
-"""Words that may stand beside a no and leave it one."""
+"""Words that may accompany a no."""
 
 _YES = frozenset(
     ("yes", "yep", "yeah", "y", "ok", "okay", "sure", "confirm", "accept", "ja", "jawohl", "oui")
@@ -175,17 +175,17 @@ _BESIDE_YES = _YES.union(
     ("your", "the", "challenge", "game", "invitation", "お願いします"),
     ("bitte", "danke", "gern", "gerne", "merci", "bien", "sûr", "gracias", "grazie"),
 )
-"""Words that may stand beside a yes and take nothing of it away."""
+"""Words that may accompany a yes without limiting it."""
 
 _BUT_WORDS = re.compile(r"[^\w?']+")
-"""Everything but words and question marks: "ok?" asks something."""
+"""All characters except words and question marks, since "ok?" is a question."""
 
 _DIGEST_ON = frozenset({"on", "yes"})
 _MOST_SETTING = 2
 
 
 def meant(text: str) -> str:
-    """The command that a line asks for in plain words, as it would be written; ``""`` = none.
+    """Return the command that a line means in plain words, in its written form; ``""`` for none.
 
     Args:
         text: one line, folded or not.
@@ -205,16 +205,16 @@ def meant(text: str) -> str:
         return f"away from {later[1]}"
     if all(map(setting_name, line.split())):
         return f"prefs {line}"
-    words = weighty(line)
-    said = " ".join(words)
-    if said in IN_REPLY and said not in _ANSWERS:  # "can I undo?"
-        return said
-    page = _SAID.get(" ".join(word for word in words if "@" not in word), "")
-    return _SAID.get(said, "") or _preference(words) or (page if page[:5] == "help " else "")
+    words = meaningful_words(line)
+    phrase = " ".join(words)
+    if phrase in IN_REPLY and phrase not in _ANSWERS:  # "can I undo?"
+        return phrase
+    page = _COMMANDS.get(" ".join(word for word in words if "@" not in word), "")
+    return _COMMANDS.get(phrase, "") or _preference(words) or (page if page[:5] == "help " else "")
 
 
 def says_yes(text: str) -> bool:
-    """Whether a text is a yes and nothing that might take it back."""
+    """Return whether a text is a yes without any reservation."""
     words = _BUT_WORDS.sub(" ", fold(text).lower().replace("why not", "")).split()
     if " ".join(words) in _YES_AS_A_WHOLE:
         return True
@@ -223,25 +223,25 @@ def says_yes(text: str) -> bool:
 
 
 def says_no(text: str) -> bool:
-    """Whether a line is a no and nothing else: "No, thank you." is one, "no problem" is not."""
+    """Return whether a line only says no: "No, thank you." does, "no problem" does not."""
     words = fold(text).lower().replace("'", "").translate(_NO_SIGNS).split()
     return not _NO.isdisjoint(words) and _BESIDE_NO.issuperset(words)
 
 
-def is_kind(text: str) -> bool:
-    """Whether words only thank an opponent, or praise a game: they ask nothing of anybody."""
-    said = fold(text).strip()
-    return _KIND.fullmatch(said) is not None and _OF_OURS.search(said) is None
+def is_praise(text: str) -> bool:
+    """Return whether a text only thanks an opponent or praises a game."""
+    text = fold(text).strip()
+    return _PRAISE.fullmatch(text) is not None and _TO_THE_SERVER.search(text) is None
 
 
-def weighty(line: str) -> list[str]:
-    """The words of a line that say something, in lower case."""
+def meaningful_words(line: str) -> list[str]:
+    """Return the words of a line in lower case, without filler words."""
     plain = (word.strip(".:-+=") for word in _SIGNS.sub(" ", line.lower().replace("'", "")).split())
-    return [word for word in plain if word and word not in _BESIDE]
+    return [word for word in plain if word and word not in _FILLER_WORDS]
 
 
 def _preference(words: list[str]) -> str:
-    """``digest off`` without ``prefs`` in front of it."""
+    """Return the command for ``digest off`` without ``prefs`` in front, ``""`` for none."""
     if len(words) != _MOST_SETTING or words[0] not in SETTINGS - {"accept", "remind", "messages"}:
         return ""
     name, value = words

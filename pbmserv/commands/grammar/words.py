@@ -1,4 +1,4 @@
-"""Cuts a line into words, and says how userids, boards, options and times are written."""
+"""Splits a line into words, and defines the forms of userids, boards, options, times and dates."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pbmserv.engine.types import BOT_USERIDS, value
 from pbmserv.mail import reading_time
 
 
-def _table() -> dict[int, str]:
-    """What `fold` replaces: odd forms of the characters that mean something in a command."""
+def _replacements() -> dict[int, str]:
+    """Return the replacements that `fold` makes for odd forms of characters used in commands."""
     table: dict[int, str] = {}
     for code in range(0xFF01, 0xFF5F):  # full-width ASCII, as Asian keyboards type it
         table[code] = chr(code - 0xFEE0)
@@ -53,8 +53,8 @@ def _table() -> dict[int, str]:
     return table
 
 
-_TABLE = _table()
-# Of a run of blanks only the first can begin the second form, so that a long one is read once.
+_TABLE = _replacements()
+# A run of blanks matches the second form only from its first one, to take linear time.
 _FRENCH = re.compile(
     r"([\u00ab\u2039])[ \u00a0\u202f]+"
     r"|(?<![ \u00a0\u202f])[ \u00a0\u202f]+([\u00bb\u203a])"
@@ -66,11 +66,11 @@ _CLOSING = {mark: re.compile(rf"{mark}(?!\S)") for mark in "\"'"}
 
 @value(frozen=True, slots=True)
 class Word:
-    """One word of a line; it may be a password, so a repr shows nothing.
+    """A word of a line, hidden from `repr` since it may be a password.
 
     Attributes:
-        text: without the quotes that joined it.
-        raw: as it stood in the folded line.
+        text: without the quotes around it.
+        raw: as in the folded line.
     """
 
     text: str = field(repr=False)
@@ -78,23 +78,23 @@ class Word:
 
     @property
     def plain(self) -> str:
-        """In lower case, without the punctuation that people put behind a command."""
+        """The text in lower case, without punctuation at the end."""
         return self.text.lower().rstrip(":,.;!")
 
     @property
     def unclosed(self) -> bool:
-        """Whether it begins with a quote that nothing closes, and so is taken literally."""
+        """Whether the word begins with a quote that is not closed and therefore is literal."""
         return self.raw == self.text and self.raw[:1] in {'"', "'"}
 
 
 POLITE = frozenset({"please", "pls", "plz"})
-"""What people put behind a command, and nobody's userid."""
+"""Polite words behind a command, which are not userids."""
 
-_TOGETHER = {tuple(userid.split("-")): userid for userid in BOT_USERIDS if "-" in userid}
+_BOTS_OF_TWO_WORDS = {tuple(userid.split("-")): userid for userid in BOT_USERIDS if "-" in userid}
 
 
 def without_please(words: Sequence[Word]) -> Sequence[Word]:
-    """The words without a "please" at their end."""
+    """Return the words without a "please" at the end."""
     end = len(words)
     while end and words[end - 1].plain in POLITE:
         end -= 1
@@ -102,24 +102,24 @@ def without_please(words: Sequence[Word]) -> Sequence[Word]:
 
 
 def with_bots(words: Sequence[Word]) -> Sequence[Word]:
-    """The words of a challenge, with "house hard" joined, and without "with" and "the"."""
-    found: list[Word] = []
+    """Join "house hard" in the words of a challenge, and drop "with" and "the"."""
+    kept: list[Word] = []
     for word in words:
-        before = found[-1].plain if found else ""
-        userid = _TOGETHER.get((before, word.plain))
+        before = kept[-1].plain if kept else ""
+        userid = _BOTS_OF_TWO_WORDS.get((before, word.plain))
         if userid is not None:
-            found[-1] = Word(userid, userid)
-        elif word.plain != "the" and (found or word.plain not in {"with", "against"}):
-            found.append(word)
-    return found
+            kept[-1] = Word(userid, userid)
+        elif word.plain != "the" and (kept or word.plain not in {"with", "against"}):
+            kept.append(word)
+    return kept
 
 
 def fold(text: str) -> str:
-    """Plain characters where odd ones mean the same; letters with accents stay.
+    """Replace odd characters by plain ones with the same meaning.
 
-    Typographic quotes and dashes, odd blanks, full-width characters and the
-    multiplication sign become ASCII; invisible characters go; every control
-    character that separates becomes a blank.
+    Typographic quotes and dashes, odd blanks, full-width characters and the multiplication sign
+    become ASCII. Invisible characters are removed. Control characters that separate words become
+    blanks. Letters with accents stay.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -129,27 +129,27 @@ def fold(text: str) -> str:
 
 
 def _is_french(text: str) -> bool:
-    """Whether quotes point outwards; then blanks stand inside of them and mean nothing."""
+    """Return whether quotes point outwards, as in French, where blanks are inside the quotes."""
     return any(0 <= text.find(a) < text.find(b) for a, b in ("\u00ab\u00bb", "\u2039\u203a"))
 
 
 def split(line: str) -> list[Word]:
-    """Return the words of a folded line: blanks separate, single or double quotes join.
+    """Split a line at blanks, except between single or double quotes.
 
-    A quote opens at the start of a word or behind ``=`` and closes before a
-    blank or the end; one that is not closed is an ordinary character.
+    A quote opens at the start of a word or behind ``=``, and closes before a blank or the end. A
+    quote that is not closed is an ordinary character.
 
     Raises:
-        ReadingTooLong: the mail has taken all its time.
+        ReadingTooLong: the mail has used up its reading time.
     """
     reading_time.check()
     line = fold(line)
     if '"' not in line and "'" not in line:
         return [Word(word, word) for word in line.split()]
-    # Each place where a quote can close is found once: a search from every opening quote would take
-    # quadratic time in a line where none closes.
+    # Find all closing quotes once. A search from every opening quote would take quadratic time in a
+    # line where none closes.
     closings = {
-        mark: deque([found.start() for found in closing.finditer(line)])
+        mark: deque([match.start() for match in closing.finditer(line)])
         for mark, closing in _CLOSING.items()
     }
     words: list[Word] = []
@@ -171,12 +171,12 @@ def split(line: str) -> list[Word]:
 
 
 def typed(words: Iterable[str]) -> str:
-    """A line that `split` takes apart into these words."""
-    return " ".join([quoted(one, "'") if " " in one else one for one in words])
+    """Join words into a line that `split` splits into the same words."""
+    return " ".join([quoted(word, "'") if " " in word else word for word in words])
 
 
 def quoted(word: str, mark: str = '"') -> str:
-    """A word as a command line takes it, whatever is in it; *mark*: in these, if that can be."""
+    """Put a word in quotes for a command line, in *mark* unless the word contains it."""
     mark = mark if mark not in word else '"' if mark == "'" else "'"
     return f"{mark}{word}{mark}"
 
@@ -190,14 +190,14 @@ MOST_SHOWN = 20
 MOST_SUBJECTS = 5
 MOST_SETTINGS = 20
 MOST_DAYS = 365
-"""Longest time that a challenge can set."""
+"""The longest time that a challenge may set."""
 SETTINGS = frozenset(
     {"format", "digest", "tz", "timezone", "remind", "accept", "block", "unblock"}
     | {"broadcast", "broadcasts", "labels", "messages", "public", "report"}
 )
-"""Names of preferences; what they may be set to the service knows."""
+"""Names of preferences. The service knows their values."""
 OFF = frozenset({"off", "stop", "end", "cancel", "none", "no"})
-"""What people write to have something no longer."""
+"""Words that switch something off."""
 
 PLAN_WORDS = frozenset({"if", "then", "else", "and", "or", "not"})
 TIMES = ("nagtime", "forfeittime", "totaltime")
@@ -222,7 +222,7 @@ _DATE_WORD = re.compile(
 )
 _MOVE = re.compile(r"[+\-/!?].*|.*[,;].*|[a-z]{1,2}\d{1,2}|\d{1,2}[a-z]{1,2}", re.IGNORECASE)
 _BEGINS = re.compile(r"(?:from|between|starting|beginning)\s+", re.IGNORECASE)
-# A run of blanks is tried from its first one only, else a long run takes the square of its length.
+# A run of blanks matches only from its first one, so that long runs take linear time.
 _TO = re.compile(
     r"(?<!\s)\s+-\s*|-\s*|(?<![\s,])[\s,]+(?:to|and|(?:un)?till?|through|for)\s+", re.IGNORECASE
 )
@@ -231,17 +231,17 @@ _LONGEST_DAYS = 60
 
 
 def slip_of(name: str, among: Iterable[str]) -> str:
-    """The option that a name is the beginning or a slip of; "" = none.
+    """Return the option that a name abbreviates or misspells, ``""`` for none.
 
-    What is put in front turns a word round ("rated", "noclue").
+    The first letter must be right, since a prefix reverses the meaning ("unrated", "noclue").
     """
-    known = [one for one in among if one[:1] == name[:1]]
-    begun = [one for one in known if len(name) >= 3 and one.startswith(name)]
-    return next(iter(begun or get_close_matches(name, known, 1, 0.75)), "")
+    options = [option for option in among if option[:1] == name[:1]]
+    abbreviated = [option for option in options if len(name) >= 3 and option.startswith(name)]
+    return next(iter(abbreviated or get_close_matches(name, options, 1, 0.75)), "")
 
 
 def time_meant(text: str) -> str:
-    """A time that is right, but maybe for a slip in its name, as it is written; "" = none."""
+    """Return a time in its correct form, perhaps with its name corrected; ``""`` for no time."""
     name, _, value = text.lower().lstrip("-").partition("=")
     days = DAYS.fullmatch(value)
     name = name if name in TIMES else slip_of(name, TIMES)
@@ -249,21 +249,22 @@ def time_meant(text: str) -> str:
 
 
 def quotable(word: str) -> str:
-    """The word if it cannot be a password, else nothing."""
+    """Return the word if it is too short for a password, else ``""``."""
     return word if len(word) < SHORTEST_PASSWORD else ""
 
 
 def is_userid(word: str) -> bool:
-    """Whether a word has the form of a userid."""
+    """Return whether a word has the form of a userid."""
     return USERID.fullmatch(word.lower()) is not None
 
 
-def board_ref(found: re.Match[str]) -> BoardRef:
-    return BoardRef(int(found[1]), int(found[2]) if found[2] else None)
+def board_ref(match: re.Match[str]) -> BoardRef:
+    """Return the board of a match of `BOARD`."""
+    return BoardRef(int(match[1]), int(match[2]) if match[2] else None)
 
 
 def harmless(word: str) -> bool:
-    """Whether a word of a command without a password may be shown after a refusal."""
+    """Return whether a refusal may show a word of a command without a password."""
     return (
         len(word) < SHORTEST_PASSWORD
         or USERID.fullmatch(word.lower()) is not None
@@ -273,16 +274,16 @@ def harmless(word: str) -> bool:
 
 
 def is_date(text: str) -> bool:
-    """Whether a text has only words that dates are made of, so that it can be repeated."""
-    words = text.rstrip(".! ").split()  # a sentence's end is none of its words
+    """Return whether a text has only words of dates, so that it can be repeated."""
+    words = text.rstrip(".! ").split()
     return 0 < len(words) <= MOST_DATE_WORDS and all(_DATE_WORD.fullmatch(word) for word in words)
 
 
 def first_and_last_day(text: str) -> tuple[str, str] | None:
-    """The days between which a text lies, as they are written; ``None`` if it has other words.
+    """Return the first and last day of an absence as written, `None` if the text has other words.
 
-    The first is ``""`` where the text is one day ("2 Jan", "for 2 weeks"), the last where it only
-    begins ("from 24 Dec").
+    The first day is ``""`` if the text is only the end ("2 Jan", "for 2 weeks"). The last day is
+    ``""`` if the text is only the beginning ("from 24 Dec").
     """
     if len(text) > _LONGEST_DAYS:
         return None
@@ -290,16 +291,16 @@ def first_and_last_day(text: str) -> tuple[str, str] | None:
     text = text[begins.end() :] if begins else text
     if is_date(text):
         return (text, "") if begins else ("", text)
-    days = ((text[: one.start()], text[one.end() :]) for one in _TO.finditer(text))
-    return next((both for both in days if all(map(is_date, both))), None)
+    splits = ((text[: to.start()], text[to.end() :]) for to in _TO.finditer(text))
+    return next((days for days in splits if all(map(is_date, days))), None)
 
 
 def looks_like_a_move(word: str) -> bool:
-    """Whether a word is rather a move than a password."""
+    """Return whether a word is more likely a move than a password."""
     return _MOVE.fullmatch(word) is not None
 
 
 def setting_name(word: str) -> str:
-    """The preference that ``name=value`` sets, ``""`` if there is none of that name."""
+    """Return the name of the preference that ``name=value`` sets, ``""`` for none."""
     name, equals, _ = word.lower().partition("=")
     return name if equals and name in SETTINGS else ""

@@ -1,1 +1,1 @@
-"""How a whole mail is read: subject, body, replies."""
+"""Reads whole mails: subjects, bodies and replies."""

@@ -1,8 +1,8 @@
-"""Finds the command lines of a body, where reading stops, and what stands below them.
+"""Reads the command lines of a body, and the text for opponents below them.
 
-Below are words for an opponent, and commands that were not read. A command in full is nobody's
-words, since its password would let their reader act for its writer. What else is not passed on the
-service knows (`pbmserv.service.core.words_for_others`).
+A command in full below the end of the reading is not part of that text, since its password would
+let an opponent act for the writer. The service withholds further passages
+(`pbmserv.service.core.words_for_others`).
 """
 
 from __future__ import annotations
@@ -35,40 +35,60 @@ from pbmserv.errors import Misread
 MOST_COMMANDS = 50
 MOST_PROSE = 5
 _FOR_OTHERS = frozenset({playing.SECTION, starting.SECTION})
-"""Sections whose commands may take words along."""
+"""Sections of commands that may carry words for others."""
 
 _HELLO = frozenset(
     {"hi", "hello", "hey", "dear", "hallo", "hola", "salut", "bonjour", "ciao", "moin"}
 )
-_SAYS = _HELLO | {"i", "we", "would", "shall", "let's", "lets", "how", "do", "want", "care"}
+_SENTENCE_WORDS = _HELLO | {
+    "i",
+    "we",
+    "would",
+    "shall",
+    "let's",
+    "lets",
+    "how",
+    "do",
+    "want",
+    "care",
+}
 _MOST_GREETING = 4
-_LEAST_SAID = 3
-"""Words of a line right below a challenge that are for whom it asks; fewer may be a name."""
+_FEWEST_WORDS = 3
+"""Words of a line below a challenge that is a message to the opponent; fewer may be a name."""
 
 MOST_LOOKED_AT = 500
-"""Lines below the end of the reading in which commands are looked for."""
+"""Lines below the end of the reading that are searched for commands."""
 
 
 def read_body(body: str, games: Collection[str], *, announced: bool = False) -> Reading | None:
-    """The commands of a body, one a line, or ``None`` when it has none.
+    """Read the commands of a body, one a line.
 
-    *announced*: the subject says that several commands follow, so it is refused if none does.
+    Args:
+        body: the text of the mail.
+        games: keys of the games of this server.
+        announced: whether the subject says that several commands follow. A body without commands
+            is refused then.
+
+    Returns:
+        The reading, or `None` if the body has no commands and none were announced.
     """
-    found = _Body(body.split("\n"), games, announced=announced)
-    found.read()
-    if not found.lines:
+    reader = _BodyReader(body.split("\n"), games, announced=announced)
+    reader.read()
+    if not reader.lines:
         if not announced:
             return None
-        refused = Misread("no-commands", example="list", stopped=found.stopped_by)
+        refused = Misread("no-commands", example="list", stopped=reader.stopped_by)
         return Reading((Line("multiple", refused),), "", True)
-    return Reading(tuple(found.lines), found.words, multiple=announced or len(found.lines) > 1)
+    return Reading(tuple(reader.lines), reader.words, multiple=announced or len(reader.lines) > 1)
 
 
-class _Body:
-    """A body while it is read, and what was found in it.
+class _BodyReader:
+    """A reader of one body.
 
     Attributes:
-        stopped_by: what ended the reading before the end of the commands; see `NotTried`.
+        lines: the commands.
+        words: the text for opponents.
+        stopped_by: the reason why reading ended early, ``""`` if it did not; see `NotTried`.
     """
 
     def __init__(self, text: Sequence[str], games: Collection[str], *, announced: bool) -> None:
@@ -82,7 +102,7 @@ class _Body:
         self.stopped_by = ""
 
     def read(self) -> None:
-        """Read until one of the rules says stop; what stands below may be words for somebody."""
+        """Read commands until a rule stops the reading, then the text below them."""
         while (line := self._next()) is not None:
             self.stopped_by = self._line(line)
             if self.stopped_by:
@@ -102,7 +122,7 @@ class _Body:
             self.lines += below.not_tried()
 
     def _next(self) -> str | None:
-        """The next line with those that continue it; ``None`` where the commands end."""
+        """Return the next line with its continuation lines, `None` at the end of the commands."""
         while self._at < len(self._text):
             text = fold(self._text[self._at])
             if not text.strip() and self._commands:
@@ -118,7 +138,7 @@ class _Body:
         return None
 
     def _line(self, text: str) -> str:
-        """Take one line in; why to read no further, or ``""``."""
+        """Read one line, and return the reason to stop reading, ``""`` for none."""
         words = words_of(text)
         if not words:
             return ""
@@ -140,7 +160,7 @@ class _Body:
             self._speaks = self._asks or _speaks(head, read)
             self._carries |= head.row is not None and head.row.section in _FOR_OTHERS
         elif self._announced and not _greets(words):
-            self.lines.append(_numbered(not_a_command(words, self._games), words, self._begin))
+            self.lines.append(_labelled(not_a_command(words, self._games), words, self._begin))
             self._speaks = False
         elif self._commands:  # a greeting above the first command needs no answer of its own
             self.lines.append(not_a_command(words, self._games))
@@ -148,20 +168,19 @@ class _Body:
         return "prose" if self._prose >= MOST_PROSE else ""
 
     def _words_follow(self) -> bool:
-        """Whether what was read last carries words, and no command stands right below it."""
+        """Return whether words for others follow the last command instead of a command."""
         if not self._speaks:
             return False
         words = words_of(fold(self._text[self._at])) if self._at < len(self._text) else []
         if not words or is_stop(words):
             return False
-        if self._asks and (self._announced or len(words) < _LEAST_SAID):
+        if self._asks and (self._announced or len(words) < _FEWEST_WORDS):
             return False
         head = find_head(words, self._games)
-        return head is None or (head.row is None and words[0].plain.strip(",.!") in _SAYS)
+        return head is None or (head.row is None and words[0].plain.strip(",.!") in _SENTENCE_WORDS)
 
     def _list_the_rest(self, why: str) -> None:
-        """Name the commands that stand below the line at which the reading stopped; where all
-        lines should be commands, each of them."""
+        """List the commands below the end of the reading, or all lines if they were announced."""
         rest: list[Line] = []
         for _ in range(MOST_LOOKED_AT):
             line = self._next()
@@ -172,12 +191,12 @@ class _Body:
             if head is not None:
                 rest.append(Line(short(head, words), NotTried(why)))
             elif words and self._announced and why != "stop":
-                rest.append(Line(_named(words, self._begin), NotTried(why)))
+                rest.append(Line(_line_label(words, self._begin), NotTried(why)))
         self.lines += _first_of(rest, why)
 
     def _list_below(self) -> None:
-        """Name the commands below a blank line, where they are nobody's words, either."""
-        found: list[Line] = []
+        """List the commands below a blank line that no command carries as words for others."""
+        lines: list[Line] = []
         for text in self._text[self._words_at : self._words_at + MOST_LOOKED_AT]:
             line = fold(text)
             if is_signature(line) or line.lstrip().startswith(">"):
@@ -185,65 +204,69 @@ class _Body:
             words = words_of(line)
             head = _command(words, self._games)
             if head is not None:
-                found.append(Line(short(head, words), NotTried("blank")))
-        self.lines += _first_of(found, "blank")
+                lines.append(Line(short(head, words), NotTried("blank")))
+        self.lines += _first_of(lines, "blank")
 
 
 def _command(words: Sequence[Word], games: Collection[str]) -> Head | None:
-    """The head of a line that names a command which can be carried out."""
+    """Return the head of a line that names a command, `None` for other lines."""
     head = find_command(words, games) if words else None
-    return head if head is not None and head.row is not None and head.row.asks else None
+    return head if head is not None and head.row is not None and head.row.command else None
 
 
 def _first_of(lines: Sequence[Line], why: str) -> list[Line]:
-    """The first lines that are not tried, and how many there are more."""
+    """Return the first lines that are not tried, and one line that counts the others."""
     more = len(lines) - MOST_NOT_TRIED
     rest = [Line(REST, NotTried(why, more))] if more > 0 else []
     return [*lines[:MOST_NOT_TRIED], *rest]
 
 
 def _greets(words: Sequence[Word]) -> bool:
-    """Whether a line only says hello, so that nobody misses it in an answer."""
+    """Return whether a line only says hello and needs no answer."""
     return len(words) <= _MOST_GREETING and words[0].plain in _HELLO
 
 
-def _named(words: Sequence[Word], at: int) -> str:
-    """A line that is no command, by its number and by what of it can be no password."""
+def _line_label(words: Sequence[Word], at: int) -> str:
+    """Return the number of a line and those of its words that cannot be a password."""
     shown = [word.raw if word.plain in BY_NAME else quotable(word.text) or REST for word in words]
-    told = [
+    without_repeats = [
         word for n, word in enumerate(shown[:6]) if n == 0 or (word, REST) != (REST, shown[n - 1])
     ]
-    return f"line {at + 1}: {' '.join(told)}"
+    return f"line {at + 1}: {' '.join(without_repeats)}"
 
 
-def _numbered(line: Line, words: Sequence[Word], at: int) -> Line:
-    """A line that is no command, under the name by which its writer finds it."""
+def _labelled(line: Line, words: Sequence[Word], at: int) -> Line:
+    """Return the refusal of a line with an echo by which its writer finds the line."""
     again = line.again
     if again is None:
-        return replace(line, echo=_named(words, at))
+        return replace(line, echo=_line_label(words, at))
     return replace(
         line,
-        echo=_named(words, at),
-        again=lambda sender: replace(again(sender), echo=_named(words, at)),
+        echo=_line_label(words, at),
+        again=lambda sender: replace(again(sender), echo=_line_label(words, at)),
     )
 
 
 def _speaks(head: Head, read: Line) -> bool:
-    """Whether a command was read that has words for others below it."""
+    """Return whether a command was read that carries words for others."""
     row = head.row
     if row is None or Trait.WORDS not in row.traits:
         return False
-    others = (one() for one in (read.unsaid, read.unnamed) if one is not None)
-    return isinstance(read.asked, Command) or any(others)
+    readings = (reading() for reading in (read.unsaid, read.unnamed) if reading is not None)
+    return isinstance(read.asked, Command) or any(readings)
 
 
 def is_stop(words: Sequence[Word]) -> bool:
-    """Whether a line says that nothing below it is to be read."""
+    """Return whether a line ends the reading."""
     return words[0].text.lower().rstrip(",.;!") in STOPS
 
 
 def continued(lines: Sequence[str], at: int) -> tuple[int, str]:
-    """A line with those below it that are indented further, and the place behind them."""
+    """Join a line with the following lines that are indented further.
+
+    Returns:
+        The index of the next line, and the text.
+    """
     first = fold(lines[at])
     indent = len(first) - len(first.lstrip())
     parts = [first.strip()]
@@ -260,27 +283,28 @@ def continued(lines: Sequence[str], at: int) -> tuple[int, str]:
 
 LONGEST_WORDS = 4_000
 MOST_LINES = 500
-"""Lines of words that are passed on."""
+"""Lines of words for others."""
 MOST_NOT_TRIED = 10
-"""Commands below the end of the reading that are listed one by one."""
+"""Commands that are listed one by one although they were not tried."""
 
 _MARKS = " \t>|#*\u2022-\"'"
-"""What may stand in front of a command that is quoted or listed."""
+"""Characters in front of a command that is quoted or part of a list."""
 
 
 def is_signature(line: str) -> bool:
-    """Whether the line is the mark above a signature (RFC 3676 section 4.3)."""
+    """Return whether a line is the separator above a signature (RFC 3676 section 4.3)."""
     return line.rstrip() == "--"
 
 
 class Below:
-    """The lines of a body from some place on, read once.
+    """The lines of a body below its commands: words for others, and commands that are not tried.
 
     Args:
         lines: all lines of the body.
-        begin: the first of them that is below the commands.
-        known: what has been carried out already; people write it into subject and body.
-        why: what is said of commands in these lines; see `NotTried`.
+        begin: index of the first line below the commands.
+        games: keys of the games of this server.
+        known: the command of the subject, which people repeat in the body.
+        why: the reason given for commands in these lines; see `NotTried`.
     """
 
     def __init__(
@@ -311,25 +335,25 @@ class Below:
             room -= len(line.strip())
 
     def leave_out(self, at: int, text: str) -> None:
-        """Pass a line on to nobody, but say that it was not tried."""
-        self._kept = [one for one in self._kept if one[0] != at]
+        """Report a line as not tried instead of passing it on."""
+        self._kept = [(index, line) for index, line in self._kept if index != at]
         self._commands.append((at, Line(text, NotTried("apart"))))
 
     def words(self, begin: int = 0) -> str:
-        """The text for an opponent in the lines from *begin* on."""
+        """Return the text for opponents in the lines from *begin* on."""
         text = "\n".join([line for at, line in self._kept if at >= begin])
         return text.strip()[:LONGEST_WORDS].rstrip()
 
     def not_tried(self, begin: int = 0) -> tuple[Line, ...]:
-        """Commands in full among the lines from *begin* on, which are no words for anybody."""
+        """Return the commands in full in the lines from *begin* on."""
         if not self._commands:
             return ()
-        found = [line for at, line in sorted(self._commands, key=itemgetter(0)) if at >= begin]
-        return tuple(_first_of(found, self._why))
+        commands = sorted(self._commands, key=itemgetter(0))
+        return tuple(_first_of([line for at, line in commands if at >= begin], self._why))
 
 
 def short(head: Head, words: Sequence[Word]) -> str:
-    """A command without its arguments, some of which may be passwords; boards are none."""
+    """Return the name of a command, and its arguments if they are boards and not secret."""
     assert head.row is not None
     name = f"{head.front} {head.row.name}" if head.front else head.row.name
     behind = words[head.rest :]
@@ -339,7 +363,7 @@ def short(head: Head, words: Sequence[Word]) -> str:
 
 
 def in_full(line: str, games: Collection[str]) -> str | None:
-    """How a line is named that is a command as it stands in a subject; ``None`` for words."""
+    """Return the short form of a line that is a command in full, `None` for other lines."""
     text = fold(line).lstrip(_MARKS)
     label, _, behind = text.partition(":")
     words = words_of(behind if label.lower() == "subject" else text)
@@ -351,7 +375,7 @@ def in_full(line: str, games: Collection[str]) -> str | None:
     if Kind.BOARD in kinds and len(words) == 2 and is_number(words[1].text):  # "accept 12"
         return f"{head.row.name} {words[1].text}"
     if Kind.NEW_PASSWORD in kinds:
-        is_one = len(rest) >= head.row.least
+        is_one = len(rest) >= head.row.min_words
     elif head.row.secrets:
         is_one = has_credentials(head.row, rest, named=bool(head.front))
     else:  # "Blackbox rules are great" is none

@@ -1,4 +1,4 @@
-"""Turns a mail's subject and new text into the commands it asks for."""
+"""Reads the commands of a mail from its subject and new text."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from pbmserv.commands.reading.replies import (
     EMPTY_REPLY,
     LONGEST_ECHO,
     MOVES,
-    NAMES,
-    in_words,
+    is_command_name,
     is_full_form,
     moves,
+    read_words,
 )
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, MULTIPLE, STOPS
 from pbmserv.commands.table.looking import Games, Help, ListGames
@@ -55,7 +55,7 @@ _MOST_TOP = 5
 """Lines of a reply that may be a command or a move."""
 
 _FRONT = re.compile(
-    # A list's tag, or what mail programs put before a subject, in their users' languages.
+    # The tag of a mailing list, or a prefix of mail programs in several languages.
     r"\s*(?:\[[^\[\]]{0,80}\]|\*{2,}\s?spam\s?\*{2,}"
     r"|(?:re|r|fwd?|fw|i|aw|wg|antw|antwort|sv|vs|vb|vl|tr|rv|res|enc|rif|odp|pd|ynt|ilt|bls|trs"
     r"|doorst|atb|va|ref|subject|betreff)\s{0,3}(?:\[\d{1,4}\]|\(\d{1,4}\)|\^\d{1,4})?\s{0,3}:)",
@@ -69,7 +69,7 @@ UNREAD = {
     "no-text": "(a mail without text)",
     "too-long": "(a mail that takes too long to read)",
 }
-"""What the answer says was read of a mail that could not be."""
+"""Echoes of mails that cannot be read, by reason."""
 
 
 def read(
@@ -81,68 +81,70 @@ def read(
     tray: bool = False,
     plainly: bool = False,
 ) -> Reading:
-    """All that a mail asks for, by section 3 of the command language; never raises.
+    """Read all commands of a mail. Every mail has a reading; nothing is raised.
 
     Args:
-        subject: as it came, decoded, in one line.
-        body: the new text: what a reply quotes and its signature taken away.
-        games: keys of the games this server has, in lower case.
-        reply: the mail came to the reply address of a letter, so the address
-            says who speaks and of which board, and the subject says nothing.
-        tray: that letter is the one mail a day, which speaks of several boards.
-        plainly: that letter asks nothing; see `read_reply`.
+        subject: decoded, in one line.
+        body: the new text, without quoted text and signature.
+        games: keys of the games of this server, in lower case.
+        reply: whether the mail answers a letter. Then the address tells the player and the board,
+            and the subject is ignored.
+        tray: whether that letter is a digest of several boards.
+        plainly: whether that letter asks nothing; see `read_reply`.
     """
     if reply:
         lines = body.split("\n")
-        if tray and len([line for line in lines if _BEHIND.fullmatch(line)]) > 1:
-            lines = [_BEHIND.sub(r"\2: \1", line) for line in lines]
+        if tray and len([line for line in lines if _BOARD_BEHIND.fullmatch(line)]) > 1:
+            lines = [_BOARD_BEHIND.sub(r"\2: \1", line) for line in lines]
         top = _top_lines(lines)
-        # Behind a digest "412 5" has a board in front, and a greeting may stand above the first
-        # such line. Else only "412: 5" or "#412 5" does, in the first line.
+        # In reply to a digest, "412 5" names a board, perhaps below a greeting. In other replies
+        # only "412: 5" or "#412 5" in the first line does.
         for at, line in top if tray else top[:1]:
             if not line.isalnum() and _board_in_front(line, games, surely=not tray):
                 return Reading(tuple(_Tray(lines[at:], games).read()), multiple=True)
         return _of_reply(lines, top, games, plainly=plainly)
     text = clean_subject(subject)
-    if text != fold(subject).strip():  # "Fwd: resign 12" is what somebody else has written
-        return _all_named(_of_line(text, body, games, answers=True))
+    if text != fold(subject).strip():  # somebody else may have written "Fwd: resign 12"
+        return _without_unnamed(_of_line(text, body, games, answers=True))
     return _of_line(text, body, games, answers=False)
 
 
 def clean_subject(subject: str) -> str:
-    """A subject, folded, without ``Re:``, ``AW:``, ``[list tags]`` and the like in front."""
+    """Return a folded subject without ``Re:``, ``AW:``, ``[list tags]`` and similar prefixes."""
     subject = fold(subject)
     at = 0
-    while found := _FRONT.match(subject, at):
-        at = found.end()
+    while prefix := _FRONT.match(subject, at):
+        at = prefix.end()
     return subject[at:].strip()
 
 
 def _top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
-    """The first non-blank lines, folded, with their places; none from below a signature."""
-    found: list[tuple[int, str]] = []
+    """Return the first non-blank lines above a signature, folded, with their indices."""
+    top: list[tuple[int, str]] = []
     for place, line in enumerate(lines):
         text = fold(line).strip()
         if text == "--" or text.startswith(">"):
             break
         if text:
-            found.append((place, text[:LONGEST_LINE]))
-            if len(found) == _MOST_TOP:
+            top.append((place, text[:LONGEST_LINE]))
+            if len(top) == _MOST_TOP:
                 break
-    return found
+    return top
 
 
-def _all_named(reading: Reading) -> Reading:
-    """The same where each line must say who writes."""
-    return replace(reading, lines=tuple(replace(one, unnamed=None) for one in reading.lines))
+def _without_unnamed(reading: Reading) -> Reading:
+    """Return a reading in which each line must name its writer."""
+    return replace(reading, lines=tuple(replace(line, unnamed=None) for line in reading.lines))
 
 
 def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> Reading:
-    """What a mail that is no reply to a letter asks for.
+    """Read a mail that does not answer a letter.
 
     Args:
-        text: its subject, without what stands in front of it.
-        answers: something did, such as "Re:".
+        text: the subject without its prefixes.
+        body: the new text.
+        games: keys of the games of this server.
+        answers: whether the subject had a prefix such as "Re:".
     """
     words = words_of(text)
     if not words or words[0].text.lower() in MULTIPLE | STOPS:
@@ -155,15 +157,15 @@ def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> 
             return read_in_body
         if answers:
             return _nothing(body, games)
-        said = in_plain_words(text, games) or in_plain_words(body, games)
-        return Reading((said or not_a_command(words, games),))
+        plain = in_plain_words(text, games) or in_plain_words(body, games)
+        return Reading((plain or not_a_command(words, games),))
     line = read_line(words, head, len(text), games)
     is_doubtful = isinstance(line.asked, PlayerError) or line.who is not None
     if is_doubtful and not answers and head.row is not None:
         line = in_plain_words(text, games, instead=head.row, of=line) or line
     if isinstance(line.asked, PlayerError) or (answers and isinstance(line.asked, Help | Games)):
-        # "Move for Bob" is a subject in English: a command in full below it goes first. So does
-        # any below "Re: Games of alice", which was the subject of a letter from here.
+        # "Move for Bob" is an English subject, so that a command in full in the body counts. So
+        # does any command below "Re: Games of alice", the subject of one of our letters.
         read_in_body = read_body(body, games)
         if read_in_body is not None and _is_meant(read_in_body.lines[0], answers=answers):
             return read_in_body
@@ -174,13 +176,13 @@ def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> 
 
 
 def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> Reading:
-    """What a reply asks for.
+    """Read a reply to a letter.
 
     Args:
-        body: its new text.
-        games: keys of the games this server has.
-        plainly: the letter that is answered asks nothing, so its reader may ask for a command
-            in plain words: "I give up".
+        body: the new text.
+        games: keys of the games of this server.
+        plainly: whether the letter asks nothing, so that the reply may be a command in plain words
+            such as "I give up".
     """
     lines = body.split("\n")
     return _of_reply(lines, _top_lines(lines), games, plainly=plainly)
@@ -189,23 +191,23 @@ def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> R
 def _of_reply(
     lines: Sequence[str], top: Sequence[tuple[int, str]], games: Collection[str], *, plainly: bool
 ) -> Reading:
-    """As `read_reply`. *top*: what `_top_lines` finds in the lines."""
+    """Read the lines of a reply; *top* is the result of `_top_lines`."""
     if not top:
         return Reading((EMPTY_REPLY,))
     place, text = top[0]
-    # Most replies begin with a move, which is no word that could name a command or a game.
+    # Most replies begin with a move, which needs no search for a command.
     word = text.lower()
-    if " " in text or not MOVES.fullmatch(text) or word in NAMES or word in games:
+    if " " in text or not MOVES.fullmatch(text) or is_command_name(word) or word in games:
         words = words_of(text)
         if not words:
             return Reading((EMPTY_REPLY,))
         # "Challenge accepted!" is a yes.
         full = is_full_form(words, games) and not plain_words.says_yes(text)
-        found = read_body("\n".join(lines), games) if full else None
-        found = found or in_words(words, lines, top, games, plainly=plainly)
-        if found is not None:
-            return found
-    if place == len(lines) - 1 and " " not in text:  # as nearly all of them
+        reading = read_body("\n".join(lines), games) if full else None
+        reading = reading or read_words(words, lines, top, games, plainly=plainly)
+        if reading is not None:
+            return reading
+    if place == len(lines) - 1 and " " not in text:  # as in most replies
         return Reading((Line(text[:LONGEST_ECHO], ReplyMove((text,), ("",))),))
     below = Below(lines, place + 1, games)
     move = moves(top, below, lines, games)
@@ -213,10 +215,10 @@ def _of_reply(
 
 
 def read_message(body: str, games: Collection[str]) -> Reading:
-    """What a reply to a message asks for; words for its writer are a `Chat`.
+    """Read a reply to a message of a player.
 
-    A command is one whose first line is a command in full, as it would stand in a subject;
-    ``multiple`` with commands below it; or a mail of just one word that a reply may consist of.
+    The reply is a `Chat` to that player, except if its first line is a command in full, if it is
+    ``multiple`` with commands below, or if the mail is one word that is a command of replies.
     """
     lines = body.split("\n")
     top = _top_lines(lines)
@@ -225,13 +227,13 @@ def read_message(body: str, games: Collection[str]) -> Reading:
     words = words_of(top[0][1])
     first = words[0].plain if words else ""
     if len(words) == 1 and first in MULTIPLE:
-        found = read_body("\n".join(lines[top[0][0] + 1 :]), games, announced=True)
-        if found is not None:
-            return found
+        reading = read_body("\n".join(lines[top[0][0] + 1 :]), games, announced=True)
+        if reading is not None:
+            return reading
     if words and (in_full(top[0][1], games) or is_full_form(words, games)):
-        found = read_body(body, games)
-        if found is not None:
-            return found
+        reading = read_body(body, games)
+        if reading is not None:
+            return reading
     row = IN_REPLY.get(" ".join(word.text.lower() for word in words).rstrip(".!"))
     if row is not None and Trait.TALK not in row.traits and (len(top) == 1 or row.name == "chat"):
         return read_reply(body, games)
@@ -242,19 +244,22 @@ def read_message(body: str, games: Collection[str]) -> Reading:
 
 
 def unread(why: str) -> Reading:
-    """The reading of a mail whose text could not be read: one refusal, whatever its subject says.
+    """Return the refusal of a mail whose text could not be read.
 
     Args:
-        why: ``Mail.unread``.
+        why: the reason, from ``Mail.unread``.
     """
     return Reading((Line(UNREAD[why], Misread(f"mail-{why}")),))
 
 
 def _is_of_a_letter(words: Sequence[Word], head: Head, line: Line, *, empty: bool) -> bool:
-    """Whether a subject behind "Re:" is one of our letters', such as "Blackbox: the best scores".
+    """Return whether a subject behind "Re:" is of one of our letters: "Blackbox: the best scores".
 
     Args:
-        empty: nothing stands below it; then what names a command is what its writer has to say.
+        words: the words of the subject.
+        head: its head.
+        line: its reading.
+        empty: whether the body is empty, so that a command in the subject must be meant.
     """
     if empty:
         return head.row is None and not head.suggestion
@@ -266,8 +271,8 @@ def _is_of_a_letter(words: Sequence[Word], head: Head, line: Line, *, empty: boo
 
 
 def _is_meant(line: Line, *, answers: bool) -> bool:
-    """Whether a body's first line was surely written as a command, not as chat."""
-    if answers:  # a command with a slip in it, too, rather than what a letter's subject is not
+    """Return whether the first line of a body is surely meant as a command."""
+    if answers:  # also a command with a mistake, rather than the subject of our letter
         return not isinstance(line.asked, PlayerError) or line.asked.refusal.code != "not-a-command"
     if isinstance(line.asked, PlayerError):
         return False
@@ -277,12 +282,12 @@ def _is_meant(line: Line, *, answers: bool) -> bool:
 
 
 def _nothing(body: str, games: Collection[str]) -> Reading:
-    """What a mail without any command reads as."""
+    """Return the reading of a mail without commands."""
     text = body.strip()
     if not text:
         return Reading((EMPTY,))
-    if said := in_plain_words(text, games):
-        return Reading((said,))
+    if line := in_plain_words(text, games):
+        return Reading((line,))
     words = words_of(text)
     head = spoken_challenge(words, games)
     read = read_line(words, head, len(text), games) if head else not_a_command(words, games)
@@ -290,13 +295,13 @@ def _nothing(body: str, games: Collection[str]) -> Reading:
 
 
 _SURE = re.compile(r"#?(\d{1,9})\s*:(?!\d|-?[()]+[\s.!]*$)\s*(\S.*)|#(\d{1,9})\s+(\S.*)", re.ASCII)
-"""A board in front of what is for it, as in "412: g"; "12 :)" is port 12, and a smile."""
+"""A line that surely names a board, "412: g"; "12 :)" is port 12 and a smile."""
 
-_BEHIND = re.compile(
+_BOARD_BEHIND = re.compile(
     r"\A\s*(accept|reject|decline|resign|solve|show)\s+(?:board\s+)?#?(\d{1,9})[\s.!]*\Z",
     re.ASCII | re.IGNORECASE,
 )
-"""A board behind what is for it; several such lines are one for each board: "accept 412"."""
+"""A command with its board behind, "accept 412", of which a reply to a digest may have several."""
 
 _LIKELY = re.compile(
     r"(?:board\s+)?#?(\d{1,9})(?:\s*[:.)]|\s+[-\u2013]\s+(?=\d)|\s)\s*(\S.*)()()",
@@ -305,7 +310,7 @@ _LIKELY = re.compile(
 
 
 def _board_in_front(line: str, games: Collection[str], *, surely: bool) -> re.Match[str] | None:
-    """A line with a board in front, perhaps under the name it has in letters: "Blackbox 412: g"."""
+    """Match a line with a board in front, perhaps as in our letters: "Blackbox 412: g"."""
     name, _, rest = line.partition(" ")
     if (name.lower() in games or name.lower() in {"board", "game"}) and _SURE.fullmatch(rest):
         line = rest
@@ -313,16 +318,16 @@ def _board_in_front(line: str, games: Collection[str], *, surely: bool) -> re.Ma
 
 
 class _Tray:
-    """The lines of a reply to a digest while they are read."""
+    """A reader of a reply to a digest."""
 
     def __init__(self, text: Sequence[str], games: Collection[str]) -> None:
         self._text = text
         self._games = games
-        self._found: list[Line] = []
+        self._lines: list[Line] = []
         self._prose = 0
 
     def read(self) -> list[Line]:
-        """All lines until a signature, quoted text, or words below a blank line."""
+        """Read all lines down to a signature, quoted text, or words below a blank line."""
         at, blank = 0, False
         while at < len(self._text):
             text = fold(self._text[at]).strip()
@@ -343,37 +348,38 @@ class _Tray:
             if self._prose == MOST_PROSE:
                 self._list_the_rest(self._text[at:], "prose")
                 break
-            if len(self._found) == MOST_COMMANDS:
+            if len(self._lines) == MOST_COMMANDS:
                 self._list_the_rest(self._text[at:], "limit")
                 break
-        return self._found
+        return self._lines
 
     def _line(self, text: str) -> None:
         numbered = _board_in_front(text[:LONGEST_LINE], self._games, surely=False)
         board = int(numbered[1]) if numbered else 0
         if numbered is None or not board or _SURE.fullmatch(numbered[2]):
             self._prose += 1
-            self._found.append(Line(REST, Misread("tray-line", example="412: g,+b2")))
+            self._lines.append(Line(REST, Misread("tray-line", example="412: g,+b2")))
             return
         inner = read_reply(numbered[2], self._games, plainly=True)
         line = inner.lines[0]
         echo = f"{board}: {line.echo}"
         asked = line.asked
         if isinstance(asked, PlayerError) or BLANK in line.echo:
-            self._found.append(Line(echo, asked))  # with a password it says all by itself
+            self._lines.append(Line(echo, asked))  # with a password the line needs no board
         else:
-            self._found.append(Line(echo, TrayReply(board, numbered[2])))
+            self._lines.append(Line(echo, TrayReply(board, numbered[2])))
 
     def _list_the_rest(self, lines: Sequence[str], why: str) -> None:
+        """List the boards of lines that are not tried."""
         boards = []
         for line in lines:
             text = fold(line).strip()
             if is_signature(text) or text.startswith(">"):
                 break
-            # Among words for nobody "2 of us" is no line for board 2.
-            found = _board_in_front(text[:LONGEST_LINE], self._games, surely=why == "words")
-            if found:
-                boards.append(Line(f"{found[1] or found[3]}: {REST}", NotTried(why)))
-        self._found += boards[:MOST_NOT_TRIED]
+            # Among other words, "2 of us" is not a line for board 2.
+            numbered = _board_in_front(text[:LONGEST_LINE], self._games, surely=why == "words")
+            if numbered:
+                boards.append(Line(f"{numbered[1] or numbered[3]}: {REST}", NotTried(why)))
+        self._lines += boards[:MOST_NOT_TRIED]
         if len(boards) > MOST_NOT_TRIED:
-            self._found.append(Line(REST, NotTried(why, len(boards) - MOST_NOT_TRIED)))
+            self._lines.append(Line(REST, NotTried(why, len(boards) - MOST_NOT_TRIED)))

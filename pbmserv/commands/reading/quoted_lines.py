@@ -1,9 +1,9 @@
-"""Tells which lines of somebody's words stand in letters of ours, whatever quoted them.
+"""Finds lines of a mail that quote one of our letters, however the mail program quotes.
 
-Mail programs mark a quoted letter in many ways, wrap it anew, or make one line or plain text of its
-HTML. So blanks, marks and letter case count for nothing here, and the end of a line means nothing.
-What could tell a cell is left out where it is only likely that it is quoted: a lost remark is a
-nuisance, a told atom is a lost game.
+Mail programs mark a quoted letter in many ways, wrap it again, or turn its HTML into one line or
+plain text. Therefore blanks, punctuation, letter case and line ends are ignored. A line that may
+reveal a cell is left out even if it is only likely to be quoted: a lost remark is a nuisance, but
+a revealed atom is a lost game.
 """
 
 from __future__ import annotations
@@ -15,21 +15,20 @@ from collections.abc import Iterable, Sequence
 from pbmserv.commands.grammar.words import fold
 
 SURE = 12
-"""Characters of a whole line that also stand in a letter, and then hardly by chance."""
+"""Characters of a whole line that is also in a letter, hardly by chance."""
 
 RUN = 20
-"""Characters in a row that a line of one's own hardly has in common with a letter."""
+"""Characters in a row that an original line hardly shares with a letter."""
 
 LONG_RUN = 40
-"""Characters in a row that show a quoted letter however long the rest of their line is."""
+"""Characters in a row that show a quoted letter however long the line is."""
 
 _FEWEST_BARS = 3
 _BARS = str.maketrans(dict.fromkeys("\u00a6\u2502\u2503\u2551\uff5c", "|"))
 _MARKS = "-=+|_.:;,#%@?! \t"
 _CELL = re.compile(r"(?<![^\W_])(?:[a-z]{1,2}[0-9]{1,2}|[0-9]{1,2}[a-z]{1,2})(?![^\W_])")
 _GAPS = re.compile(r"[\s,;.:/+!?*()\[\]-]+")
-# What is between the tags of a style or title ends before the next such tag, so that no character
-# is looked at more than a few times.
+# The content of a style or title ends before the next such tag, so that matching is linear.
 _TAG = re.compile(
     r"<(?:style|title)\b[^<]*(?:<(?!/?(?:style|title)\b)[^<]*)*</(?:style|title)>|<[^<>]*>",
     re.IGNORECASE,
@@ -37,24 +36,24 @@ _TAG = re.compile(
 
 
 def bare(markup: str) -> str:
-    """Markup without its tags; entities have been replaced before or stay as they are."""
+    """Return markup without its tags. Entities stay as they are."""
     return _TAG.sub(" ", markup)
 
 
 def plain(text: str) -> str:
-    """The letters and digits of a text, which no mail program takes away."""
+    """Return the letters and digits of a text, which all mail programs keep."""
     folded = unicodedata.normalize("NFKC", fold(text)).casefold()
     return "".join(filter(str.isalnum, folded))
 
 
 class Quoted:
-    """Letters of ours that somebody may quote.
+    """Letters of ours that a mail may quote.
 
     Args:
-        letters: their texts, in every form in which they were sent, without what people say.
-        said: what other people say in them. Such a line may be said again ("Good luck!"),
-            if nothing else of the letter stands beside it.
-        own: what their reader has said before, and may say again in any case.
+        letters: their texts in each form in which they were sent, without messages of players.
+        said: messages of other players in them. A mail may repeat one ("Good luck!") if it quotes
+            nothing else of the letter.
+        own: earlier messages of the sender, who may repeat them in any case.
     """
 
     def __init__(
@@ -67,8 +66,8 @@ class Quoted:
         self._own = {plain(line) for text in own for line in text.splitlines()} - {""}
         self._runs = {self._all[at : at + RUN] for at in range(len(self._all) - RUN + 1)}
 
-    def places(self, lines: Sequence[str]) -> set[int]:
-        """The places of lines that are a letter's, or that draw a board or list its cells."""
+    def quoted_places(self, lines: Sequence[str]) -> set[int]:
+        """Return the indices of lines that quote a letter, draw a board or list cells."""
         doubtful = [(at, line) for at, line in enumerate(lines) if plain(line) not in self._own]
         sure = {at for at, line in doubtful if self._is_sure(line)}
         if not sure:
@@ -87,7 +86,7 @@ class Quoted:
         return run >= LONG_RUN or 2 * run >= len(text) or not self._cells.isdisjoint(_cells(line))
 
     def _longest_run(self, text: str) -> int:
-        """The most characters in a row that stand in a letter, as far as they reach `RUN`."""
+        """Return the length of the longest quoted run, 0 if it is shorter than `RUN`."""
         longest = run = 0
         for at in range(len(text) - RUN + 1):
             run = run + 1 if text[at : at + RUN] in self._runs else 0
@@ -95,25 +94,25 @@ class Quoted:
         return longest + RUN - 1 if longest else 0
 
     def _is_its_cell(self, line: str) -> bool:
-        """Whether a line is just a cell that a letter names."""
+        """Return whether a line is only a cell that a letter names."""
         words = _GAPS.sub(" ", fold(line).casefold()).split()
         return len(words) == 1 and words[0] in self._cells
 
     def _is_likely(self, line: str) -> bool:
-        """Whether a line stands in a letter, or tells a cell of it, where others surely do."""
+        """Return whether a line is likely quoted, given that another line surely is."""
         text = plain(line)
         if not text:
-            return bool(line.strip())  # marks of a drawing, or of a quote
+            return bool(line.strip())  # part of a drawing, or a quote sign
         return text in self._all or text in self._said or not self._cells.isdisjoint(_cells(line))
 
 
 def _cells(text: str) -> set[str]:
-    """The words of a text that may name a cell, such as ``b2``."""
+    """Return the words of a text that may name a cell, such as ``b2``."""
     return set(_CELL.findall(unicodedata.normalize("NFKC", fold(text)).casefold()))
 
 
 def _is_drawn(line: str) -> bool:
-    """Whether a line is one of a board's drawing."""
+    """Return whether a line is part of the drawing of a board."""
     text = line.translate(_BARS)
     if text.count("|") < _FEWEST_BARS:
         return False
@@ -121,7 +120,7 @@ def _is_drawn(line: str) -> bool:
 
 
 def _lists_cells(line: str) -> bool:
-    """Whether a line has several cells and nothing else."""
+    """Return whether a line consists of several cells."""
     words = _GAPS.sub(" ", fold(line).casefold()).split()
     cells = [word for word in words if _CELL.fullmatch(word)]
     return len(cells) > 1 and len(cells) >= len(words) - words.count("and")

@@ -1,5 +1,4 @@
-"""What the words of a reply to one of our letters ask for; its address says who speaks and of which
-board."""
+"""Reads a reply to one of our letters, whose address tells the player and the board."""
 
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ from pbmserv.commands.grammar.command_names import (
     is_number,
     spoken_challenge,
 )
-from pbmserv.commands.grammar.line import REST, read_arguments, read_line, tidied, words_of
+from pbmserv.commands.grammar.line import REST, read_arguments, read_line, without_filler, words_of
 from pbmserv.commands.grammar.words import Word
 from pbmserv.commands.reading.bodies import Below, is_signature, read_body
-from pbmserv.commands.table.catalogue import BY_NAME, BY_SLIP, IN_REPLY, WHICH
+from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, WHICH, command_meant
 from pbmserv.commands.table.looking import Games, ShowAs
 from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat
@@ -30,26 +29,25 @@ from pbmserv.errors import Misread, PlayerError
 LONGEST_ECHO = 200
 
 EMPTY_REPLY = Line("(an empty reply)", Yes(unsaid=True))
-"""What a reply with nothing in it is read as."""
+"""The reading of an empty reply."""
 
 _EXACT = {"check": re.compile(r"\S{1,3}"), "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?")}
-"""Arguments that no sentence has behind these commands: a port, or a kind of board. "check this"
-is a sentence."""
+"""Arguments that show a command and not a sentence: a port, or a kind of board.
 
-_POLITE = frozenset(
+"check this" may be a sentence."""
+
+_FILLER_WORDS = frozenset(
     ("please", "pls", "thanks", "now", "it", "that", "this", "the", "my", "last", "move", "again")
 )
-"""Words behind a command of one word that change nothing about it."""
+"""Words behind a command that do not change its meaning."""
 
 MOVES = re.compile(
     r"(?:[+/!\-]?[a-z]{0,2}\d{1,3}|[a-z]|\?)(?:\s*,\s*(?:[+/!\-]?[a-z]{0,2}\d{1,3}|[a-z]|\?)){0,20}",
     re.IGNORECASE | re.ASCII,
 )
-"""What moves look like at most games' boards: ``g``, ``14``, ``+b2,?``."""
+"""The form of moves in most games: ``g``, ``14``, ``+b2,?``."""
 
 _NUMBERED = re.compile(r"([1-9])[.)]\s+(\S.*)", re.ASCII)
-
-NAMES = frozenset((*BY_NAME, *BY_SLIP, *IN_REPLY))
 
 _GREETING = re.compile(
     r"(?:hi|hello|hey|dear|hallo|hola|salut|bonjour|ciao|moin|good \w{3,9})\b.{0,40}",
@@ -57,10 +55,10 @@ _GREETING = re.compile(
 )
 
 _MOST_PEOPLE = 3
-"""``history alice bob`` is a command, "history repeats itself every time" is not."""
+"""Userids behind ``history``; "history repeats itself every time" is a sentence."""
 
 
-def in_words(
+def read_words(
     words: Sequence[Word],
     lines: Sequence[str],
     top: Sequence[tuple[int, str]],
@@ -68,14 +66,25 @@ def in_words(
     *,
     plainly: bool,
 ) -> Reading | None:
-    """What a reply asks for that begins with these words; ``None`` if a move may be below them."""
+    """Read a reply by its first words.
+
+    Args:
+        words: the words of the first line.
+        lines: all lines.
+        top: the first non-blank lines with their indices.
+        games: keys of the games of this server.
+        plainly: whether a command in plain words is read; see `mail.read_reply`.
+
+    Returns:
+        The reading, or `None` if the first lines may be a move.
+    """
     place, text = top[0]
     below = Below(lines, place + 1, games)
     head = _head(words, games)
     if plainly and (head.row is None or (head.row.name == "help" and head.rest)):
-        in_words = _in_plain_words(top, games)
-        if in_words is not None:
-            return Reading((in_words, *below.not_tried()), below.words())
+        line = _in_plain_words(top, games)
+        if line is not None:
+            return Reading((line, *below.not_tried()), below.words())
     if head.row is not None and head.row.name == "challenge" and plain_words.says_yes(text):
         return None
     spoken = spoken_challenge(words, games) if len(top) == 1 else None
@@ -83,7 +92,7 @@ def in_words(
         return Reading((read_line(words, spoken, len(text), games),))
     if head.row is not None and head.row.name == "chat":
         number = head.rest[0].plain.removeprefix("#") if head.rest else ""
-        # A board, but in "chat 5 minutes, please" it is a word as any other.
+        # In "chat 5 minutes, please" the number is not a board.
         names = re.fullmatch("[0-9]{1,9}", number) and (head.game or len(head.rest) == 1)
         front = 1 + bool(head.game) + bool(names)
         below = Below([*text.split(None, front)[front:], *lines[place + 1 :]], 0, games)
@@ -99,9 +108,9 @@ def in_words(
 
 
 def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> Line | None:
-    """The command that the first line asks for in plain words, unless a move stands below it.
+    """Return the command of the first line in plain words, `None` for none or if a move follows.
 
-    What ends something is not done on a guess: a refusal says which word does it.
+    A command that must stand alone is refused with its exact name.
     """
     if any(MOVES.fullmatch(line) for _, line in top):
         return None
@@ -125,10 +134,10 @@ def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> L
 def moves(
     top: Sequence[tuple[int, str]], below: Below, lines: Sequence[str], games: Collection[str]
 ) -> ReplyMove:
-    """Lines of which one may be a move, and for each what stands below it.
+    """Return the lines of which one may be a move, each with the text below it.
 
-    What has the form of a move and stands apart from the first one, such as the letter "A" with
-    which Alice signs, is neither played nor passed on.
+    A line in the form of a move in a later paragraph than the first move, such as the letter "A"
+    with which Alice signs, is neither played nor passed on.
     """
     texts = [_without_move_word(text, games) if " " in text else text for _, text in top]
     texts = _unnumbered(texts) if len(texts) > 1 else texts
@@ -153,7 +162,7 @@ def moves(
 
 
 def _unnumbered(texts: Sequence[str]) -> list[str]:
-    """Lines without the numbers of a list that counts from 1, as in "1. b3" and "2. d3"."""
+    """Return lines without the numbers of a list, as in "1. b3" and "2. d3"."""
     items: list[str] = []
     for number, text in enumerate(texts, start=1):
         item = _NUMBERED.fullmatch(text)
@@ -164,14 +173,14 @@ def _unnumbered(texts: Sequence[str]) -> list[str]:
 
 
 def _may_be_initial(lines: Sequence[str], line: tuple[int, str]) -> bool:
-    """Whether a line is a single letter with which a mail ends."""
+    """Return whether a line is a single letter at the end of a mail."""
     at, text = line
     name = text.rstrip(".!")
     return len(name) == 1 and name.isalpha() and not any(map(str.strip, lines[at + 1 :]))
 
 
 def greets(text: str) -> bool:
-    """Whether a line only greets, so that what the mail is about comes below it."""
+    """Return whether a line is only a greeting."""
     return _GREETING.fullmatch(text) is not None
 
 
@@ -183,28 +192,29 @@ def _with_what_follows(
     lines: Sequence[str],
     games: Collection[str],
 ) -> Reading:
-    """A command in a reply, with what its writer put below it."""
+    """Return the reading of a command with the lines below it."""
     if isinstance(line.asked, Yes | Accept) and following:
-        # "accept", and below it the first move: surely no words for the opponent.
+        # The line below "accept" may be the first move.
         first = moves(following, below, lines, games)
         line = replace(line, asked=replace(line.asked, below=first))
-    left = below.not_tried()
+    not_tried = below.not_tried()
     if Trait.LOOKS in row.traits and not isinstance(line.asked, PlayerError):
-        # Nobody is told anything by these, so a move below them would be lost without a word.
-        left = (*(Line(text, NotTried("below")) for _, text in following if may_act(text)), *left)
-    return Reading((line, *left), below.words())
+        # These commands pass no words on, so report a move below them as not tried.
+        skipped = [Line(text, NotTried("below")) for _, text in following if may_act(text)]
+        not_tried = (*skipped, *not_tried)
+    return Reading((line, *not_tried), below.words())
 
 
 def may_act(text: str) -> bool:
-    """Whether a line has the form of a move, or is a command of one word, perhaps for a board."""
+    """Return whether a line may be a move or a command of one word, perhaps with a board."""
     name, _, number = text.lower().rstrip(".!").partition(" ")
-    named = name in IN_REPLY and (not number or is_number(number))
-    return named or MOVES.fullmatch(text) is not None
+    is_command = name in IN_REPLY and (not number or is_number(number))
+    return is_command or MOVES.fullmatch(text) is not None
 
 
 @value(frozen=True, slots=True)
 class _Head:
-    """How a reply begins: perhaps a game, a command's name, and what is behind it."""
+    """The first words of a reply: perhaps a game, the name of a command, and its arguments."""
 
     game: str | None
     name: str
@@ -220,7 +230,7 @@ def _head(words: Sequence[Word], games: Collection[str]) -> _Head:
     pair = " ".join([word.plain for word in words[:2]])
     if pair in IN_REPLY:
         return _Head(game, pair, IN_REPLY[pair], words[2:])
-    row = IN_REPLY.get(name) or _slip(name)
+    row = IN_REPLY.get(name) or _guessed(name)
     if row is not None and row.name == "move" and len(rest) == 1:
         instead = rest[0].plain  # "move resign"
         if instead in {"resign", "undo"}:
@@ -229,10 +239,10 @@ def _head(words: Sequence[Word], games: Collection[str]) -> _Head:
 
 
 def _command(head: _Head, games: Collection[str]) -> Line | None:
-    """The command that opens a reply; ``None`` when its first line is a sentence, or a move."""
+    """Read the command of the first line, `None` if it is a sentence or a move."""
     row, game = head.row, head.game
     assert row is not None
-    name, rest = row.name, tidied(row.as_reply, head.rest)
+    name, rest = row.name, without_filler(row.as_reply, head.rest)
     texts = [word.plain for word in rest]
     numbered = _with_number(head, row, games)
     if numbered is not None:
@@ -246,10 +256,10 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
     if name in {"yes", "accept"}:
         if not plain_words.says_yes(" ".join(("yes", *(word.raw for word in rest)))):
             return None  # "yes, but not now"
-        said = head.name if head.name in row.names else name
-        return read_arguments(row.as_reply, said, game, (), games)
-    here = name == "show" and texts in (["board"], ["boards"])
-    if here or (name in {"show", "showas"} and not rest):
+        spelling = head.name if head.name in row.names else name
+        return read_arguments(row.as_reply, spelling, game, (), games)
+    is_this_board = name == "show" and texts in (["board"], ["boards"])
+    if is_this_board or (name in {"show", "showas"} and not rest):
         return Line("show", ShowAs(game, None))
     if name == "games" and WHICH.issuperset(texts):
         return Line(" ".join(("games", *texts)), Games(game, (), (texts or ["active"])[-1]))
@@ -257,7 +267,7 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
         return read_arguments(row.without(Kind.USERID, Kind.PASSWORD), name, game, rest, games)
     kinds = {parameter.kind for parameter in row.parameters}
     exact = name in _EXACT and _EXACT[name].fullmatch(" ".join(texts))
-    prose = (Trait.ENGLISH in row.traits and not exact and not _POLITE.issuperset(texts)) or (
+    prose = (Trait.ENGLISH in row.traits and not exact and not _FILLER_WORDS.issuperset(texts)) or (
         Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE
     )
     if prose:
@@ -267,7 +277,7 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
 
 
 def _with_number(head: _Head, row: Row, games: Collection[str]) -> Line | None:
-    """A command whose number can be nothing but its board's: "resign 12", "board 12 g,+b2"."""
+    """Read a command whose number must be a board, "resign 12", else return `None`."""
     rest = head.rest
     if head.name == "board" and holds_a_move(rest):
         number, move = int(rest[0].text.strip("#,;:")), " ".join(word.text for word in rest[1:])
@@ -280,15 +290,15 @@ def _with_number(head: _Head, row: Row, games: Collection[str]) -> Line | None:
 
 
 def _names_a_board(row: Row, rest: Sequence[Word]) -> bool:
-    """Whether a board is named by its number alone, for what does no harm at any board."""
+    """Return whether a command that is harmless at any board names one by its number."""
     if Trait.ANY_BOARD not in row.traits or not rest or not is_number(rest[0].text):
         return False
     plain = row.without(Kind.USERID, Kind.PASSWORD)
-    return plain.least <= len(rest) <= plain.most
+    return plain.min_words <= len(rest) <= plain.max_words
 
 
 def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
-    """Whether the line is a command as it would stand in a subject, password and all."""
+    """Return whether a line is a command in full, as in a subject, with userid and password."""
     head = find_command(words, games)
     if head is None or head.row is None:
         return words[0].plain in games
@@ -298,29 +308,36 @@ def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
     return has_credentials(head.row, words[head.rest :], named=bool(head.front))
 
 
-def _slip(name: str) -> Row | None:
-    """The reply command a word is a known misspelling of; never one that ends a game."""
-    row = BY_SLIP.get(name)
-    known = row is not None and row.in_reply and Trait.ALONE not in row.traits
-    return row if known and name.isalpha() else None  # "?" is a move
+def is_command_name(word: str) -> bool:
+    """Return whether a word is or surely means the name of a command."""
+    return word in BY_NAME or word in IN_REPLY or command_meant(word) is not None
+
+
+def _guessed(name: str) -> Row | None:
+    """Return the command of a reply that a misspelt word or a synonym means.
+
+    A command that must stand alone is never guessed.
+    """
+    row = command_meant(name) if name.isalpha() else None  # "?" is a move
+    return row if row is not None and row.in_reply and Trait.ALONE not in row.traits else None
 
 
 def _without_move_word(text: str, games: Collection[str]) -> str:
-    """A line without ``move`` or ``GAME move`` in front, which a reply does not need."""
+    """Return a line without ``move`` or ``GAME move`` in front, which replies do not need."""
     first, _, rest = text.partition(" ")
     if first.lower() in games:
         shorter = _without_move_word(rest.lstrip(), ())
         return text if shorter == rest.lstrip() else shorter
-    row = BY_NAME.get(first.lower().rstrip(":")) or BY_SLIP.get(first.lower())
+    row = BY_NAME.get(first.lower().rstrip(":")) or command_meant(first.lower())
     return rest.strip() if row is not None and row.name == "move" and rest.strip() else text
 
 
 def first_paragraph(text: str) -> str:
-    """The lines of a reply up to its first blank one below them, in one line."""
-    found: list[str] = []
+    """Return the first paragraph of a reply in one line."""
+    paragraph: list[str] = []
     for line in text.split("\n"):
-        if is_signature(line) or (found and not line.strip()):
+        if is_signature(line) or (paragraph and not line.strip()):
             break
         if line.strip():
-            found.append(line.strip())
-    return " ".join(found)
+            paragraph.append(line.strip())
+    return " ".join(paragraph)

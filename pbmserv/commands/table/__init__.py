@@ -1,1 +1,1 @@
-"""The table of commands: a row each, and the values that they are read into."""
+"""The table of commands, and the types of commands and rows."""

@@ -1,4 +1,4 @@
-"""Accounts and what their owners prefer: the commands, and their rows."""
+"""Commands about accounts and preferences, and their rows."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from dataclasses import dataclass
 from pbmserv.commands.table.model import Command, Secret, Speaking, Yes
 from pbmserv.commands.table.row_types import (
     LINES,
-    PASSWORD,
     REPLIES,
     USERID,
     Kind,
     Parameter,
-    Row,
-    Scope,
     Trait,
 )
+from pbmserv.commands.table.shapes import ABOUT_MYSELF, ON_SERVER, in_section
 
 SECTION = "Your account"
 
 
 @dataclass(frozen=True, slots=True)
 class Signup(Command):
-    """``signup userid password [address…]`` (also ``add``)."""
+    """``signup userid password [address…]``"""
 
     userid: str
     password: Secret
@@ -31,33 +29,39 @@ class Signup(Command):
 
 @dataclass(frozen=True, slots=True)
 class ChangePassword(Speaking):
-    """``change password userid old new``; in a reset reply ``password NEW``: who is None."""
+    """``change password userid old new``
+
+    In reply to a letter that resets the password, `who` is `None`: ``password NEW``.
+    """
 
     new: Secret
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeAddress(Speaking):
-    """``change address userid password address…``: from now on these, once they are confirmed."""
+    """``change address userid password address…``
+
+    The new addresses replace the old ones when they are confirmed.
+    """
 
     addresses: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Forgot(Command):
-    """``forgot userid``; "" = whoever the mail itself shows to write."""
+    """``forgot userid``; the userid is ``""`` if the mail itself shows who writes."""
 
     userid: str
 
 
 @dataclass(frozen=True, slots=True)
 class WhoAmI(Speaking):
-    """``whoami [userid password]``: what the server knows of who writes."""
+    """``whoami [userid password]``: show how the server knows the sender."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prefs(Speaking):
-    """``prefs userid password name=value…``; without settings it tells the present ones."""
+    """``prefs userid password name=value…``; without settings, list the present ones."""
 
     settings: tuple[tuple[str, str], ...] = ()
 
@@ -67,8 +71,8 @@ class Away(Speaking):
     """``away userid password until DATE``.
 
     Attributes:
-        until: the last day as it was written; "" = none was.
-        begins: the first day, if one was written.
+        until: the last day as written, ``""`` if the line has none.
+        begins: the first day as written, ``""`` if the line has none.
     """
 
     until: str
@@ -77,187 +81,137 @@ class Away(Speaking):
 
 @dataclass(frozen=True, slots=True)
 class Back(Speaking):
-    """``back userid password``: an absence ends now."""
+    """``back userid password``: end an absence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export(Speaking):
-    """``export userid password``: all data kept on the player, as an attachment."""
+    """``export userid password``: send all data about the player as an attachment."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignOff(Speaking):
-    """``signoff userid password``: no more mail; a letter asks first."""
+    """``signoff userid password``: stop all mail, after a letter has asked for confirmation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delete(Speaking):
-    """``delete userid password``: all personal data goes; a letter asks first."""
+    """``delete userid password``: remove all personal data, after a letter has asked."""
 
 
-ACCOUNTS: tuple[Row, ...] = (
-    Row(
-        names=("signup", "add", "register", "sign up", "sign-up"),
-        slips=("singup", "signpu", "sigunp"),
-        newcomers=("newplayer", "newuser", "join", "enroll", "enrol"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(
+ACCOUNTS = in_section(
+    SECTION,
+    ON_SERVER.row(
+        "signup",
+        Signup,
+        "become a player",
+        more=(
             Parameter("userid", Kind.NEW_USERID),
             Parameter("password", Kind.NEW_PASSWORD),
             Parameter("[address...]", Kind.ADDRESSES),
         ),
-        asks=Signup,
-        handler="accounts.account:signup",
-        make=lambda t: Signup(t.userid, t.new, t.addresses),
-        summary="become a player",
-        example="signup alice PASSWORD alice@example.org",
+        example="alice PASSWORD alice@example.org",
+        also=("add", "register", "sign up", "sign-up"),
+        newcomers=("newplayer", "newuser", "join", "enroll", "enrol"),
+        from_arguments=lambda args: Signup(args.userid, args.new, args.addresses),
         places=LINES,
     ),
-    Row(
-        names=("change password", "changepassword", "change-password", "password", "passwd"),
-        slips=("chnage password", "change pasword", "change passwort", "pasword"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(
-            USERID,
-            Parameter("old", Kind.PASSWORD),
-            Parameter("new", Kind.NEW_PASSWORD),
-        ),
-        asks=ChangePassword,
-        handler="accounts.account:change_password",
-        summary="choose another password",
-        example="change password alice PASSWORD NEWPASSWORD",
+    ON_SERVER.row(
+        "change password",
+        ChangePassword,
+        "choose another password",
+        more=(USERID, Parameter("old", Kind.PASSWORD), Parameter("new", Kind.NEW_PASSWORD)),
+        example="alice PASSWORD NEWPASSWORD",
+        also=("changepassword", "change-password", "password", "passwd"),
+        synonyms=("change passwort",),
         places=LINES,
         shares_page="password",
     ),
-    Row(
-        names=("password",),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(Parameter("new", Kind.NEW_PASSWORD),),
-        asks=ChangePassword,
-        handler="accounts.account:change_password",
-        summary="in reply to the letter that 'forgot' brought: the new password",
-        example="password NEWPASSWORD",
+    ON_SERVER.row(
+        "password",
+        ChangePassword,
+        "in reply to the letter that 'forgot' brought: the new password",
+        more=(Parameter("new", Kind.NEW_PASSWORD),),
+        example="NEWPASSWORD",
         places=REPLIES,
     ),
-    Row(
-        names=("change address", "changeaddress", "change-address"),
-        slips=("chnage address", "change adress", "change addres", "change email", "change mail"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(USERID, PASSWORD, Parameter("address...", Kind.NEW_ADDRESSES)),
-        asks=ChangeAddress,
-        handler="accounts.account:change_address",
-        summary="have your letters sent to another address",
-        example="change address alice PASSWORD alice@example.org",
+    ABOUT_MYSELF.row(
+        "change address",
+        ChangeAddress,
+        "have your letters sent to another address",
+        more=(Parameter("address...", Kind.NEW_ADDRESSES),),
+        example="alice@example.org",
+        also=("changeaddress", "change-address"),
+        synonyms=("change email", "change mail"),
         shares_page="address",
     ),
-    Row(
-        names=("forgot", "forgot password"),
-        slips=("forgto", "fogrot", "frogot"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(USERID,),
-        asks=Forgot,
-        handler="accounts.account:forgot",
-        summary="get a letter with which to choose a new password",
-        example="forgot alice",
+    ON_SERVER.row(
+        "forgot",
+        Forgot,
+        "get a letter with which to choose a new password",
+        more=(USERID,),
+        example="alice",
+        also=("forgot password",),
         places=LINES,
     ),
-    Row(
-        names=("yes", "ok", "confirm"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(),
-        asks=Yes,
-        summary="in reply to a letter that asks: confirm what it asks",
-        example="yes",
+    ON_SERVER.row(
+        "yes",
+        Yes,
+        "in reply to a letter that asks: confirm what it asks",
+        also=("ok", "confirm"),
         places=REPLIES,
         traits=Trait.TALK,
     ),
-    Row(
-        names=("whoami", "who-am-i"),
-        slips=("whomai", "whoaim", "whoiam"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(Parameter("[userid", Kind.USERID), Parameter("password]", Kind.PASSWORD)),
-        asks=WhoAmI,
-        handler="accounts.leaving:whoami",
-        summary="what the server knows of you, and what proves who you are",
-        example="whoami",
+    ON_SERVER.row(
+        "whoami",
+        WhoAmI,
+        "what the server knows of you, and what proves who you are",
+        more=(Parameter("[userid", Kind.USERID), Parameter("password]", Kind.PASSWORD)),
+        also=("who-am-i",),
+        synonyms=("whoiam",),
         traits=Trait.BARE | Trait.LOOKS,
     ),
-    Row(
-        names=("prefs", "preferences", "settings"),
-        slips=("pref", "perfs", "prfes", "preference", "prefrences"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(USERID, PASSWORD, Parameter("[name=value...]", Kind.SETTINGS)),
-        asks=Prefs,
-        handler="accounts.preferences:prefs",
-        summary="how you want your letters, reminders and challenges",
-        example="prefs alice PASSWORD digest=daily@07:30",
+    ABOUT_MYSELF.row(
+        "prefs",
+        Prefs,
+        "how you want your letters, reminders and challenges",
+        more=(Parameter("[name=value...]", Kind.SETTINGS),),
+        example="digest=daily@07:30",
+        also=("preferences", "settings"),
+        synonyms=("pref", "preference"),
     ),
-    Row(
-        names=("away",),
-        slips=("awya", "aawy", "vacation"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(USERID, PASSWORD, Parameter("until DATE", Kind.DATE)),
-        asks=Away,
-        handler="accounts.absences:away",
-        summary="no reminders and no lost games until a day of your choice",
-        example="away alice PASSWORD until friday",
+    ABOUT_MYSELF.row(
+        "away",
+        Away,
+        "no reminders and no lost games until a day of your choice",
+        more=(Parameter("until DATE", Kind.DATE),),
+        example="until friday",
+        synonyms=("vacation",),
     ),
-    Row(
-        names=("back",),
-        slips=("abck", "bakc"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(USERID, PASSWORD),
-        asks=Back,
-        handler="accounts.absences:back",
-        summary="your absence ends now; or you come back after 'signoff'",
-        example="back alice PASSWORD",
+    ABOUT_MYSELF.row(
+        "back",
+        Back,
+        "your absence ends now; or you come back after 'signoff'",
         traits=Trait.ENGLISH | Trait.TALK,
     ),
-    Row(
-        names=("export",),
-        slips=("exprot", "exoprt"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(USERID, PASSWORD),
-        asks=Export,
-        handler="accounts.leaving:export",
-        summary="get all data that is kept about you, as an attachment",
-        example="export alice PASSWORD",
+    ABOUT_MYSELF.row(
+        "export",
+        Export,
+        "get all data that is kept about you, as an attachment",
         traits=Trait.ALONE,
     ),
-    Row(
-        names=("signoff", "sign off", "sign-off"),
-        slips=("singoff", "signof"),
+    ABOUT_MYSELF.row(
+        "signoff",
+        SignOff,
+        "leave: running games are given up, no more mail comes",
+        also=("sign off", "sign-off"),
         newcomers=("stop", "leave", "remove", "unregister"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(USERID, PASSWORD),
-        asks=SignOff,
-        handler="accounts.leaving:sign_off",
-        summary="leave: running games are given up, no more mail comes",
-        example="signoff alice PASSWORD",
         traits=Trait.ALONE | Trait.FINAL,
     ),
-    Row(
-        names=("delete",),
-        slips=("deltee", "delte", "dleete"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(USERID, PASSWORD),
-        asks=Delete,
-        handler="accounts.leaving:delete",
-        summary="leave, and have all your personal data removed",
-        example="delete alice PASSWORD",
+    ABOUT_MYSELF.row(
+        "delete",
+        Delete,
+        "leave, and have all your personal data removed",
         traits=Trait.ALONE | Trait.FINAL,
     ),
 )

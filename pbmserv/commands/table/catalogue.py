@@ -1,108 +1,101 @@
-"""The one table of commands: the parser, the help and every suggestion come from it."""
+"""The table of all commands, and lookups by name. Grammar, help and suggestions use it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from pbmserv.commands.grammar.words import fold
 from pbmserv.commands.table.accounts import ACCOUNTS
 from pbmserv.commands.table.looking import HELP, LOOKING
 from pbmserv.commands.table.model import Sender
 from pbmserv.commands.table.playing import PLAYING
 from pbmserv.commands.table.row_types import LINES, Kind, Parameter, Row, Scope
+from pbmserv.commands.table.shapes import ON_SERVER, in_section
+from pbmserv.commands.table.spelling import (
+    LONGEST,
+    SHORTEST,
+    edit_distance,
+    misspelt_name,
+    nearest_name,
+)
 from pbmserv.commands.table.starting import STARTING
-from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Misread
 
-_MULTIPLE = Row(
-    names=("multiple", "mult"),
-    section="Several commands in one mail",
-    scope=Scope.SERVER,
-    parameters=(),
-    summary="as the subject: the commands are in the body, one a line",
-    example="multiple",
-    places=LINES,
+_SEVERAL = in_section(
+    "Several commands in one mail",
+    ON_SERVER.row(
+        "multiple",
+        None,
+        "as the subject: the commands are in the body, one a line",
+        also=("mult",),
+        places=LINES,
+    ),
+    ON_SERVER.row(
+        "quit", None, "read no further than this line", also=("end", "thanks"), places=LINES
+    ),
 )
-_QUIT = Row(
-    names=("quit", "end", "thanks"),
-    section="Several commands in one mail",
-    scope=Scope.SERVER,
-    parameters=(),
-    summary="read no further than this line",
-    example="quit",
-    places=LINES,
-)
+_MULTIPLE, _QUIT = _SEVERAL
 
-ROWS: tuple[Row, ...] = (*HELP, *ACCOUNTS, *STARTING, *PLAYING, *LOOKING, _MULTIPLE, _QUIT)
-"""Every command this server offers. A new command is a new row, its handler and its page."""
+ROWS: tuple[Row, ...] = (*HELP, *ACCOUNTS, *STARTING, *PLAYING, *LOOKING, *_SEVERAL)
+"""All commands. A new command needs a row, a handler and a help page."""
 
 PAIRS = frozenset(name for row in ROWS for name in row.names if " " in name)
 """Names of two words."""
 
 WHICH = frozenset({"all", "active", "inactive", "next"})
-"""Words that say which of a player's boards are meant."""
+"""Words that select some of a player's boards."""
 
 MULTIPLE = frozenset(_MULTIPLE.names)
 STOPS = frozenset(_QUIT.names)
 
 BY_NAME: Mapping[str, Row] = {
-    name: row for row in ROWS if row.in_line and row.asks for name in row.names
+    name: row for row in ROWS if row.in_line and row.command for name in row.names
 }
-"""Commands that may be a subject or a line, by each of their spellings."""
+"""Commands that may be a subject or a line of the body, by each spelling."""
 
-BY_SLIP: Mapping[str, Row] = {
-    slip: row for row in ROWS if row.in_line and row.asks for slip in row.slips
+BY_SYNONYM: Mapping[str, Row] = {
+    synonym: row for row in ROWS if row.in_line and row.command for synonym in row.synonyms
 }
+"""The same commands by words that are understood, but that no page mentions."""
 
 IN_REPLY: Mapping[str, Row] = {name: row for row in ROWS if row.in_reply for name in row.names}
-"""Commands that a reply may consist of, by each of their spellings."""
+"""Commands that a reply may consist of, by each spelling."""
 
 MEANT_BY: Mapping[str, str] = {word: row.name for row in ROWS for word in row.newcomers}
-"""Words with which newcomers begin, and the command that is suggested for each."""
+"""Words of newcomers, and the command to suggest for each."""
 
-_SUGGESTED = tuple(sorted({row.name: row for row in ROWS if row.asks and row.in_line}))
-
-
-def distance(left: str, right: str) -> int:
-    """Letters to add, drop, change or swap with a neighbour (optimal string alignment)."""
-    before: list[int] = []
-    above = list(range(len(right) + 1))
-    for i, a in enumerate(left, 1):
-        row = [i]
-        for j, b in enumerate(right, 1):
-            cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
-                cost = min(cost, before[j - 2] + 1)
-            row.append(cost)
-        before, above = above, row
-    return above[-1]
+_SPELLINGS: Mapping[str, Row] = {**BY_NAME, **BY_SYNONYM}
+_SUGGESTED = tuple(sorted({row.name: row for row in ROWS if row.command and row.in_line}))
 
 
-def nearest(word: str, among: tuple[str, ...] = _SUGGESTED) -> str | None:
-    """The name a misspelt *word* most likely means, or ``None``.
+def command_meant(words: str) -> Row | None:
+    """Return the command that one or two words surely mean although they are not its name.
 
-    At most one letter may be wrong in a word of up to five letters, two in a
-    longer one; among equally near names the first in the alphabet is named.
+    The words are a synonym or a clear misspelling. The caller decides whether a command that
+    cannot be taken back is carried out on such words.
     """
+    if words in BY_NAME:
+        return None
+    name = words if words in BY_SYNONYM else misspelt_name(words, _SPELLINGS)
+    return None if name is None else _SPELLINGS[name]
+
+
+def command_one_edit_away(word: str) -> Row | None:
+    """Return the command whose name is one edit away from a word, `None` unless it is the only one.
+
+    The word may be English, so that the caller must look at the words around it.
+    """
+    if not SHORTEST <= len(word) <= LONGEST:
+        return None
+    near = [name for name in _SUGGESTED if edit_distance(word, name) == 1]
+    return BY_NAME[near[0]] if len(near) == 1 else None
+
+
+def suggested_command(word: str) -> str | None:
+    """Return the name of the command to suggest for a word, `None` if it is like none."""
     word = word.lower()
-    slipped = BY_SLIP.get(word)
-    if slipped is not None and slipped.name in among:
-        return slipped.name
-    allowed = 1 if len(word) <= 5 else 2
-    if len(word) < 3 or len(word) > 24:
-        return None
-    near = [(distance(word, name), name) for name in among if abs(len(name) - len(word)) <= allowed]
-    best = min(near, default=(allowed + 1, ""))
-    return best[1] if best[0] <= allowed else None
-
-
-def misspelt(word: str) -> Row | None:
-    """The one command that is a single slip of the fingers away, or ``None``."""
-    if len(word) < 4 or len(word) > 24:
-        return None
-    close = [name for name in _SUGGESTED if distance(word, name) == 1]
-    return BY_NAME[close[0]] if len(close) == 1 else None
+    meant = command_meant(word)
+    return meant.name if meant is not None else nearest_name(word, _SUGGESTED)
 
 
 def example(
@@ -112,10 +105,17 @@ def example(
     right: Mapping[Kind, str],
     sender: Sender,
 ) -> str:
-    """A line for a row, with the words of *right* in their places and the others to be filled in.
+    """Return an example line for a row.
 
-    The sender's own board is named where a move is asked for or a look, and nowhere else: it may
-    not be the one to give up.
+    Commands that move or look name the sender's own board. Others do not, since it may be the
+    wrong board to give up.
+
+    Args:
+        row: the command.
+        game: the game that the sender named, `None` for none.
+        games: keys of the games of this server.
+        right: correct words of the sender, to be repeated in their places.
+        sender: the sender of the mail.
     """
     front = (game or min(games, default="blackbox")) if row.scope is Scope.GAME else ""
     if {Kind.MOVE, Kind.PLAN, Kind.SHOWN}.isdisjoint(p.kind for p in row.parameters):
@@ -125,7 +125,7 @@ def example(
 
 
 def _sample(parameter: Parameter, sender: Sender) -> str:
-    """What an example for this sender puts in a place of which nothing is known."""
+    """Return the words of an example in a place for which the sender gave no correct word."""
     match parameter.kind:
         case Kind.BOARD | Kind.SHOWN if sender.board:
             return str(sender.board)
@@ -139,101 +139,21 @@ def _sample(parameter: Parameter, sender: Sender) -> str:
 def unknown_game(
     part: str, name: str, games: Collection[str], *, example: str, place: int = 1
 ) -> Misread:
-    """A refusal for a game that this server does not have.
+    """Return the refusal for a game that this server does not have.
 
-    *name* is not repeated, but *part* and *place* are.
+    Args:
+        part: the word that the refusal may repeat.
+        name: the word to compare with the games of this server. It is not repeated.
+        games: keys of the games of this server.
+        example: a correct line.
+        place: the number of the word, counted from 1.
     """
-    known = tuple(sorted(games))
+    available = sorted(games)
     return Misread(
         "unknown-game",
         part=part,
         example=example,
-        suggestion=nearest(name, known) or "",
-        games=", ".join(known),
+        suggestion=nearest_name(name, available) or "",
+        games=", ".join(available),
         place=place,
     )
-
-
-_PAGES: Mapping[str, str] = {
-    "": "index",
-    "index": "index",
-    "all": "index",
-    "commands": "commands",
-    "command": "commands",
-    "tutorial": "tutorial",
-    "start": "tutorial",
-    "beginner": "tutorial",
-    "me": "tutorial",
-    "first game": "tutorial",
-    "moves": "moves",
-    "#n": "moves",
-    "#": "moves",
-    "reply": "replies",
-    "replies": "replies",
-    "times": "times",
-    "time": "times",
-    "digest": "digest",
-    "tray": "digest",
-    "passwords": "senders",
-    "senders": "senders",
-    "-": "senders",
-    **dict.fromkeys(BOT_USERIDS, "house"),
-}
-_ROWS: Mapping[str, Row] = {
-    **{name: row for row in ROWS for name in row.names},
-    **BY_NAME,
-    **{subject: row for row in ROWS for subject in row.subjects},
-}
-
-
-@dataclass(frozen=True, slots=True)
-class HelpTopic:
-    """One page of help.
-
-    Attributes:
-        subject: the name of the page, one subject that leads to it.
-        template: to render.
-        values: what the template needs.
-        known: ``False`` when the subject was not known and the page says so.
-    """
-
-    subject: str
-    template: str
-    values: Mapping[str, object] = field(default_factory=dict)
-    known: bool = True
-
-
-def topic(subject: str, games: Collection[str]) -> HelpTopic:
-    """The page for a subject: a command, a game, ``tutorial``, ``moves`` …; "" is the index."""
-    names = tuple(sorted(games))
-    wanted = " ".join(fold(subject).lower().split())
-    if wanted == "rules" and len(names) == 1:
-        wanted = names[0]
-    if wanted in games:
-        return HelpTopic(wanted, f"games/{wanted}/rules.txt.j2", {"game": wanted})
-    page = _PAGES.get(wanted)
-    if page is not None:
-        return HelpTopic(page, f"help/{page}.txt.j2", _values(names))
-    row = _ROWS.get(wanted) or BY_SLIP.get(wanted)
-    if row is not None:
-        return _command(row, names)
-    among = tuple(sorted({*_ROWS, *_PAGES, *names} - {""}))
-    suggestion = nearest(wanted, among) or ""
-    return HelpTopic("", "help/unknown.txt.j2", {"suggestion": suggestion}, known=False)
-
-
-def help_pages(games: Collection[str]) -> tuple[HelpTopic, ...]:
-    """Every page, for a site's table of contents: index, general pages, commands, games."""
-    names = tuple(sorted(games))
-    general = [topic(page, games) for page in dict.fromkeys(_PAGES.values())]
-    commands = [topic(name, games) for name in dict.fromkeys(row.name for row in ROWS)]
-    return (*general, *commands, *[topic(name, games) for name in names])
-
-
-def _values(games: tuple[str, ...]) -> Mapping[str, object]:
-    return {"rows": ROWS, "games": games, "game": games[0] if len(games) == 1 else "game"}
-
-
-def _command(row: Row, games: tuple[str, ...]) -> HelpTopic:
-    game = games[0] if len(games) == 1 else "game"
-    return HelpTopic(row.name, "help/command.txt.j2", {"row": row, "game": game, "games": games})

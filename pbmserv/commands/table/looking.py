@@ -1,4 +1,4 @@
-"""Help, boards, and what became of them: the commands that look, and their rows."""
+"""Commands that show help, boards, games and scores, and their rows."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from dataclasses import dataclass
 
 from pbmserv.commands.table.model import AboutBoard, BoardRef, Command, Credentials
 from pbmserv.commands.table.row_types import (
-    BOARD,
     ON_A_BOARD,
-    PASSWORD,
-    USERID,
+    Arguments,
     Kind,
     Parameter,
-    Row,
-    Scope,
-    Taken,
     Trait,
+)
+from pbmserv.commands.table.shapes import (
+    ABOUT_BOARD,
+    ANYWHERE,
+    IN_GAME,
+    MYSELF_IN_GAME,
+    ON_ANY_BOARD,
+    in_section,
 )
 
 SECTION = "Looking"
@@ -23,7 +26,7 @@ SECTION = "Looking"
 
 @dataclass(frozen=True, slots=True)
 class Help(Command):
-    """``help [subject…]``; also what an empty mail is read as."""
+    """``help [subject…]``; an empty mail means the same."""
 
     subjects: tuple[str, ...] = ()
 
@@ -37,9 +40,9 @@ class ListGames(Command):
 
 @dataclass(frozen=True, slots=True)
 class Show(Command):
-    """``game show board[#n]…`` or ``game show userid… [all|active|inactive|next]``.
+    """``game show board[#n]…`` or ``game show userid… [all|active|inactive|next]``
 
-    `everywhere` is the ``all show userid`` form: boards of every game.
+    The game is `None` in ``all show userid``, which shows boards of all games.
     """
 
     game: str | None
@@ -52,8 +55,8 @@ class Show(Command):
 class ShowAs(Command):
     """``game showas userid password [board…|all|active|inactive|next]``
 
-    In a reply to a board letter (``show``) `who` is None, and neither `boards` nor `which` is
-    said: that board, as that player sees it.
+    In a reply to a letter about a board (``show``), `who` is `None`, `boards` is empty and `which`
+    is ``""``: show that board as the player sees it.
     """
 
     game: str | None
@@ -64,7 +67,7 @@ class ShowAs(Command):
 
 @dataclass(frozen=True, slots=True)
 class Games(Command):
-    """``game games userid… [all|active|inactive|next]``; in a reply: the sender's own."""
+    """``game games userid… [all|active|inactive|next]``; in a reply, games of the sender."""
 
     game: str | None
     userids: tuple[str, ...] = ()
@@ -73,14 +76,14 @@ class Games(Command):
 
 @dataclass(frozen=True, slots=True)
 class Standings(Command):
-    """``game standings``: the best players of a game (of every game when None)."""
+    """``game standings``: show the best players of a game, or of all games."""
 
     game: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Ratings(Command):
-    """``game ratings [userid…]``: how ratings came about; in a reply: one's own."""
+    """``game ratings [userid…]``: explain ratings; in a reply, the rating of the sender."""
 
     game: str | None
     userids: tuple[str, ...] = ()
@@ -88,7 +91,7 @@ class Ratings(Command):
 
 @dataclass(frozen=True, slots=True)
 class Scores(Command):
-    """``game scores [kind]``: the best scores on one kind of board; "" = of every kind."""
+    """``game scores [kind]``: show the best scores on one kind of board, or on all kinds."""
 
     game: str | None
     kind: str
@@ -96,14 +99,14 @@ class Scores(Command):
 
 @dataclass(frozen=True, slots=True)
 class Week(Command):
-    """``game week``: this week's table of the boxes of the day."""
+    """``game week``: show this week's table of the daily boxes."""
 
     game: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class History(Command):
-    """``game history [userid…]``: finished boards, newest first; in a reply: one's own."""
+    """``game history [userid…]``: list finished boards, the newest first."""
 
     game: str | None
     userids: tuple[str, ...] = ()
@@ -111,241 +114,177 @@ class History(Command):
 
 @dataclass(frozen=True, slots=True)
 class Record(AboutBoard):
-    """``game record board``: a finished game as text that can be played back."""
+    """``game record board``: show a finished game as text that can be played back."""
 
     who: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Report(AboutBoard):
-    """``game report board``: what the coach says of a finished game."""
+    """``game report board``: show the coach's report on a finished game."""
 
     who: Credentials | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Follow(Command):
-    """``subscribe|notify board userid password``: every turn (``all``) or only the end (``end``);
-    ``unsubscribe``: neither (``off``)."""
+    """``subscribe|notify|unsubscribe board userid password``
+
+    Attributes:
+        what: ``"all"`` for a letter after each turn, ``"end"`` for one at the end, ``"off"``.
+    """
 
     board: int | None
     who: Credentials | None
     what: str
 
 
-def _help(taken: Taken) -> Command:
-    """Help; a game in front is the subject when nothing else is asked for."""
-    if taken.game and taken.subjects in {(), ("rules",)}:
-        return Help((taken.game,))
-    return Help(taken.subjects)
+def _help(arguments: Arguments) -> Command:
+    """Make help. A game in front is its subject if no other is named."""
+    if arguments.game and arguments.subjects in {(), ("rules",)}:
+        return Help((arguments.game,))
+    return Help(arguments.subjects)
 
 
-def _show(taken: Taken) -> Command:
-    """Boards as a spectator sees them, or one as the player whose password stands there does."""
-    if taken.who is not None and taken.board is not None:
-        return ShowAs(taken.game, taken.who, (BoardRef(taken.board, taken.number),))
-    return Show(taken.game, taken.boards, taken.userids, taken.which)
+def _show(arguments: Arguments) -> Command:
+    """Show boards to a spectator, or one board to the player whose password is given."""
+    if arguments.who is not None and arguments.board is not None:
+        return ShowAs(arguments.game, arguments.who, (BoardRef(arguments.board, arguments.number),))
+    return Show(arguments.game, arguments.boards, arguments.userids, arguments.which)
 
 
-def _list(taken: Taken) -> Command:
-    return ListGames(taken.subjects or ((taken.game,) if taken.game else ()))
+def _list(arguments: Arguments) -> Command:
+    return ListGames(arguments.subjects or ((arguments.game,) if arguments.game else ()))
 
 
-HELP: tuple[Row, ...] = (
-    Row(
-        names=("help", "commands", "info"),
-        slips=("hlep", "hepl", "hilfe", "aide", "?"),
+HELP = in_section(
+    "Help",
+    ANYWHERE.row(
+        "help",
+        Help,
+        "all commands, or all about one of them",
+        more=(Parameter("[subject...]", Kind.SUBJECTS),),
+        example="move",
+        also=("commands", "info"),
+        synonyms=("hilfe", "aide", "?"),
         newcomers=("login", "log", "start", "hello", "hi", "hallo", "man", "tutorial"),
-        section="Help",
-        scope=Scope.BOTH,
-        parameters=(Parameter("[subject...]", Kind.SUBJECTS),),
-        asks=Help,
-        handler="boards.queries:help_on",
-        make=_help,
-        summary="all commands, or all about one of them",
-        example="help move",
+        from_arguments=_help,
         traits=Trait.LOOKS,
     ),
-    Row(
-        names=("list",),
-        slips=("lsit", "lits"),
-        section="Help",
-        scope=Scope.BOTH,
-        parameters=(Parameter("[game...]", Kind.GAMES),),
-        asks=ListGames,
-        handler="boards.queries:list_games",
-        make=_list,
-        summary="the games this server knows, their seats and options",
-        example="list",
+    ANYWHERE.row(
+        "list",
+        ListGames,
+        "the games this server knows, their seats and options",
+        more=(Parameter("[game...]", Kind.GAMES),),
+        from_arguments=_list,
         traits=Trait.LOOKS,
     ),
 )
 
-LOOKING: tuple[Row, ...] = (
-    Row(
-        names=("show", "board", "boards"),
-        slips=("shwo", "sohw", "hsow"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("board[#n]... | userid... [which]", Kind.SHOWN),),
-        asks=Show,
-        handler="boards.queries:show",
-        make=_show,
+LOOKING = in_section(
+    SECTION,
+    IN_GAME.row(
+        "show",
+        Show,
+        "look at a board, or at a player's boards, as a spectator",
+        more=(Parameter("board[#n]... | userid... [which]", Kind.SHOWN),),
+        example="12",
+        also=("board", "boards"),
+        from_arguments=_show,
+        traits=Trait.LOOKS,
         proof=ON_A_BOARD,
-        summary="look at a board, or at a player's boards, as a spectator",
-        example="blackbox show 12",
+    ),
+    MYSELF_IN_GAME.row(
+        "showas",
+        ShowAs,
+        "look at your own boards as you see them",
+        more=(Parameter("[board...] [which]", Kind.BOARDS),),
+        example="12",
+        also=("show as",),
+        synonyms=("show-as",),
         traits=Trait.LOOKS,
     ),
-    Row(
-        names=("showas", "show as"),
-        slips=("shwoas", "showsa", "show-as"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(USERID, PASSWORD, Parameter("[board...] [which]", Kind.BOARDS)),
-        asks=ShowAs,
-        handler="boards.queries:show_as",
-        summary="look at your own boards as you see them",
-        example="blackbox showas alice PASSWORD 12",
+    IN_GAME.row(
+        "games",
+        Games,
+        "a player's games, one line each",
+        more=(Parameter("[userid...] [which]", Kind.WATCHED),),
+        example="alice",
         traits=Trait.LOOKS,
     ),
-    Row(
-        names=("games",),
-        slips=("gamse", "gmaes"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("[userid...] [which]", Kind.WATCHED),),
-        asks=Games,
-        handler="boards.queries:games",
-        summary="a player's games, one line each",
-        example="blackbox games alice",
-        traits=Trait.LOOKS,
-    ),
-    Row(
-        names=("standings", "standing"),
-        slips=("standigns", "stadnings", "rankings", "ranking"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(),
-        asks=Standings,
-        handler="ratings.rating:standings",
-        summary="the best players",
-        example="blackbox standings",
+    IN_GAME.row(
+        "standings",
+        Standings,
+        "the best players",
+        also=("standing",),
+        synonyms=("ranking", "rankings"),
         traits=Trait.ENGLISH | Trait.LOOKS,
     ),
-    Row(
-        names=("ratings", "rating"),
-        slips=("ratigns", "raitngs", "ratins"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("[userid...]", Kind.PEOPLE),),
-        asks=Ratings,
-        handler="ratings.rating:explain",
-        summary="ratings, and how their last changes came about",
-        example="blackbox ratings alice",
+    IN_GAME.row(
+        "ratings",
+        Ratings,
+        "ratings, and how their last changes came about",
+        more=(Parameter("[userid...]", Kind.PEOPLE),),
+        example="alice",
+        also=("rating",),
         traits=Trait.LOOKS,
     ),
-    Row(
-        names=("scores", "score"),
-        slips=("socres", "scroes"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("[kind]", Kind.SUBJECTS),),
-        asks=Scores,
-        handler="solo.daily_box:show_scores",
-        make=lambda t: Scores(t.game, " ".join(t.subjects)),
-        summary="the best scores of races and solo games on one kind of board",
-        example="blackbox scores 8x8/4",
+    IN_GAME.row(
+        "scores",
+        Scores,
+        "the best scores of races and solo games on one kind of board",
+        more=(Parameter("[kind]", Kind.SUBJECTS),),
+        example="8x8/4",
+        also=("score",),
+        from_arguments=lambda args: Scores(args.game, " ".join(args.subjects)),
         traits=Trait.ENGLISH | Trait.LOOKS,
     ),
-    Row(
-        names=("week",),
-        slips=("wekk",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(),
-        asks=Week,
-        handler="solo.daily_box:week",
-        summary="this week's table of the boxes of the day",
-        example="blackbox week",
+    IN_GAME.row("week", Week, "this week's table of the boxes of the day", traits=Trait.LOOKS),
+    IN_GAME.row(
+        "history",
+        History,
+        "finished games, the newest first",
+        more=(Parameter("[userid...]", Kind.PEOPLE),),
+        example="alice",
         traits=Trait.LOOKS,
     ),
-    Row(
-        names=("history",),
-        slips=("histroy", "hisotry", "histoy"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("[userid...]", Kind.PEOPLE),),
-        asks=History,
-        handler="boards.queries:history",
-        summary="finished games, the newest first",
-        example="blackbox history alice",
-        traits=Trait.LOOKS,
-    ),
-    Row(
-        names=("record",),
-        slips=("recrod", "reocrd", "recod"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(BOARD,),
-        asks=Record,
-        handler="solo.races:record",
-        proof=ON_A_BOARD,
-        summary="a whole finished game, as text that can be played back",
-        example="blackbox record 12",
+    ABOUT_BOARD.row(
+        "record",
+        Record,
+        "a whole finished game, as text that can be played back",
         traits=Trait.ENGLISH | Trait.ANY_BOARD | Trait.LOOKS,
     ),
-    Row(
-        names=("report", "coach", "analyse", "analyze"),
-        slips=("reprot", "repotr", "reoprt", "rapport", "anaylse"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(BOARD,),
-        asks=Report,
-        handler="boards.reports:report",
-        proof=ON_A_BOARD,
-        summary="what the coach says of a finished game, probe by probe",
-        example="blackbox report 12",
+    ABOUT_BOARD.row(
+        "report",
+        Report,
+        "what the coach says of a finished game, probe by probe",
+        also=("coach", "analyse", "analyze"),
+        synonyms=("rapport",),
         traits=Trait.ENGLISH | Trait.ANY_BOARD | Trait.LOOKS,
     ),
-    Row(
-        names=("subscribe",),
-        slips=("subscirbe", "subcribe", "subsribe", "follow"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=ON_A_BOARD,
-        asks=Follow,
-        handler="boards.followers:follow",
-        make=lambda t: Follow(t.board, t.who, "all"),
-        summary="follow a game of others: a letter after every turn",
-        example="subscribe 12 alice PASSWORD",
+    ON_ANY_BOARD.row(
+        "subscribe",
+        Follow,
+        "follow a game of others: a letter after every turn",
+        synonyms=("follow",),
+        from_arguments=lambda args: Follow(args.board, args.who, "all"),
         traits=Trait.ANY_BOARD | Trait.LOOKS,
     ),
-    Row(
-        names=("notify",),
-        slips=("notfiy", "noitfy"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=ON_A_BOARD,
-        asks=Follow,
-        handler="boards.followers:follow",
-        make=lambda t: Follow(t.board, t.who, "end"),
-        summary="follow a game of others: one letter, when it is over",
-        example="notify 12 alice PASSWORD",
+    ON_ANY_BOARD.row(
+        "notify",
+        Follow,
+        "follow a game of others: one letter, when it is over",
+        from_arguments=lambda args: Follow(args.board, args.who, "end"),
         shares_page="subscribe",
         traits=Trait.ANY_BOARD | Trait.LOOKS,
     ),
-    Row(
-        names=("unsubscribe",),
-        slips=("unsubscirbe", "unsubcribe", "unsubsribe", "unfollow"),
-        newcomers=("cancel",),  # its refusal says what else can be stopped
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=ON_A_BOARD,
-        asks=Follow,
-        handler="boards.followers:follow",
-        make=lambda t: Follow(t.board, t.who, "off"),
-        summary="follow a game no longer",
-        example="unsubscribe 12 alice PASSWORD",
+    ON_ANY_BOARD.row(
+        "unsubscribe",
+        Follow,
+        "follow a game no longer",
+        synonyms=("unfollow",),
+        newcomers=("cancel",),
+        from_arguments=lambda args: Follow(args.board, args.who, "off"),
         shares_page="subscribe",
         traits=Trait.ANY_BOARD | Trait.LOOKS,
     ),

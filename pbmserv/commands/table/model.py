@@ -1,8 +1,8 @@
-"""What a mail can ask for: what commands are made of, and a mail's reading.
+"""Base types of commands, and the result of reading a mail.
 
-The commands themselves stand beside their rows: `accounts`, `starting`, `playing`, `looking`. In a
-reply to one of our letters the address says who speaks and of which board, so `who` and `board`
-are ``None`` there and the service fills them in.
+The commands are next to their rows in `accounts`, `starting`, `playing` and `looking`. In a reply
+to one of our letters, the address tells the player and the board. There `who` and `board` are
+`None`, and the service fills them in.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from pbmserv.errors import PlayerError
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A password as typed; it never shows itself in a repr."""
+    """A password as typed, hidden from `repr`."""
 
     text: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """``userid password`` as they stood in the command; userid in lower case."""
+    """Userid, in lower case, and password of a command."""
 
     userid: str
     password: Secret
 
 
 VOUCHED = Secret("-")
-"""Stands in a password's place: the mail itself proves who sent it."""
+"""Replaces the password if the mail itself proves who sent it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardRef:
-    """A board, and the number of the move to look at or to make (``12#7``)."""
+    """A board and the number of one of its moves (``12#7``)."""
 
     board: int
     number: int | None = None
@@ -46,19 +46,19 @@ class BoardRef:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Something that a mail asks for."""
+    """A request in a mail."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speaking(Command):
-    """A command of a player: who speaks."""
+    """A command of a player."""
 
     who: Credentials | None
 
 
 @dataclass(frozen=True, slots=True)
 class AboutBoard(Command):
-    """A command about a board, and the game that stood in front."""
+    """A command about a board; `game` is the word in front of it."""
 
     game: str | None
     board: int | None
@@ -76,9 +76,9 @@ class ReplyMove(Command):
     """The first lines of a reply, one of which may be a move.
 
     Attributes:
-        lines: up to five non-blank lines, folded to plain characters, in order.
-        after: for each of them the text below it (for the opponent).
-        breaks: places of lines above which a blank line stands.
+        lines: up to five non-blank lines, folded to plain characters.
+        after: for each line, the text below it, which is for the opponent.
+        breaks: indices of the lines that follow a blank line.
     """
 
     lines: tuple[str, ...]
@@ -91,9 +91,8 @@ class Yes(Command):
     """A bare ``yes``/``ok``/``confirm`` in reply to a letter that asks.
 
     Attributes:
-        below: the lines below it, if any; one of them may be a move.
-        unsaid: the reply has no words, which is an answer only to who asks whether an address
-            is somebody's at all.
+        below: the following lines, one of which may be a move; `None` if there are none.
+        unsaid: the reply has no words. This confirms an address and nothing else.
     """
 
     below: ReplyMove | None = None
@@ -102,11 +101,11 @@ class Yes(Command):
 
 @dataclass(frozen=True, slots=True)
 class TrayReply(Command):
-    """A reply to a digest: ``412: 5`` lines, each a command or a move for one board.
+    """One line of a reply to a digest, ``412: 5``: a command or a move for one board.
 
     Attributes:
         board: the number before the colon.
-        text: what stands behind it, folded to plain characters.
+        text: the rest of the line, folded to plain characters.
     """
 
     board: int
@@ -115,20 +114,20 @@ class TrayReply(Command):
 
 @dataclass(frozen=True, slots=True)
 class NotTried(Command):
-    """Stands in the place of what a mail says and nobody has carried out or passed on.
+    """A command that was not carried out, or words that were not passed on.
 
     Attributes:
-        why: ``"limit"`` (too many commands above), ``"stop"`` (``quit`` above), ``"prose"`` (too
-            many lines above that are no command), ``"blank"`` (a blank line above),
-            ``"words"`` (behind a digest, words above that name no board), ``"below"``
-            (it stands below a command that ends the reading), ``"budget"`` (what stands above is as
-            much work as one mail may ask for) or ``"apart"`` (it may be a move, or an initial below
-            a move); of words for others also ``"password"`` (the writer's is in
-            them), ``"some-password"`` (another one of the same mail), ``"letter"`` (it stands in
-            a letter that is answered), ``"link"`` (a token of this server), ``"quoted"`` or
-            ``"unproven"`` (nothing shows who wrote them).
-        more: further commands that are not listed one by one.
-        example: a command that would be right.
+        why: the reason. For commands: ``"limit"`` (too many commands above), ``"stop"`` (``quit``
+            above), ``"prose"`` (too many lines above that are not commands), ``"blank"`` (a blank
+            line above), ``"words"`` (in reply to a digest, words above that name no board),
+            ``"below"`` (below a command that ends the reading), ``"budget"`` (the commands above
+            use all the work that a mail may ask for) or ``"apart"`` (either a move or the initial
+            of the writer). For words also: ``"password"`` (they contain the writer's password),
+            ``"some-password"`` (another password of the mail), ``"letter"`` (part of the letter
+            that is answered), ``"link"`` (a token of this server), ``"quoted"`` or ``"unproven"``
+            (nothing shows who wrote them).
+        more: the number of further commands that are not listed.
+        example: a correct command, ``""`` for none.
     """
 
     why: str
@@ -141,12 +140,12 @@ class NotTried(Command):
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """What is known of whoever wrote a line that was refused, so that the refusal can say more.
+    """Facts about the sender of a mail that make its refusals more helpful.
 
     Attributes:
-        userid: of the player whose mail it seems to be; ``""`` = a stranger.
-        board: one of that player's boards; 0 = none.
-        is_player: whether a word is somebody's userid, and so no secret.
+        userid: the player who seems to have sent the mail, ``""`` for a stranger.
+        board: one of that player's boards, 0 for none.
+        is_player: tells whether a word is a userid and therefore not secret.
     """
 
     userid: str
@@ -155,25 +154,27 @@ class Sender:
 
 
 STRANGER = Sender("", 0, lambda _: False)
-"""Nothing is known, not even which words are userids."""
+"""A sender about whom nothing is known, not even which words are userids."""
 
 
 @value(frozen=True, slots=True)
 class Line:
-    """One command as it was read.
+    """One line of a mail and the command it stands for.
+
+    A line may be ambiguous until the service knows the sender. The attributes `unsaid`, `unnamed`
+    and `proving` are functions that read it in another way and return `None` if that makes no
+    sense. They are `None` themselves if the command cannot be read that way.
 
     Attributes:
-        echo: what was read, in one line, every secret blanked as ``***``.
-        asked: the command, or why it could not be read.
-        unsaid: reads the line as one without a password, where it could be one; ``None``
-            comes back if it makes no sense either. Only for mails whose sender is proven.
-        unnamed: reads the line as one that does not say who writes. Only for mails that show it.
-        named: the word in the place where a userid belongs, in lower case; ``""`` = none.
-        proving: reads a line of a command that needs no password as one with the writer's userid
-            and password in it (`Row.proof`); returns ``None`` if it makes no sense so. Only the
-            service knows which word is a password.
-        again: reads a line that was refused once more, for somebody of whom more is known: what
-            may be repeated, and which example is right, depends on that.
+        echo: the line as answers repeat it, with every secret replaced by ``***``.
+        asked: the command, or the refusal if the line cannot be read.
+        unsaid: reads the line as if it had no password. Only for mails from a proven sender.
+        unnamed: reads the line as if it named no writer. Only for mails that show who writes.
+        named: the word in the place of a userid, in lower case; ``""`` for none.
+        proving: reads the line as if it contained the writer's userid and password although the
+            command needs none; see `Row.proof`.
+        again: reads a refused line again with facts about its sender, so that the refusal can
+            repeat more words and give a better example.
     """
 
     echo: str
@@ -186,20 +187,19 @@ class Line:
 
     @property
     def who(self) -> Credentials | None:
-        """Userid and password in it; ``None`` where the command has none, or was not read."""
+        """Userid and password of the command, `None` if it has none or was refused."""
         return getattr(self.asked, "who", None)
 
 
 @value(frozen=True, slots=True)
 class Reading:
-    """All that a mail asks for.
+    """All commands of a mail.
 
     Attributes:
-        lines: commands in order; never empty (an empty mail reads as `Help`).
-        words: text for the opponent(s): what stands below the commands, without
-            quoted text and signature, at most 4,000 characters.
-        multiple: the commands came from body lines, so the answer is one letter
-            that echoes every line.
+        lines: the commands in order, at least one; an empty mail reads as `Help`.
+        words: text for the opponents from below the commands, without quoted text and signature,
+            at most 4,000 characters.
+        multiple: the commands are lines of the body, so that one answer echoes each of them.
     """
 
     lines: tuple[Line, ...]

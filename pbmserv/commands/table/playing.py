@@ -1,4 +1,4 @@
-"""Moves, and words between players: the commands, and their rows."""
+"""Commands at a board and messages between players, and their rows."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from dataclasses import dataclass
 
 from pbmserv.commands.table.model import AboutBoard, AtBoard, Command, Credentials, Speaking
 from pbmserv.commands.table.row_types import (
-    BOARD,
     LINES,
-    ON_A_BOARD,
-    PASSWORD,
-    USERID,
+    Arguments,
     Kind,
     Parameter,
-    Row,
-    Scope,
-    Taken,
     Trait,
+)
+from pbmserv.commands.table.shapes import (
+    ABOUT_BOARD,
+    ABOUT_MYSELF,
+    AT_BOARD,
+    MYSELF_IN_GAME,
+    in_section,
 )
 
 SECTION = "Playing"
@@ -24,7 +25,7 @@ SECTION = "Playing"
 
 @dataclass(frozen=True, slots=True)
 class MakeMove(AtBoard):
-    """``game move board userid password move[#n]``; `text` is for the game to read."""
+    """``game move board userid password move[#n]``; the game reads `text`."""
 
     text: str
     number: int | None = None
@@ -37,24 +38,24 @@ class Resign(AtBoard):
 
 @dataclass(frozen=True, slots=True)
 class Undo(AtBoard):
-    """``game undo board userid password``: take back the last move, if nobody learnt from it."""
+    """``game undo board userid password``: take back the last move if nobody learned from it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Practise(AtBoard):
-    """``game redo|restart board userid password``, on practice boards; `what` is the word."""
+    """``game redo|restart board userid password`` on a practice board; `what` is the word."""
 
     what: str
 
 
 @dataclass(frozen=True, slots=True)
 class Save(AtBoard):
-    """``game save board userid password``: a solo board as a file."""
+    """``game save board userid password``: send a solo board as a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Load(Command):
-    """``game load userid password``: a practice board from a file in the mail."""
+    """``game load userid password``: make a practice board from a file in the mail."""
 
     game: str
     who: Credentials | None
@@ -62,20 +63,22 @@ class Load(Command):
 
 @dataclass(frozen=True, slots=True)
 class Solve(AtBoard):
-    """``game solve board userid password``: give a race or a solo game up, and see the box."""
+    """``game solve board userid password``: give up a race or solo game and show the box."""
 
 
 @dataclass(frozen=True, slots=True)
 class Queue(AtBoard):
-    """``game queue board userid password plan``; `engine.plans` reads it, ``-`` forgets."""
+    """``game queue board userid password plan``; `engine.plans` reads the plan, ``-`` drops it."""
 
     plan: str
 
 
 @dataclass(frozen=True, slots=True)
 class Submit(AtBoard):
-    """``game submit board userid password move[#n]``: show what it would do, play it on
-    ``confirm``."""
+    """``game submit board userid password move[#n]``: show the effect of a move.
+
+    ``confirm`` plays it.
+    """
 
     text: str
     number: int | None = None
@@ -88,7 +91,7 @@ class ConfirmMove(AtBoard):
 
 @dataclass(frozen=True, slots=True)
 class Preview(AboutBoard):
-    """``game preview board move``: what the boards would look like; never fires a probe."""
+    """``game preview board move``: show the boards after a move without firing a probe."""
 
     text: str
     who: Credentials | None = None
@@ -96,14 +99,14 @@ class Preview(AboutBoard):
 
 @dataclass(frozen=True, slots=True)
 class Check(AtBoard):
-    """``game check board userid password``: which results one's own markers explain."""
+    """``game check board userid password [port]``: show which results the markers explain."""
 
     what: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint(AtBoard):
-    """``game hint board userid password``: what one could work out oneself, the gentlest first."""
+    """``game hint board userid password``: show the gentlest hint that was not shown yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,226 +123,119 @@ class Message(Speaking):
 
 @dataclass(frozen=True, slots=True)
 class Broadcast(Speaking):
-    """``broadcast userid password``: words to everybody who wants them; operators only."""
+    """``broadcast userid password``: write to all players who want such news; operators only."""
 
 
-def _move(taken: Taken) -> Command:
-    """A move; the words ``resign`` and ``undo`` in its place are the commands of that name."""
-    match taken.text.lower():
+def _move(arguments: Arguments) -> Command:
+    """Make a move, or the command ``resign`` or ``undo`` if its name is in place of the move."""
+    match arguments.text.lower():
         case "resign":
-            return Resign(taken.game, taken.board, taken.who)
+            return Resign(arguments.game, arguments.board, arguments.who)
         case "undo":
-            return Undo(taken.game, taken.board, taken.who)
-    return MakeMove(taken.game, taken.board, taken.who, taken.text, taken.number)
+            return Undo(arguments.game, arguments.board, arguments.who)
+    return MakeMove(
+        arguments.game, arguments.board, arguments.who, arguments.text, arguments.number
+    )
 
 
-PLAYING: tuple[Row, ...] = (
-    Row(
-        names=("move",),
-        slips=("mvoe", "moev", "mov", "moove", "omve"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(*ON_A_BOARD, Parameter("move[#n]", Kind.MOVE)),
-        asks=MakeMove,
-        handler="boards.moves:make_move",
-        make=_move,
-        summary="make a move",
-        example="blackbox move 12 alice PASSWORD g,+b2",
+PLAYING = in_section(
+    SECTION,
+    AT_BOARD.row(
+        "move",
+        MakeMove,
+        "make a move",
+        more=(Parameter("move[#n]", Kind.MOVE),),
+        example="g,+b2",
+        synonyms=("mov",),
+        from_arguments=_move,
     ),
-    Row(
-        names=("resign",),
-        slips=("resing", "reisgn", "resgin", "rezign"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Resign,
-        handler="boards.moves:resign",
-        summary="give a game up",
-        example="blackbox resign 12 alice PASSWORD",
-        traits=Trait.ALONE | Trait.FINAL,
-    ),
-    Row(
-        names=("undo",),
-        slips=("unod", "udno"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Undo,
-        handler="boards.plies:undo",
-        summary="take your last move back, if nobody has learnt from it",
-        example="blackbox undo 12 alice PASSWORD",
+    AT_BOARD.row("resign", Resign, "give a game up", traits=Trait.ALONE | Trait.FINAL),
+    AT_BOARD.row(
+        "undo",
+        Undo,
+        "take your last move back, if nobody has learnt from it",
         traits=Trait.ENGLISH | Trait.TALK,
     ),
-    Row(
-        names=("redo",),
-        slips=("reod",),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Practise,
-        handler="solo.races:practise",
-        make=lambda t: Practise(t.game, t.board, t.who, "redo"),
-        summary="in practice: make the move again that you took back",
-        example="blackbox redo 12 alice PASSWORD",
+    AT_BOARD.row(
+        "redo",
+        Practise,
+        "in practice: make the move again that you took back",
+        from_arguments=lambda args: Practise(args.game, args.board, args.who, "redo"),
         traits=Trait.ENGLISH | Trait.TALK,
     ),
-    Row(
-        names=("restart",),
-        slips=("resart", "restrat"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Practise,
-        handler="solo.races:practise",
-        make=lambda t: Practise(t.game, t.board, t.who, "restart"),
-        summary="in practice: begin the same box anew",
-        example="blackbox restart 12 alice PASSWORD",
+    AT_BOARD.row(
+        "restart",
+        Practise,
+        "in practice: begin the same box anew",
+        from_arguments=lambda args: Practise(args.game, args.board, args.who, "restart"),
         traits=Trait.ALONE,
     ),
-    Row(
-        names=("save",),
-        slips=("svae", "saev"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Save,
-        handler="solo.races:save",
-        summary="get a solo game as a file, with all that was taken back",
-        example="blackbox save 12 alice PASSWORD",
+    AT_BOARD.row("save", Save, "get a solo game as a file, with all that was taken back"),
+    MYSELF_IN_GAME.row(
+        "load", Load, "go on with a saved game, in practice", traits=Trait.NEEDS_GAME
     ),
-    Row(
-        names=("load",),
-        slips=("laod", "lod"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(USERID, PASSWORD),
-        asks=Load,
-        handler="solo.races:load",
-        summary="go on with a saved game, in practice",
-        example="blackbox load alice PASSWORD",
-        traits=Trait.NEEDS_GAME,
-    ),
-    Row(
-        names=("solve",),
-        slips=("slove", "sovle"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Solve,
-        handler="solo.races:solve",
-        summary="give a race or a solo game up, and see the box",
-        example="blackbox solve 12 alice PASSWORD",
+    AT_BOARD.row(
+        "solve",
+        Solve,
+        "give a race or a solo game up, and see the box",
         traits=Trait.ALONE | Trait.FINAL,
     ),
-    Row(
-        names=("queue",),
-        slips=("queu", "qeue", "queueu", "quue", "que", "enqueue"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(*ON_A_BOARD, Parameter("plan | -", Kind.PLAN)),
-        asks=Queue,
-        handler="boards.queued_moves:queue",
-        make=lambda t: Queue(t.game, t.board, t.who, t.text),
-        summary="moves for turns to come, also depending on what happens",
-        example="blackbox queue 12 alice PASSWORD g if #: c else j",
+    AT_BOARD.row(
+        "queue",
+        Queue,
+        "moves for turns to come, also depending on what happens",
+        more=(Parameter("plan | -", Kind.PLAN),),
+        example="g if #: c else j",
+        synonyms=("que", "queu", "enqueue"),
         subjects=("plans", "plan"),
+        from_arguments=lambda args: Queue(args.game, args.board, args.who, args.text),
     ),
-    Row(
-        names=("submit",),
-        slips=("submti", "sumbit", "submitt"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(*ON_A_BOARD, Parameter("move[#n]", Kind.MOVE)),
-        asks=Submit,
-        handler="boards.queued_moves:submit",
-        summary="see what a move would do; it is played when you confirm",
-        example="blackbox submit 12 alice PASSWORD g,+b2",
+    AT_BOARD.row(
+        "submit",
+        Submit,
+        "see what a move would do; it is played when you confirm",
+        more=(Parameter("move[#n]", Kind.MOVE),),
+        example="g,+b2",
     ),
-    Row(
-        names=("confirm",),
-        slips=("confrim", "cofirm", "comfirm"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=ConfirmMove,
-        handler="boards.queued_moves:confirm",
-        summary="play the move that you submitted",
-        example="blackbox confirm 12 alice PASSWORD",
-        places=LINES,
-    ),
-    Row(
-        names=("preview",),
-        slips=("preveiw", "perview", "pre-view"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(BOARD, Parameter("move", Kind.MOVE)),
-        asks=Preview,
-        handler="boards.moves:preview",
-        proof=(*ON_A_BOARD, Parameter("move", Kind.MOVE)),
-        summary="what the boards would look like; fires nothing",
-        example="blackbox preview 12 +b2,/a1",
+    AT_BOARD.row("confirm", ConfirmMove, "play the move that you submitted", places=LINES),
+    ABOUT_BOARD.row(
+        "preview",
+        Preview,
+        "what the boards would look like; fires nothing",
+        more=(Parameter("move", Kind.MOVE),),
+        example="+b2,/a1",
         traits=Trait.ANY_BOARD | Trait.LOOKS,
     ),
-    Row(
-        names=("check",),
-        slips=("chekc", "cehck", "chcek"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(*ON_A_BOARD, Parameter("[port]", Kind.SUBJECTS)),
-        asks=Check,
-        handler="boards.moves:check",
-        make=lambda t: Check(t.game, t.board, t.who, " ".join(t.subjects)),
-        summary="which results your own markers explain",
-        example="blackbox check 12 alice PASSWORD",
+    AT_BOARD.row(
+        "check",
+        Check,
+        "which results your own markers explain",
+        more=(Parameter("[port]", Kind.SUBJECTS),),
+        from_arguments=lambda args: Check(args.game, args.board, args.who, " ".join(args.subjects)),
         traits=Trait.ENGLISH | Trait.TALK | Trait.LOOKS,
     ),
-    Row(
-        names=("hint",),
-        slips=("hitn", "hnit", "hints", "hinst", "tip"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Hint,
-        handler="boards.plies:hint",
-        summary="a hint, where hints are allowed; in scored games it costs points",
-        example="blackbox hint 12 alice PASSWORD",
+    AT_BOARD.row(
+        "hint",
+        Hint,
+        "a hint, where hints are allowed; in scored games it costs points",
+        synonyms=("hints", "tip"),
         traits=Trait.ALONE | Trait.LOOKS,
     ),
-    Row(
-        names=("chat",),
-        slips=("caht", "chta"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Chat,
-        handler="boards.moves:chat",
-        summary="write to your opponents at a board",
-        example="blackbox chat 12 alice PASSWORD",
+    AT_BOARD.row("chat", Chat, "write to your opponents at a board", traits=Trait.WORDS),
+    ABOUT_MYSELF.row(
+        "message",
+        Message,
+        "write to other players",
+        more=(Parameter("to...", Kind.RECIPIENTS),),
+        example="bob",
+        synonyms=("msg",),
+        from_arguments=lambda args: Message(args.who, args.userids),
         traits=Trait.WORDS,
     ),
-    Row(
-        names=("message",),
-        slips=("mesage", "massage", "messgae", "msg"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(USERID, PASSWORD, Parameter("to...", Kind.RECIPIENTS)),
-        asks=Message,
-        handler="accounts.messages:message",
-        make=lambda t: Message(t.who, t.userids),
-        summary="write to other players",
-        example="message alice PASSWORD bob",
-        traits=Trait.WORDS,
-    ),
-    Row(
-        names=("broadcast",),
-        slips=("brodcast", "boradcast", "broadcats"),
-        section=SECTION,
-        scope=Scope.SERVER,
-        parameters=(USERID, PASSWORD),
-        asks=Broadcast,
-        handler="accounts.messages:broadcast",
-        summary="write to everybody who wants such news (operators only)",
-        example="broadcast alice PASSWORD",
+    ABOUT_MYSELF.row(
+        "broadcast",
+        Broadcast,
+        "write to everybody who wants such news (operators only)",
         traits=Trait.ALONE | Trait.WORDS,
     ),
 )

@@ -1,4 +1,4 @@
-"""The shape of a catalogue row: its names, parameters, and what is built from them."""
+"""The type of the rows in the table of commands, and the types of their parameters."""
 
 from __future__ import annotations
 
@@ -13,48 +13,46 @@ NO_LIMIT = 1_000_000
 
 
 class Kind(Enum):
-    """What stands in a parameter's place."""
+    """The kind of words that a parameter takes."""
 
     BOARD = auto()
     USERID = auto()
     NEW_USERID = auto()
     PASSWORD = auto()
     NEW_PASSWORD = auto()
-    MOVE = auto()  # the rest of the line, and perhaps its number
-    PLAN = auto()  # the rest of the line, as it is
+    MOVE = auto()  # the rest of the line, and perhaps the number of the move
+    PLAN = auto()  # the rest of the line, as written
     DATE = auto()  # the rest of the line, with or without "until"
     SETTINGS = auto()  # name=value
-    SEATS = auto()  # how many, and options; or "off"
+    SEATS = auto()  # a number of seats and options, or "off"
     PLAYERS = auto()  # userids, options and times
     ALONE = auto()  # one userid, options and times
-    RECIPIENTS = auto()  # userids to write to
-    SHOWN = auto()  # boards, or userids and which of their boards
-    WATCHED = auto()  # userids, or nobody, and which of their boards
-    BOARDS = auto()  # boards, or which of them
-    PEOPLE = auto()  # userids, or nobody
+    RECIPIENTS = auto()  # userids of the readers of a message
+    SHOWN = auto()  # boards, or userids and a word such as "all"
+    WATCHED = auto()  # userids or none, and a word such as "all"
+    BOARDS = auto()  # boards, or a word such as "all"
+    PEOPLE = auto()  # userids or none
     ADDRESSES = auto()
     NEW_ADDRESSES = auto()  # at least one
     GAMES = auto()
-    SUBJECTS = auto()  # of help
+    SUBJECTS = auto()  # subjects of help
 
     @property
-    def least(self) -> int:
-        """The fewest words that can fill the place."""
+    def min_words(self) -> int:
         return _SHAPES[self][0]
 
     @property
-    def most(self) -> int:
-        """The most words that can fill the place."""
+    def max_words(self) -> int:
         return _SHAPES[self][1]
 
     @property
     def sample(self) -> str:
-        """What an example has there, to be filled in; ``""`` where it is better left out."""
+        """Words that an example has in the place, ``""`` if it leaves the place out."""
         return _SHAPES[self][2]
 
     @property
     def secret(self) -> bool:
-        """Whether what stands there is never repeated."""
+        """Whether answers never repeat the words."""
         return self in {Kind.PASSWORD, Kind.NEW_PASSWORD}
 
 
@@ -81,10 +79,11 @@ _SHAPES: Mapping[Kind, tuple[int, int, str]] = {
     Kind.GAMES: (0, NO_LIMIT, ""),
     Kind.SUBJECTS: (0, NO_LIMIT, ""),
 }
+"""Fewest words, most words and sample of each kind."""
 
 
 class Scope(Enum):
-    """Whether a game's name stands in front."""
+    """Whether the name of a game stands in front of a command."""
 
     GAME = "game"
     SERVER = "server"
@@ -92,7 +91,7 @@ class Scope(Enum):
 
 
 class Place(Enum):
-    """Where a command may stand."""
+    """Where a command may be written."""
 
     LINE = "a subject or a line of the body"
     REPLY = "a reply to one of our letters"
@@ -103,23 +102,23 @@ REPLIES = frozenset({Place.REPLY})
 
 
 class Trait(Flag):
-    """What is special about a command."""
+    """Properties that a command may have."""
 
     NONE = 0
-    NEEDS_GAME = auto()  # it makes a board, so it must be clear of which game
-    BARE = auto()  # it may stand without any of its arguments
-    FINAL = auto()  # cannot be taken back, so a misspelt one is asked about and never guessed
-    ALONE = auto()  # in a reply it counts only when nothing else stands on its line
-    ENGLISH = auto()  # a sentence of a reply may begin with it as well
-    TALK = auto()  # people answer each other's messages with it as well
-    ANY_BOARD = auto()  # in a reply it may name a board by its number alone: it does no harm there
-    WORDS = auto()  # words for others stand right below it
-    LOOKS = auto()  # only its writer gets an answer, so that no words go with it
+    NEEDS_GAME = auto()  # makes a board, so the mail must name the game if there are several
+    BARE = auto()  # may be written without any arguments
+    FINAL = auto()  # cannot be taken back, so a misspelt name is asked about and never guessed
+    ALONE = auto()  # in a reply, counts only if nothing else is on its line
+    ENGLISH = auto()  # its name may also begin a sentence of a reply
+    TALK = auto()  # people also answer each other's messages with this word
+    ANY_BOARD = auto()  # harmless at any board, so a reply may name another one by its number
+    WORDS = auto()  # words for other players follow on the next lines
+    LOOKS = auto()  # only the sender gets an answer, so no words are passed on
 
 
 @dataclass(slots=True)
-class Taken:
-    """The arguments of one line, as far as they have been read."""
+class Arguments:
+    """The arguments of one line, filled in while they are read."""
 
     game: str | None = None
     board: int | None = None
@@ -143,65 +142,62 @@ class Taken:
 
     @property
     def who(self) -> Credentials | None:
-        """Userid and password, where the command has them."""
+        """Userid and password, `None` if the line has no password."""
         return None if self.password is None else Credentials(self.userid, self.password)
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One place behind the command: how help writes it, and what may stand there."""
+    """A parameter of a command: its label on help pages, and the kind of words it takes."""
 
     label: str
     kind: Kind
 
     @property
     def sample(self) -> str:
-        """What an example puts there; ``""`` where it is better left out."""
+        """Words that an example has in the place, ``""`` if it leaves the place out."""
         if self.kind.secret:
             return "NEWPASSWORD" if self.label == "new" else "PASSWORD"
         return self.kind.sample
 
     @property
     def rest(self) -> bool:
-        """Whether the rest of the line stands there, for somebody else to read."""
+        """Whether the parameter takes the rest of the line, for the game or for a plan."""
         return self.kind in {Kind.MOVE, Kind.PLAN}
 
 
 @dataclass(frozen=True)
 class Row:
-    """One command.
+    """One command of the table. `shapes` makes rows.
 
     Attributes:
-        names: lower case, the first is the one we write; may be two words.
-        slips: misspellings that are understood silently.
-        section: heading in the help index.
-        scope: whether a game stands in front.
-        parameters: in order; only the last can take more than one word.
+        names: spellings in lower case, some of two words; letters and pages use the first.
+        scope: whether the name of a game stands in front.
+        parameters: in order; only the last may take more than one word.
         summary: one line for the help index.
         example: a complete line that works.
-        asks: the command; ``None`` for words that steer the reading (``quit``) and ask for
-            nothing themselves.
-        handler: what carries it out, ``module:function`` in `pbmserv.service`; ``""`` where that
-            depends on the letter that is answered.
-        make: the command from its arguments, where its fields are not named like theirs.
-        places: where it may stand.
-        shares_page: the page under ``help/commands/``, if it is not its own.
-        newcomers: words with which newcomers begin that suggest it.
-        subjects: what else leads to its page.
-        proof: its places with a userid and a password in them, where a writer may add these
-            although the command needs none: they prove who writes.
+        command: the type of the command; `None` for words that steer the reading (``quit``).
+        from_arguments: makes the command if its fields have other names than the arguments.
+        section: heading in the help index.
+        synonyms: other words, short forms and foreign words that are understood but that no page
+            mentions. Misspellings are recognised by `spelling` and not listed.
+        places: where the command may be written.
+        shares_page: the page under ``help/commands/`` if the command has none of its own.
+        newcomers: words of newcomers for which an answer suggests the command.
+        subjects: further words that lead to its help page.
+        proof: the parameters with userid and password for a command that needs neither. A writer
+            may add them to prove who writes.
     """
 
     names: tuple[str, ...]
-    section: str
     scope: Scope
     parameters: tuple[Parameter, ...]
     summary: str
     example: str
-    asks: type[Command] | None = None
-    handler: str = ""
-    make: Callable[[Taken], Command] | None = None
-    slips: tuple[str, ...] = ()
+    command: type[Command] | None = None
+    from_arguments: Callable[[Arguments], Command] | None = None
+    section: str = ""
+    synonyms: tuple[str, ...] = ()
     places: frozenset[Place] = frozenset(Place)
     shares_page: str = ""
     newcomers: tuple[str, ...] = ()
@@ -211,71 +207,71 @@ class Row:
 
     @property
     def name(self) -> str:
-        """The spelling we write ourselves."""
+        """The spelling that letters and pages use."""
         return self.names[0]
 
     @property
     def page(self) -> str:
-        """The name of its page under ``help/commands/``."""
+        """The name of the page under ``help/commands/``."""
         return self.shares_page or self.name
 
-    def build(self, taken: Taken) -> Command:
-        """The command that was asked for with these arguments.
+    def build(self, arguments: Arguments) -> Command:
+        """Return the command with these arguments.
 
         Raises:
-            ValueError: the row steers the reading and is no command by itself.
+            ValueError: the row steers the reading and is not a command.
         """
-        if self.asks is None:
+        if self.command is None:
             raise ValueError(f"{self.name} asks for nothing by itself")
-        if self.make is not None:
-            return self.make(taken)
-        return self.asks(**{name: getattr(taken, name) for name in self._taken})
+        if self.from_arguments is not None:
+            return self.from_arguments(arguments)
+        return self.command(**{name: getattr(arguments, name) for name in self._fields})
 
     @cached_property
-    def _taken(self) -> tuple[str, ...]:
-        """Fields of the command that are arguments of its line."""
-        assert self.asks is not None
-        return tuple(one.name for one in fields(self.asks) if hasattr(Taken, one.name))
+    def _fields(self) -> tuple[str, ...]:
+        """The fields of the command that are arguments of its line."""
+        assert self.command is not None
+        return tuple(field.name for field in fields(self.command) if hasattr(Arguments, field.name))
 
     @cached_property
-    def least(self) -> int:
-        """The fewest words behind the command."""
-        return sum(parameter.kind.least for parameter in self.parameters)
+    def min_words(self) -> int:
+        """The least number of words behind the name."""
+        return sum(parameter.kind.min_words for parameter in self.parameters)
 
     @cached_property
-    def most(self) -> int:
-        """The most words behind the command."""
-        return sum(parameter.kind.most for parameter in self.parameters)
+    def max_words(self) -> int:
+        """The greatest number of words behind the name."""
+        return sum(parameter.kind.max_words for parameter in self.parameters)
 
     @cached_property
     def secrets(self) -> tuple[int, ...]:
-        """Places (0-based, behind the command) of what is never repeated."""
+        """Indices of the secret words behind the name."""
         return tuple(i for i, parameter in enumerate(self.parameters) if parameter.kind.secret)
 
     @cached_property
     def proving(self) -> Row | None:
-        """The row with the writer's userid and password in it; ``None`` if it takes none."""
+        """The row with the writer's userid and password, `None` if the command takes none."""
         return replace(self, parameters=self.proof) if self.proof else None
 
     @cached_property
     def takes_password_last(self) -> bool:
-        """Whether a password that the command does not need may be its last word."""
+        """Whether the last word may be a password that the command does not need."""
         return bool(self.proof) and self.proof[-1].kind is Kind.PASSWORD
 
     @cached_property
     def may_be_vouched(self) -> bool:
-        """Whether the password may be left out of a mail whose sender is proven.
+        """Whether a mail from a proven sender may leave out the password.
 
-        Not where a new one stands behind it: nobody could tell which of the two is missing.
+        It may not if a new password follows, since one word could be either of the two.
         """
         kinds = {parameter.kind for parameter in self.parameters}
         return Kind.PASSWORD in kinds and Kind.NEW_PASSWORD not in kinds
 
     @cached_property
     def unnamed(self) -> Row | None:
-        """The row for somebody who need not say who they are, since the mail shows it.
+        """The row without the writer's userid and password, for mails that show who writes.
 
-        ``None`` where nobody is named, or a password is chosen: see `may_be_vouched`.
+        `None` if the command names no writer or takes a new password; see `may_be_vouched`.
         """
         kinds = {parameter.kind for parameter in self.parameters}
         if Kind.NEW_PASSWORD in kinds or kinds.isdisjoint(_NAMING):
@@ -284,32 +280,32 @@ class Row:
 
     @property
     def in_reply(self) -> bool:
-        """Whether a reply to a letter may consist of it."""
+        """Whether a reply to a letter may consist of the command."""
         return Place.REPLY in self.places
 
     @property
     def in_line(self) -> bool:
-        """Whether it may be a subject or a line of the body."""
+        """Whether the command may be a subject or a line of the body."""
         return Place.LINE in self.places
 
     @cached_property
     def as_reply(self) -> Row:
-        """The row in a reply, whose address says who speaks and of which board."""
+        """The row in a reply, whose address tells the player and the board."""
         return self.without(Kind.BOARD, Kind.USERID, Kind.PASSWORD)
 
-    def without(self, *known: Kind) -> Row:
-        """The row without the places of what is known already; so no game is in front."""
-        left = tuple(parameter for parameter in self.parameters if parameter.kind not in known)
-        return replace(self, scope=Scope.SERVER, parameters=left)
+    def without(self, *kinds: Kind) -> Row:
+        """Return the row without the parameters of these kinds, and without a game in front."""
+        parameters = tuple(one for one in self.parameters if one.kind not in kinds)
+        return replace(self, scope=Scope.SERVER, parameters=parameters)
 
     def form(self, game: str) -> str:
-        """How the command is written, with *game* in front where one belongs."""
+        """Return how help pages write the command, with *game* in front if one belongs there."""
         front = (game,) if self.scope is Scope.GAME else ()
         return " ".join((*front, self.name, *(parameter.label for parameter in self.parameters)))
 
 
 _NAMING = frozenset({Kind.USERID, Kind.PLAYERS, Kind.ALONE, Kind.SHOWN})
-"""Places in which people name themselves."""
+"""Kinds of parameters in which writers name themselves."""
 
 BOARD = Parameter("board", Kind.BOARD)
 USERID = Parameter("userid", Kind.USERID)

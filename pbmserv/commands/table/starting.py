@@ -1,4 +1,4 @@
-"""Finding players and starting games: the commands, and their rows."""
+"""Commands that find players and start games, and their rows."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from pbmserv.commands.table.row_types import (
     ON_A_BOARD,
     PASSWORD,
     USERID,
+    Arguments,
     Kind,
     Parameter,
-    Row,
-    Scope,
-    Taken,
     Trait,
 )
+from pbmserv.commands.table.shapes import AT_BOARD, IN_GAME, MYSELF_IN_GAME, in_section
 
 SECTION = "Starting a game"
 
@@ -26,10 +25,13 @@ SECTION = "Starting a game"
 class Challenge(Command):
     """``game challenge userid1 userid2 … [-options] [--nagtime=…]``
 
-    `options` are the words with one dash, `times` the words with two. `who`: the one who
-    challenges, where the password stands behind that userid. `alone`: ``game solo userid``; nobody
-    in `userids` = who writes. `address`: ``game challenge [userid] friend@example.org``, somebody
-    who may be no player yet.
+    Attributes:
+        userids: the players in the order of their seats; empty if the sender plays alone.
+        options: the words with one dash.
+        times: the words with two dashes.
+        who: the challenger, if the line has a password.
+        alone: the command is ``game solo userid``.
+        address: of a friend who may not be a player yet, ``""`` for none.
     """
 
     game: str
@@ -43,9 +45,9 @@ class Challenge(Command):
 
 @dataclass(frozen=True, slots=True)
 class Replay(AboutBoard):
-    """``game replay board userid``: a race or solo game on the same hidden box as a finished one.
+    """``game replay board userid``: play alone on the hidden box of a finished race or solo game.
 
-    In a reply `board` is None and `userid` "": the letter's board, and who replies.
+    In a reply, `board` is `None` and `userid` is ``""``: the board of the letter and the sender.
     """
 
     userid: str
@@ -54,7 +56,7 @@ class Replay(AboutBoard):
 
 @dataclass(frozen=True, slots=True)
 class Daily(Command):
-    """``game daily userid password [HH:MM|off]``; `when` is "" for the usual time."""
+    """``game daily userid password [HH:MM|off]``; `when` is ``""`` for the usual time."""
 
     game: str
     who: Credentials | None
@@ -66,7 +68,7 @@ class Accept(AtBoard):
     """``game accept board userid password``
 
     Attributes:
-        below: in a reply, the lines from this one on; one of them may be the first move.
+        below: in a reply, the following lines, one of which may be the first move.
     """
 
     below: ReplyMove | None = None
@@ -79,9 +81,11 @@ class Reject(AtBoard):
 
 @dataclass(frozen=True, slots=True)
 class Seek(Command):
-    """``game seek userid password [n] [-options]``; `seats` None = the game's fewest (at least 2).
+    """``game seek userid password [n] [-options]``
 
-    `off` is ``seek userid password off``: look no longer.
+    Attributes:
+        seats: `None` for the smallest number that the game allows, at least two.
+        off: the sender no longer looks for opponents.
     """
 
     game: str
@@ -93,135 +97,103 @@ class Seek(Command):
 
 @dataclass(frozen=True, slots=True)
 class Rematch(AtBoard):
-    """``game rematch board userid password``: same players and options, other side first."""
+    """``game rematch board userid password``: play again, with the other player first."""
 
 
-def _solo(taken: Taken) -> Command:
-    """A race of one."""
-    options = tuple(word for word in taken.options if word.lower() != "-race")
+def _solo(arguments: Arguments) -> Command:
+    """Make a race of one player."""
+    options = tuple(word for word in arguments.options if word.lower() != "-race")
     words = ("-race", *options)
-    userids = taken.userids
-    if taken.who is not None:
-        userids = (taken.userid, *(userid for userid in userids if userid != taken.userid))
-    return Challenge(taken.game or "", userids, words, taken.times, taken.who, alone=True)
-
-
-def _challenge(taken: Taken) -> Command:
-    """A new board; whoever has proved to challenge sits first unless the names say otherwise."""
-    userids = taken.userids
-    if taken.who is not None and taken.userid not in userids:
-        userids = (taken.userid, *userids)
-    address = "".join(taken.addresses)
+    userids = arguments.userids
+    if arguments.who is not None:
+        userids = (arguments.userid, *(userid for userid in userids if userid != arguments.userid))
     return Challenge(
-        taken.game or "", userids, taken.options, taken.times, taken.who, address=address
+        arguments.game or "", userids, words, arguments.times, arguments.who, alone=True
     )
 
 
-STARTING: tuple[Row, ...] = (
-    Row(
-        names=("challenge",),
-        slips=("challange", "chalenge", "challege", "chalange", "challnege", "chellenge", "invite"),
+def _challenge(arguments: Arguments) -> Command:
+    """Make a challenge. A challenger who gave a password sits first unless named elsewhere."""
+    userids = arguments.userids
+    if arguments.who is not None and arguments.userid not in userids:
+        userids = (arguments.userid, *userids)
+    address = "".join(arguments.addresses)
+    return Challenge(
+        arguments.game or "",
+        userids,
+        arguments.options,
+        arguments.times,
+        arguments.who,
+        address=address,
+    )
+
+
+STARTING = in_section(
+    SECTION,
+    IN_GAME.row(
+        "challenge",
+        Challenge,
+        "start a new game, with people, a friend's address or the house",
+        more=(Parameter("userid1 userid2 [-options]", Kind.PLAYERS),),
+        example="alice bob",
+        synonyms=("invite",),
         newcomers=("play", "new", "newgame", "begin"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("userid1 userid2 [-options]", Kind.PLAYERS),),
-        asks=Challenge,
-        handler="boards.invitations:challenge",
-        make=_challenge,
-        summary="start a new game, with people, a friend's address or the house",
-        example="blackbox challenge alice bob",
-        places=LINES,
         subjects=("options", "invite", "invitation", "invitations"),
+        from_arguments=_challenge,
+        places=LINES,
         traits=Trait.NEEDS_GAME,
         proof=(USERID, PASSWORD, Parameter("userid1 userid2 [-options]", Kind.PLAYERS)),
     ),
-    Row(
-        names=("solo",),
-        slips=("sollo", "soloo"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(Parameter("userid [-options]", Kind.ALONE),),
-        asks=Challenge,
-        handler="boards.invitations:challenge",
-        make=_solo,
-        summary="a box of your own, hidden by the server",
-        example="blackbox solo alice -size=8x8 -atoms=3-5",
+    IN_GAME.row(
+        "solo",
+        Challenge,
+        "a box of your own, hidden by the server",
+        more=(Parameter("userid [-options]", Kind.ALONE),),
+        example="alice -size=8x8 -atoms=3-5",
+        from_arguments=_solo,
         places=LINES,
         traits=Trait.NEEDS_GAME,
         proof=(USERID, PASSWORD, Parameter("[-options]", Kind.ALONE)),
     ),
-    Row(
-        names=("replay",),
-        slips=("repaly", "relpay"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(BOARD, USERID),
-        asks=Replay,
-        handler="solo.races:replay",
-        summary="try the hidden box of a finished race or solo game yourself",
-        example="blackbox replay 12 alice",
+    IN_GAME.row(
+        "replay",
+        Replay,
+        "try the hidden box of a finished race or solo game yourself",
+        more=(BOARD, USERID),
+        example="12 alice",
         traits=Trait.ENGLISH,
         proof=ON_A_BOARD,
     ),
-    Row(
-        names=("daily",),
-        slips=("dayly", "dialy", "daliy"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(USERID, PASSWORD, Parameter("[HH:MM | off]", Kind.SUBJECTS)),
-        asks=Daily,
-        handler="solo.daily_box:daily",
-        make=lambda t: Daily(t.game or "", t.who, " ".join(t.subjects).lower()),
-        summary="the box of the day, the same for everybody, at your hour",
-        example="blackbox daily alice PASSWORD 07:30",
+    MYSELF_IN_GAME.row(
+        "daily",
+        Daily,
+        "the box of the day, the same for everybody, at your hour",
+        more=(Parameter("[HH:MM | off]", Kind.SUBJECTS),),
+        example="07:30",
+        from_arguments=lambda args: Daily(
+            args.game or "", args.who, " ".join(args.subjects).lower()
+        ),
         traits=Trait.NEEDS_GAME | Trait.LOOKS,
     ),
-    Row(
-        names=("accept",),
-        slips=("accpet", "acept", "accetp"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Accept,
-        handler="boards.moves:accept",
-        summary="take up a challenge",
-        example="blackbox accept 12 alice PASSWORD",
-        traits=Trait.TALK,
-    ),
-    Row(
-        names=("reject", "decline"),
-        slips=("rejcet", "rejetc", "regect"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Reject,
-        handler="boards.moves:reject",
-        summary="turn a challenge down",
-        example="blackbox reject 12 alice PASSWORD",
+    AT_BOARD.row("accept", Accept, "take up a challenge", traits=Trait.TALK),
+    AT_BOARD.row(
+        "reject",
+        Reject,
+        "turn a challenge down",
+        also=("decline",),
         traits=Trait.ALONE | Trait.TALK,
     ),
-    Row(
-        names=("seek",),
-        slips=("seke", "sekk"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=(USERID, PASSWORD, Parameter("[n] [-options] | off", Kind.SEATS)),
-        asks=Seek,
-        handler="boards.invitations:seek",
-        summary="look for any opponent: two who seek the same get a board",
-        example="blackbox seek alice PASSWORD",
+    MYSELF_IN_GAME.row(
+        "seek",
+        Seek,
+        "look for any opponent: two who seek the same get a board",
+        more=(Parameter("[n] [-options] | off", Kind.SEATS),),
         traits=Trait.NEEDS_GAME,
     ),
-    Row(
-        names=("rematch",),
-        slips=("remacth", "rematach", "re-match"),
-        section=SECTION,
-        scope=Scope.GAME,
-        parameters=ON_A_BOARD,
-        asks=Rematch,
-        handler="boards.invitations:rematch",
-        summary="the same players and options again, the other side first",
-        example="blackbox rematch 12 alice PASSWORD",
+    AT_BOARD.row(
+        "rematch",
+        Rematch,
+        "the same players and options again, the other side first",
         traits=Trait.ENGLISH,
     ),
 )

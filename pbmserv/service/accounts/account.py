@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.grammar.command_names import is_reserved
 from pbmserv.commands.grammar.words import is_userid
+from pbmserv.commands.reserved_userids import is_reserved
 from pbmserv.commands.table.accounts import ChangeAddress, ChangePassword, Forgot, Signup
 from pbmserv.commands.table.model import Secret
 from pbmserv.errors import Refused

@@ -169,7 +169,7 @@ def _renamed(told: tuple[Notification, ...], userid: str, neutral: str) -> tuple
 _FREE = [
     row.name
     for row in ROWS
-    if row.asks is not None and row.in_line and (not row.secrets or Trait.BARE in row.traits)
+    if row.command is not None and row.in_line and (not row.secrets or Trait.BARE in row.traits)
 ]
 """Commands that need no password, whoever writes."""
 

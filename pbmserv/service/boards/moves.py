@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pbmserv.commands.grammar.plain_words import is_kind, says_no, says_yes
+from pbmserv.commands.grammar.plain_words import is_praise, says_no, says_yes
 from pbmserv.commands.reading.replies import greets
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import Chat, Check, MakeMove, Preview, Resign
@@ -94,7 +94,7 @@ def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: R
     written = "\n".join((command.lines[0], command.after[0]))
     others = [one for one in board.sitters if one is not sitter and not bot_moves.is_bot(one)]
     hears = board.status == BoardStatus.FINISHED and others and not board.terms.alone
-    if hears and is_kind(written) and not context.position(board).is_practice:
+    if hears and is_praise(written) and not context.position(board).is_practice:
         return say(board, sitter, pass_on(context, written))
     raise over(context, board)
 

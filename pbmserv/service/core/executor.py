@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
-from typing import Any
 
 from pbmserv.commands.grammar.plain_words import says_yes
 from pbmserv.commands.reading.replies import first_paragraph
 from pbmserv.commands.table import model
 from pbmserv.commands.table.accounts import Forgot, Signup
-from pbmserv.commands.table.catalogue import ROWS, STOPS
+from pbmserv.commands.table.catalogue import STOPS
 from pbmserv.commands.table.looking import Games, Help, ShowAs
-from pbmserv.commands.table.model import AtBoard, Command, Line, NotTried, ReplyMove, TrayReply, Yes
+from pbmserv.commands.table.model import AtBoard, Line, NotTried, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat, ConfirmMove, Message
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
@@ -34,25 +32,11 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer, CommandResult, answers_to, last_answer, told_letter
 from pbmserv.service.core.words_for_others import WORDS
 from pbmserv.service.delivery import bounces, digest
+from pbmserv.service.handlers import handle
 from pbmserv.service.limits import answer_limits
 from pbmserv.service.limits.rates import Reply
 from pbmserv.store.core.statements import Savepoint
 from pbmserv.store.delivery.outbox import NewLetter
-
-_Handler = Callable[[CommandContext, Any], Answer]
-
-
-def _found(handler: str) -> _Handler:
-    """The function that a row names as ``module:function``."""
-    module, _, name = handler.partition(":")
-    found: _Handler = getattr(import_module(f"pbmserv.service.{module}"), name)
-    return found
-
-
-_HANDLERS: Mapping[type[Command], _Handler] = {
-    ReplyMove: moves.reply_move,
-    **{row.asks: _found(row.handler) for row in ROWS if row.asks is not None and row.handler},
-}
 
 _COMMAND = Savepoint("command")
 _ONE_MEANING: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] = {
@@ -261,10 +245,10 @@ def _ask(context: CommandContext, line: Line) -> Answer:
         return queries.show_as(context, ShowAs(None, None))
     if isinstance(line.asked, TrayReply):
         unfolded = digest.unfold(context, line.asked)
-        return _HANDLERS[type(unfolded)](context, unfolded)
+        return handle(context, unfolded)
     if isinstance(line.asked, AtBoard) and line.asked.who is None:
         verified_sender.must_speak_of(context, line.asked)
-    return _HANDLERS[type(line.asked)](context, line.asked)
+    return handle(context, line.asked)
 
 
 _THANKS = STOPS.union(
@@ -339,7 +323,7 @@ def _about_many(context: CommandContext, line: Line) -> Answer:
     ):
         return queries.games(context, Games(None, (), "active"))
     command = digest.only_board(context, line)
-    return _HANDLERS[type(command)](context, command)
+    return handle(context, command)
 
 
 def _about_nothing(context: CommandContext, asked: ReplyMove | Yes) -> Answer:

@@ -15,7 +15,7 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
-from pbmserv.commands.table.catalogue import nearest
+from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.engine.protocol import RacingGame, races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
@@ -191,7 +191,7 @@ def nearest_userid(context: CommandContext, word: str) -> str:
     Only those who sit at a board: their names everybody can read there.
     """
     near = players.seated_like(context.connection, word) if len(word) > 1 else []
-    return nearest(word, tuple(near)) or ""
+    return nearest_name(word.lower(), near) or ""
 
 
 def shown_player(context: CommandContext, userid: str) -> Player | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection
 
 from pbmserv.commands.grammar.words import OFF, PLAN_WORDS, POLITE, SETTINGS, fold, is_userid
-from pbmserv.commands.table.catalogue import ROWS, WHICH, nearest
+from pbmserv.commands.table.catalogue import ROWS, WHICH, suggested_command
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import is_form
 from pbmserv.store.accounts import players
@@ -100,7 +100,8 @@ def _catalogue_words() -> frozenset[str]:
     """The words of commands, of their examples and of what is said about them."""
     texts = [_FORMS, *SETTINGS, *WHICH, *BOT_USERIDS, *POLITE, *OFF, *PLAN_WORDS]
     for row in ROWS:
-        texts += (row.summary, row.section, *row.names, *row.slips, *row.newcomers, *row.subjects)
+        texts += (row.summary, row.section, *row.names, *row.synonyms)
+        texts += (*row.newcomers, *row.subjects)
         texts += [parameter.label for parameter in row.parameters]
     return frozenset(_LETTERS.findall(" ".join(texts).lower()))
 
@@ -150,7 +151,7 @@ class _Words:
             if piece not in self.vocabulary
             and piece not in own
             and _NUMBER.fullmatch(piece) is None
-            and not (piece.isascii() and piece.isalpha() and nearest(piece) is not None)
+            and not (piece.isascii() and piece.isalpha() and suggested_command(piece) is not None)
         }
         return {bare} if unknown and is_userid(bare) and not bare.startswith("-") else unknown
 

@@ -255,7 +255,7 @@ def _of_letters(context: CommandContext, writer: Writer, lines: Sequence[str]) -
     if not any(map(str.strip, lines)):
         return set()
     letters = letters_before(context, writer.player_id)
-    return Quoted(letters.texts, letters.said, letters.own).places(lines)
+    return Quoted(letters.texts, letters.said, letters.own).quoted_places(lines)
 
 
 class Letters(Protocol):

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
 
-from pbmserv.commands.grammar.command_names import NEUTRAL
+from pbmserv.commands.reserved_userids import NEUTRAL
 from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.accounts import blocks
 from pbmserv.store.accounts import invitations as invitation_rows

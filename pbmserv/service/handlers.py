@@ -1,0 +1,138 @@
+"""The functions that carry out commands, by the type of the command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pbmserv.commands.table.accounts import (
+    Away,
+    Back,
+    ChangeAddress,
+    ChangePassword,
+    Delete,
+    Export,
+    Forgot,
+    Prefs,
+    SignOff,
+    Signup,
+    WhoAmI,
+)
+from pbmserv.commands.table.looking import (
+    Follow,
+    Games,
+    Help,
+    History,
+    ListGames,
+    Ratings,
+    Record,
+    Report,
+    Scores,
+    Show,
+    ShowAs,
+    Standings,
+    Week,
+)
+from pbmserv.commands.table.model import Command, ReplyMove
+from pbmserv.commands.table.playing import (
+    Broadcast,
+    Chat,
+    Check,
+    ConfirmMove,
+    Hint,
+    Load,
+    MakeMove,
+    Message,
+    Practise,
+    Preview,
+    Queue,
+    Resign,
+    Save,
+    Solve,
+    Submit,
+    Undo,
+)
+from pbmserv.commands.table.starting import Accept, Challenge, Daily, Reject, Rematch, Replay, Seek
+from pbmserv.service.accounts import absences, account, leaving, messages, preferences
+from pbmserv.service.boards import (
+    followers,
+    invitations,
+    moves,
+    plies,
+    queries,
+    queued_moves,
+    reports,
+)
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.results import Answer
+from pbmserv.service.ratings import rating
+from pbmserv.service.solo import daily_box, races
+
+Handler = Callable[[CommandContext, Any], Answer]
+"""Carries out one command of the type under which it is listed.
+
+Raises `PlayerError` if the command is refused."""
+
+HANDLERS: dict[type[Command], Handler] = {
+    ReplyMove: moves.reply_move,
+    Help: queries.help_on,
+    ListGames: queries.list_games,
+    Signup: account.signup,
+    ChangePassword: account.change_password,
+    ChangeAddress: account.change_address,
+    Forgot: account.forgot,
+    WhoAmI: leaving.whoami,
+    Prefs: preferences.prefs,
+    Away: absences.away,
+    Back: absences.back,
+    Export: leaving.export,
+    SignOff: leaving.sign_off,
+    Delete: leaving.delete,
+    Challenge: invitations.challenge,
+    Replay: races.replay,
+    Daily: daily_box.daily,
+    Accept: moves.accept,
+    Reject: moves.reject,
+    Seek: invitations.seek,
+    Rematch: invitations.rematch,
+    MakeMove: moves.make_move,
+    Resign: moves.resign,
+    Undo: plies.undo,
+    Practise: races.practise,
+    Save: races.save,
+    Load: races.load,
+    Solve: races.solve,
+    Queue: queued_moves.queue,
+    Submit: queued_moves.submit,
+    ConfirmMove: queued_moves.confirm,
+    Preview: moves.preview,
+    Check: moves.check,
+    Hint: plies.hint,
+    Chat: moves.chat,
+    Message: messages.message,
+    Broadcast: messages.broadcast,
+    Show: queries.show,
+    ShowAs: queries.show_as,
+    Games: queries.games,
+    Standings: rating.standings,
+    Ratings: rating.explain,
+    Scores: daily_box.show_scores,
+    Week: daily_box.week,
+    History: queries.history,
+    Record: races.record,
+    Report: reports.report,
+    Follow: followers.follow,
+}
+"""The handler of each command.
+
+`Yes` and `TrayReply` have none: what they do depends on the letter that they answer."""
+
+
+def handle(context: CommandContext, command: Command) -> Answer:
+    """Carry out a command.
+
+    Raises:
+        PlayerError: the command is refused.
+        KeyError: the command has no handler.
+    """
+    return HANDLERS[type(command)](context, command)
