@@ -17,10 +17,9 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
-from pbmserv.service.auth.passwords import Lockout, Memo
+from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.context import Services
 from pbmserv.service.limits.rates import Rates, Traffic
-from pbmserv.service.limits.shared_counts import Book
 from pbmserv.service.time.retention import Quota
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.moves import Lookout, Positions
@@ -56,8 +55,8 @@ class Base:
             self.close()
             raise
 
-    def traffic(self, book: Book | None = None) -> Traffic:
-        """What counts mails; *book*: shared with other processes."""
+    def traffic(self) -> Traffic:
+        """Return the counters that limit mails, for one process."""
         one = self.settings
         rates = Rates(
             one.rate_player,
@@ -68,16 +67,14 @@ class Base:
             one.rate_confirmations,
             one.rate_resets,
         )
-        return Traffic(rates, self.clock, None if book is None else book.windows)
+        return Traffic(rates, self.clock)
 
     def quota(self) -> Quota:
         """What the texts of mails may take."""
         one = self.settings
         return Quota(self.game, one.inbox_octets, keeps_unused=one.unused_days > 0)
 
-    def services(
-        self, positions: Positions, memo: Memo, lockout: Lockout, traffic: Traffic
-    ) -> Services:
+    def services(self, positions: Positions, memo: Memo, traffic: Traffic) -> Services:
         """What every command's context shares."""
         one = self.settings
         looking = Composer(
@@ -88,7 +85,6 @@ class Base:
             self.registry,
             positions,
             memo,
-            lockout,
             traffic,
             one.operators,
             one.signup,

@@ -21,7 +21,7 @@ from pbmserv.net import listening
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.net.listening import AT_ONCE, Listening
 from pbmserv.service.accounts import web_requests
-from pbmserv.service.auth.passwords import Lockout, Memo
+from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.operators.health import Health, Slots
 from pbmserv.service.operators.pages import Side
 from pbmserv.smtpd.server import Listener
@@ -349,8 +349,7 @@ class WebStage:
         self._base = base
         self.send = send
         self._store: str | None = None
-        windows = Lockout(base.clock)
-        services = base.services(Positions(base.registry), Memo(), windows, base.traffic())
+        services = base.services(Positions(base.registry), Memo(), base.traffic())
         self.web_requests = web_requests.WebRequests(
             services, base.game, base.clock, self._ask, self._hand_in, send
         )

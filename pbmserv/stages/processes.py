@@ -264,14 +264,14 @@ async def _post(name: str, base: Base, given: Given) -> None:
 
 def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
     """On PostgreSQL a post changes the outbox itself."""
-    from pbmserv.service.auth.passwords import Lockout, Memo
+    from pbmserv.service.auth.passwords import Memo
     from pbmserv.service.delivery import bounces
     from pbmserv.store.boards.moves import Positions
     from pbmserv.store.core.writer import open_writer
 
     writer = open_writer(base.game)
     positions = Positions(base.registry)
-    services = base.services(positions, Memo(), Lockout(base.clock), base.traffic())
+    services = base.services(positions, Memo(), base.traffic())
     return WrittenRows(writer, base.clock, partial(bounces.refused, services)), writer.close
 
 

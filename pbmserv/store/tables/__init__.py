@@ -20,9 +20,11 @@ from pbmserv.store.tables.accounts import (
     invitations,
     keys,
     notices,
+    password_sources,
     players,
     signups,
     uninvited,
+    wrong_passwords,
 )
 from pbmserv.store.tables.boards import (
     RUNNING,
@@ -54,8 +56,6 @@ from pbmserv.store.tables.mail import (
     MailState,
     arrivals,
     bounces,
-    counted,
-    counting,
     inbox,
     letter_bytes,
     outbox,
@@ -82,8 +82,6 @@ __all__ = [
     "boards",
     "bounces",
     "closed_games",
-    "counted",
-    "counting",
     "daily_boards",
     "daily_boxes",
     "daily_readers",
@@ -99,6 +97,7 @@ __all__ = [
     "notices",
     "outages",
     "outbox",
+    "password_sources",
     "players",
     "plies",
     "rating_changes",
@@ -112,4 +111,5 @@ __all__ = [
     "submitted_moves",
     "unconfirmed_boards",
     "uninvited",
+    "wrong_passwords",
 ]
