@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import logging
-import os
 import socket
 import ssl
 from collections.abc import Iterator
@@ -16,8 +14,6 @@ import trustme
 from running import Running, start
 from wire import Wire, mail
 
-from pbmserv.net.connection_limits import Bounds, ConnectionLimits
-from pbmserv.net.listening import Listening
 from pbmserv.smtpd import server as smtp
 from pbmserv.smtpd.session import OCTETS_OF_USE
 from pbmserv.stages import listeners
@@ -219,44 +215,3 @@ def test_a_connection_that_is_kept_alive_ends_soon(
         client = sits(running.web_port, STRANGER)
         client.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
         assert ends(client)
-
-
-@contextlib.contextmanager
-def no_files(monkeypatch: pytest.MonkeyPatch, listening: Listening) -> Iterator[list[int]]:
-    """The next connections meet a process that has opened all it may."""
-    accept, left = socket.socket.accept, [0]
-
-    def fails(self: socket.socket) -> tuple[socket.socket, object]:
-        if self is listening and listening._spare is not None:
-            left[0] += 1
-            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-        return accept(self)
-
-    with monkeypatch.context() as broken:
-        broken.setattr(socket.socket, "accept", fails)
-        yield left
-
-
-def test_without_files_a_client_is_turned_away_and_nothing_spins(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    with Listening(socket.AF_INET, socket.SOCK_STREAM) as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        listening.settimeout(PATIENCE_S)
-        listening.limits = ConnectionLimits("smtp", Bounds(9, 9, 9, 300, 10), ())
-        with caplog.at_level(logging.INFO), no_files(monkeypatch, listening) as met:
-            for n in range(5):
-                client = socket.create_connection(listening.getsockname(), PATIENCE_S)
-                with pytest.raises(BlockingIOError):
-                    listening.accept()
-                assert ends(client)
-                assert met == [n + 1]
-            # Nothing can be kept for hard times: asyncio is told, once, and leaves it alone.
-            monkeypatch.setattr(listening, "_open_spare", lambda: False)
-            with pytest.raises(OSError, match="Too many open files"):
-                listening.accept()
-            with pytest.raises(BlockingIOError):
-                listening.accept()
-        (line,) = caplog.records
-        assert vars(line)["because"] == "no file descriptors are left"
