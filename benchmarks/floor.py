@@ -27,7 +27,7 @@ from benchmarks import servers
 from benchmarks.bare import serve
 from benchmarks.smtp import Mail, Session, connected, send_all, sinking
 from benchmarks.table import Line, printed, told
-from pbmserv.smtpd.wire import MailAtOnce
+from pbmserv.smtpd.protocol import StrictSmtp
 
 LETTER = b"x" * 76 + b"\r\n"
 LINES = 420
@@ -73,8 +73,19 @@ class Door:
         self._path = f"{path}-play"
         self._untold = 0
 
-    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802 - aiosmtpd looks it up by this name
-        """250 after the commit."""
+    async def handle_MAIL(self, *arguments: Any) -> str:  # noqa: N802 - named like aiosmtpd's hooks
+        """Take any sender."""
+        _, _, envelope, envelope.mail_from, _ = arguments
+        return "250 2.1.0 ok"
+
+    async def handle_RCPT(self, *arguments: Any) -> str:  # noqa: N802 - named like aiosmtpd's hooks
+        """Take any recipient."""
+        _, _, envelope, address, _ = arguments
+        envelope.rcpt_tos.append(address)
+        return "250 2.1.5 ok"
+
+    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802 - named like aiosmtpd's hooks
+        """Reply 250 after the commit."""
         loop = asyncio.get_running_loop()
         if not self._waiting:
             loop.call_soon(self._commit)
@@ -259,7 +270,7 @@ def main() -> None:
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["door", path]:
-            asyncio.run(serve(Door(path), "floor.example", MailAtOnce))
+            asyncio.run(serve(Door(path), "floor.example", StrictSmtp))
         case ["play", path]:
             play(path)
         case ["post", path, port]:

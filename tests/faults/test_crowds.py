@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import socket
 import ssl
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import trustme
+from processes import Process
 from running import Running, start
 from wire import Wire, mail
 
@@ -215,3 +217,22 @@ def test_a_connection_that_is_kept_alive_ends_soon(
         client = sits(running.web_port, STRANGER)
         client.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
         assert ends(client)
+
+
+@pytest.mark.parametrize("networks", [15, 1], ids=["strangers", "our-own-network"])
+def test_three_hundred_idle_clients_keep_neither_mail_nor_pages_out(
+    tmp_path: Path, networks: int
+) -> None:
+    """With the limits as they are set by default, from many networks and from this machine."""
+    sources = [f"127.0.{40 + n}.1" for n in range(15)] if networks > 1 else ["127.0.0.1"]
+    process = Process(tmp_path, f"sqlite:///{tmp_path}/pbmserv.sqlite3", web="127.0.0.1:0")
+    (page,) = re.findall(r"http://127\.0\.0\.1:(\d+)", process.greeting)
+    with contextlib.ExitStack() as stack:
+        for port in (process.port, int(page)):
+            for n in range(300):
+                stack.enter_context(sits(port, sources[n % len(sources)]))
+        for newcomer in (STRANGER, "127.0.0.1"):
+            with Wire(process.port, source=newcomer) as wire:
+                assert wire.mail(ALICE, OURS, a_mail(len(newcomer))).startswith("250")
+            assert get(int(page), newcomer).startswith(b"HTTP/1.1 200 ")
+    assert process.stop() == 0
