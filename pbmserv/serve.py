@@ -16,6 +16,7 @@ from pbmserv import __version__, log
 from pbmserv.clock import SystemClock
 from pbmserv.config.settings import Loaded, Settings, public_url, shown, slip
 from pbmserv.files import open_to_others
+from pbmserv.letters import overrides
 from pbmserv.letters.environment import keep_compiled
 from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.monitoring import metrics
@@ -74,6 +75,9 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
 def _usable(settings: Settings) -> tuple[Base, str]:
     """What all stages stand on, made before anybody forks, so that it is in memory once, and found
     to take rows; and the mailbox's secret."""
+    if settings.templates is not None:
+        for fault in overrides.use(settings.templates):
+            print(f"pbmserv: {fault}", file=sys.stderr)  # noqa: T201
     keep_compiled(settings.data_dir / "cache")
     base = Base(settings)
     try:

@@ -15,7 +15,6 @@ import typer
 from argon2 import PasswordHasher
 from sqlalchemy import Connection, Engine, event
 
-from pbmserv.letters import skeletons
 from pbmserv.letters.environment import environment, keep_compiled, templates_root
 from pbmserv.service.auth import passwords
 from pbmserv.store.core.database import SYNC
@@ -64,12 +63,6 @@ def keep_files_in_memory() -> None:
     if is_roomy and not there.f_flag & os.ST_NOEXEC:
         os.environ["TMPDIR"] = str(MEMORY)
         tempfile.tempdir = None  # what was asked for before is forgotten
-
-
-def learn_seldom() -> None:
-    """Hardly a letter of a test comes ten times more, which is what learning it costs; the first
-    hundred of each process are learnt as ever."""
-    skeletons._EACH = 200
 
 
 def load_templates(first: int = 0, step: int = 1) -> None:

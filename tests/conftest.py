@@ -23,7 +23,6 @@ from cheaper import (
     build_command_line_once,
     keep_files_in_memory,
     know_statements,
-    learn_seldom,
     make_argon2_cheap,
     share_templates,
     wait_for_no_disk,
@@ -60,7 +59,6 @@ load_profile()
 make_argon2_cheap()
 build_command_line_once()
 know_statements()
-learn_seldom()
 wait_for_no_disk()
 
 

@@ -215,7 +215,7 @@ class _Parent:
             os.write(tell, b"%*d" % (_LENGTH_OCTETS, number))
 
 
-LATER = ("alembic.command", "encodings.idna", "typer._adapters", "typer.rich_utils")
+LATER = ("alembic.command", "encodings.idna", "typer.rich_utils")
 """What the server imports when it comes to need it."""
 
 WITH_A_COMPILER = {f"pbmserv.games.blackbox.bots.{name}" for name in ("kernels", "sampler")}

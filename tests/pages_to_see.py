@@ -16,6 +16,8 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     ),
     "/game/{number:int}": ("game-running", "game-turn", "game-over"),
     "/today": ("today", "today-marked", "today-over"),
+    "/hide": ("hide",),
+    "/hide/{key}": ("hide-open", "hide-shut", "hide-played"),
     "/daily": ("dailies",),
     "/daily/{number:int}": ("daily-shut", "daily-open"),
     "/seeks": ("seeks",),

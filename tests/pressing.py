@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from running import Letter
 
 _HIDDEN = re.compile(r'<input type="hidden" name="(turn|key)" value="([^"]*)">')
+_TOOL = re.compile(r'<input type="hidden" name="tool" value="([^"]*)">')
 _DRAFT = re.compile(r'<input id="move" name="move" value="([^"]*)"')
 
 
@@ -90,8 +91,9 @@ class Tab:
 
     @property
     def fields(self) -> dict[str, str]:
-        """The hidden fields of the first form."""
-        return dict(_HIDDEN.findall(self.html)[:2])
+        """The hidden fields of the first form, and the tool by which taps go."""
+        tool = _TOOL.search(self.html)
+        return dict(_HIDDEN.findall(self.html)[:2]) | ({"tool": tool[1]} if tool else {})
 
     @property
     def draft(self) -> str:

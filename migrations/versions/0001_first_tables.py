@@ -8,6 +8,7 @@ import uuid
 
 import sqlalchemy as sa
 from alembic import context, op
+from alembic.util import CommandError
 
 revision = "0001"
 down_revision = None
@@ -28,6 +29,13 @@ def upgrade() -> None:
         make_mail()
     if "game" in stores:
         make_game()
+
+
+def downgrade() -> None:
+    raise CommandError(
+        "0001 is the first revision, and nothing would be left of the database without it; "
+        "restore a copy instead: pbmserv db restore FILE --overwrite"
+    )
 
 
 def make_mail() -> None:

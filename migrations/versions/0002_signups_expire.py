@@ -23,3 +23,9 @@ def upgrade() -> None:
             sqlite_where=where,
             postgresql_where=where,
         )
+
+
+def downgrade() -> None:
+    if "game" in context.config.attributes["stores"]:
+        for table, _ in WAITING:
+            op.drop_index(f"ix_{table}_waiting", table)

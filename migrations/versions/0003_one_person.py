@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import sqlalchemy as sa
 from alembic import context, op
+from alembic.util import CommandError
 
 revision = "0003"
 down_revision = "0002"
@@ -37,6 +38,31 @@ def upgrade() -> None:
         sa.Column("blocked_id", KEY, sa.ForeignKey("players.id"), primary_key=True),
         sa.Column("mark", sa.String(64), primary_key=True),
     )
+
+
+def downgrade() -> None:
+    if "game" not in context.config.attributes["stores"]:
+        return
+    refuse_to_lose(
+        "SELECT count(*) FROM players WHERE messages <> 'all'", "a preference about messages"
+    )
+    refuse_to_lose("SELECT count(*) FROM blocked_mailboxes", "a block that outlasts a name")
+    op.drop_table("blocked_mailboxes")
+    op.drop_table("daily_tries")
+    op.drop_column("daily_boards", "counts")
+    op.drop_index("ix_addresses_mailbox", "addresses")
+    op.drop_column("addresses", "mailbox")
+    op.drop_column("players", "messages")
+
+
+def refuse_to_lose(counting: str, meaning: str) -> None:
+    """Keep what players have set, which the revision before this one has no place for."""
+    count = op.get_bind().execute(sa.text(counting)).scalar_one()
+    if count:
+        raise CommandError(
+            f"revision {down_revision} cannot hold {meaning}, and there are rows with one "
+            f"({count}); restore a copy instead: pbmserv db restore FILE --overwrite"
+        )
 
 
 def fill_mailboxes() -> None:

@@ -56,7 +56,7 @@ def upgrade(config: ConfigFile = None) -> None:
     found = loaded(config)
     preflight.database_place(found)
     url = found.settings.database
-    for one, stores in mail_and_game(url):
+    for one, stores in schema.stores_at(url):
         with opened(one) as database:
             schema.prepare(database, stores)
         say(f"{blank_passwords(one)} is at revision {schema.head()}.")
@@ -75,7 +75,7 @@ def check(config: ConfigFile = None) -> None:
     url = found.settings.database
     files.must_be_there(url, found.sources)
     wrong: list[str] = []
-    for one, stores in mail_and_game(url):
+    for one, stores in schema.stores_at(url):
         path = files.file_of(one)
         if path is None or path.exists():  # the mail store comes with the first start
             with opened(one) as database:
@@ -85,6 +85,17 @@ def check(config: ConfigFile = None) -> None:
     if wrong:
         raise failure("An upgrade does not fix this: something else has changed the tables.")
     say(f"{blank_passwords(url)} has the right schema.")
+
+
+@app.command(name="alembic-ini")
+def alembic_ini() -> None:
+    """Print where Alembic's settings are, for its own command.
+
+    Example: alembic -c "$(pbmserv db alembic-ini)" current
+    """
+    from pbmserv.store.core import schema
+
+    say(str(schema.alembic_ini()))
 
 
 @app.command()
@@ -107,7 +118,7 @@ def compact(
 
     found = loaded(config)
     files.must_be_there(found.settings.database, found.sources)
-    for url, stores in mail_and_game(found.settings.database):
+    for url, stores in schema.stores_at(found.settings.database):
         with opened(url) as database:
             schema.require(database)
             before = health.room(database)
@@ -193,15 +204,6 @@ def _dropped(database: Database, settings: Settings) -> int:
     finally:
         writer.close()
     return dropped
-
-
-def mail_and_game(url: str) -> list[tuple[str, tuple[str, ...]]]:
-    """The databases of a server, each with what it stores: two SQLite files, or one PostgreSQL."""
-    from pbmserv.store.core import schema
-    from pbmserv.store.core.database import mail_url
-
-    mail = mail_url(url)
-    return [(url, tuple(schema.ALL))] if mail == url else [(url, ("game",)), (mail, ("mail",))]
 
 
 @contextmanager

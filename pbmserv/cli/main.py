@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import boards, database, queues, users
+from pbmserv.cli import boards, database, queues, templates, users
 from pbmserv.cli.audit import audit
 from pbmserv.cli.boards import replay
 from pbmserv.cli.database import status
@@ -78,6 +78,7 @@ app.add_typer(boards.app, name="board")
 app.add_typer(boards.games, name="game")
 app.add_typer(boards.ratings, name="rating")
 app.add_typer(boards.ratings, name="ratings", hidden=True)
+app.add_typer(templates.app, name="templates")
 app.add_typer(blackbox.app, name="blackbox")
 
 

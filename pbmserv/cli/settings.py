@@ -60,6 +60,11 @@ def config(
             say(f"    {setting.meaning}")
     for name in found.unread:
         complain(f"{name} {slip(name)}")
+    if found.settings.templates is not None:
+        from pbmserv.letters import overrides
+
+        for fault in overrides.check(found.settings.templates).faults:
+            complain(str(fault))
 
 
 def _short(source: str) -> str:

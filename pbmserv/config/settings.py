@@ -123,6 +123,18 @@ class Settings(Pages):
             values.whole(1, 600, "15"),
         ),
     ]
+    templates: Annotated[
+        Path | None,
+        Setting(
+            "PBMSERV_TEMPLATES",
+            "directory",
+            "",
+            "Your own templates of letters, pages, help and boards, by the names that `pbmserv "
+            "templates list` shows; empty = those of this version. They are programs: nobody else "
+            "may write there.",
+            values.folder,
+        ),
+    ]
     log_level: Annotated[
         str,
         Setting(

@@ -225,6 +225,15 @@ def file(text: str) -> Path | None:
     return at_home(text)
 
 
+def folder(text: str) -> Path | None:
+    """Read the name of a folder, empty = none; whether it can be read is found out later."""
+    if text and not text.isprintable():
+        raise ValueError(
+            "write the name of a folder, without control characters, such as /etc/pbmserv/templates"
+        )
+    return at_home(text) if text else None
+
+
 def networks(text: str) -> tuple[Network, ...]:
     """Addresses and networks; empty = none."""
     found = []

@@ -222,6 +222,27 @@ class Tappable(Protocol[V_contra]):
 
 
 @runtime_checkable
+class ManualSetup(Protocol):
+    """A game whose hidden box one person can fill by hand for another one at the same device."""
+
+    def laid(self, options: Any, spots: Sequence[str], tap: str) -> tuple[str, ...]:
+        """Return the hidden spots after a tap; anything may stand in *tap*."""
+        ...
+
+    def laid_view(self, options: Any, spots: Sequence[str]) -> Any:
+        """Return the open box as the person who fills it sees it."""
+        ...
+
+    def laid_options(self, options: Any, spots: Sequence[str]) -> Any:
+        """Return the options of a game of one on that box, for the record.
+
+        Raises:
+            Illegal: the box may not be filled like that.
+        """
+        ...
+
+
+@runtime_checkable
 class Drawable(Protocol[V_contra]):
     """A game whose boards can be drawn; ``drawing.j2`` says the same in words."""
 

@@ -29,7 +29,6 @@ from pbmserv.inbound.smime import (
     OPAQUE,
     PGP_ENCRYPTED,
     SMIME,
-    signed_entity,
 )
 from pbmserv.inbound.text import HTML_LIMIT, decode, read_html
 
@@ -43,6 +42,18 @@ _SIGNATURES = frozenset(
      "application/pkcs7-signature", "application/x-pkcs7-signature")
 )  # fmt: skip
 """Parts that machines add and in which nobody says anything."""
+
+_WORDLESS = frozenset(
+    ("text/calendar", "text/vcard", "text/x-vcard", "text/directory", "text/css", "text/javascript",
+     "text/ecmascript", "text/xml", "text/xml-external-parsed-entity", "text/sgml", "text/dtd",
+     "text/rtf", "text/rfc822-headers", "text/vtt", "text/x-moz-deleted")
+)  # fmt: skip
+"""Text types in which nobody writes to anybody, or whose words only a program finds."""
+
+_ENRICHED = frozenset(("text/enriched", "text/richtext"))
+"""Text types with marks of their own (RFC 1896, RFC 1341)."""
+_ENRICHED_MARK = re.compile(r"<<|</?[a-z0-9-]{1,60}>|\n+", re.IGNORECASE)
+_HIDDEN_ENRICHED = re.compile(r"<(param|comment)>[^<]{0,500}</\1>", re.IGNORECASE)
 
 _REACTION = "text/vnd.google.email-reaction+json"
 """What Gmail sends below a face and a sentence, which a person did not write."""
@@ -74,10 +85,16 @@ class Body:
 
 @value(frozen=True, slots=True)
 class _Found:
-    """What was found in a leaf: text as it shall be read, still HTML, or why it is neither."""
+    """The content of a leaf: text as it shall be read, still HTML, or why it is neither.
+
+    Attributes:
+        marked_up: a text type other than text/plain and text/html; a text/plain alternative is
+            better.
+    """
 
     text: str = ""
     html: bool = False
+    marked_up: bool = False
     unread: str = ""
 
 
@@ -145,7 +162,8 @@ class _Walk:
         if kind.kind.startswith("multipart/"):
             return self._in_multipart(kind, body, depth)
         if kind.kind in SMIME:
-            return self._in_wrapper(kind, octets_of(headers, body), depth)
+            is_encrypted = "enveloped" in kind.param("smime-type")
+            return _Found(unread=ENCRYPTED if is_encrypted else OPAQUE)
         if kind.kind == _REACTION:
             self.reaction = True
             return None
@@ -160,15 +178,19 @@ class _Walk:
             or disposition.lower().startswith("attachment")
             or (disposition and content_type(disposition).param("filename"))
         )
-        if is_file or kind.kind not in ("text/plain", "text/html"):
+        if is_file or not (_is_words(kind.kind) or kind.kind == "text/html"):
             self.left_out = self.left_out or kind.kind not in _SIGNATURES
-            if kind.kind != "text/plain" or self.shown is not None or not _is_shown(headers):
+            if not _is_words(kind.kind) or self.shown is not None or not _is_shown(headers):
                 return None
         octets = octets_of(headers, body)
         if kind.kind == "text/html":
             self.left_out = self.left_out or len(octets) > HTML_LIMIT
             return _Found(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
         text = decode(octets, kind.param("charset"))
+        if kind.kind in _ENRICHED:
+            text = plain_of_enriched(
+                _HIDDEN_ENRICHED.sub("", text[:TEXT_LIMIT]), rich=kind.kind == "text/richtext"
+            )
         if len(text) > TEXT_LIMIT:
             self.left_out = True
             text = _cut(text)
@@ -177,7 +199,8 @@ class _Walk:
         else:
             if kind.param("format") == "flowed":
                 text = unflow(text, delsp=kind.param("delsp") == "yes")
-            found = _Found(text) if text.strip() else _BLANK
+            marked_up = kind.kind != "text/plain"
+            found = _Found(text, marked_up=marked_up) if text.strip() else _BLANK
         if is_file:
             self.shown = found
             return None
@@ -194,29 +217,15 @@ class _Walk:
             found = self.find(read_headers(block), inner, depth=depth + 1, default=default)
             if found is None or found is _BLANK:
                 other = other or found
-            elif not (choose and found.html):
+            elif not (choose and (found.html or found.marked_up)):
                 once = other is None or other is _BLANK
                 self.left_out |= not once or self._says_more(parts, alternatives=choose)
                 return found
             elif other is None or other is _BLANK:
                 other = found
-            else:
+            elif found.html and other.html:
                 self.left_out = True  # two forms of one text in HTML
         return other
-
-    def _in_wrapper(self, kind: ContentType, octets: bytes, depth: int) -> _Found | None:
-        """What a person wrote into S/MIME's signed-data (RFC 8551 section 3.5.2)."""
-        if depth > DEPTH_LIMIT:
-            raise MailError("too-deep")
-        entity = signed_entity(kind, octets)
-        if isinstance(entity, str):
-            return _Found(unread=entity)
-        try:
-            block, inner = split_block(entity)
-            headers = read_headers(block)
-        except MailError:
-            return _Found(unread=OPAQUE)  # torn on its way
-        return self.find(headers, inner, depth=depth + 1)
 
     def _says_more(self, rest: Iterator[tuple[bytes, bytes]], *, alternatives: bool) -> bool:
         """Whether the parts behind the one that was read may hold something that is not in it."""
@@ -228,7 +237,7 @@ class _Walk:
                 self.reaction |= kind.kind == _REACTION
                 if kind.kind not in _SIGNATURES and not more:
                     octets = octets_of(headers, inner)
-                    same = alternatives and kind.kind == "text/html"
+                    same = alternatives and (kind.kind == "text/html" or _is_words(kind.kind))
                     more = not same or _PICTURE.search(octets) is not None
         except MailError:
             return True
@@ -240,6 +249,43 @@ class _Walk:
             if self._parts > PARTS_LIMIT:
                 raise MailError("too-many-parts")
             yield part
+
+
+def _is_words(kind: str) -> bool:
+    """Whether a type is read as plain text: unknown text types are (RFC 2046 section 4.1.4)."""
+    is_text = kind.startswith("text/") and kind not in _WORDLESS and kind != _REACTION
+    return is_text and "html" not in kind
+
+
+def plain_of_enriched(text: str, *, rich: bool) -> str:
+    """Return the words of text/enriched (RFC 1896), or of its ancestor text/richtext.
+
+    A line end is a blank there, and two are one line end; in richtext ``<nl>`` is a line end. An
+    excerpt is a quote, and shrinks to a ``>`` line.
+    """
+    pieces: list[str] = []
+    depth = end = 0  # of excerpts that are open, and of the last mark
+    for mark in _ENRICHED_MARK.finditer(text):
+        if not depth:
+            pieces.append(text[end : mark.start()])
+        end = mark.end()
+        name = mark[0].lower()
+        if name == "<excerpt>":
+            pieces.append("" if depth else "\n>\n")
+            depth += 1
+        elif name == "</excerpt>":
+            depth = max(0, depth - 1)
+        elif not depth:
+            pieces.append(_shown_of_mark(name, rich=rich))
+    return "".join(pieces) + ("" if depth else text[end:])
+
+
+def _shown_of_mark(name: str, *, rich: bool) -> str:
+    if name[0] == "\n":
+        return " " if rich or len(name) == 1 else name[1:]
+    if name == "<<" and not rich:
+        return "<"
+    return {"<nl>": "\n", "<lt>": "<", "<paragraph>": "\n"}.get(name, "") if rich else ""
 
 
 def _is_shown(headers: Headers) -> bool:

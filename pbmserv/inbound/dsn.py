@@ -46,6 +46,7 @@ _SERVERS = frozenset(
     ("mailer-daemon", "mailerdaemon", "postmaster", "mail-daemon", "mailer_daemon")
 )
 _FIELD = re.compile(r"([A-Za-z][A-Za-z0-9-]{0,60})[ \t]*:(.*)")
+_REPLY = re.compile(r"\W{0,5}(?:[\w.-]{1,40}\W{1,3}){0,6}?[45]\d\d[ -]")
 _REFUSAL = re.compile(r"(?<![\d.])5\d\d[ -]#?5\.\d{1,3}\.\d{1,3}(?![\d.]\d)[^'\"\n]{0,300}")
 _STILL_TRYING = re.compile(
     r"delay|not yet been delivered|will (?:be retried|continue|keep trying|retry|try again)"
@@ -76,7 +77,7 @@ def read_report(envelope: Envelope) -> tuple[Failure, ...]:
         return ()
     statuses = [leaf for leaf in leaves if leaf.kind.kind in _STATUS_KINDS]
     if statuses:
-        return tuple(_by_status(statuses[0].octets))
+        return tuple(_by_status(statuses[0].octets, _notice(leaves)))
     if kind.kind == "multipart/report" and kind.param("report-type") not in _REPORT_TYPES:
         return ()  # a receipt (RFC 8098), a complaint (RFC 5965)
     return tuple(_by_other_forms(headers, kind, leaves))
@@ -138,20 +139,26 @@ def _fields_of(block: bytes) -> Headers:
 # -- RFC 3464 ----------------------------------------------------------------------------------
 
 
-def _by_status(octets: bytes) -> Iterator[Failure]:
-    """The failed recipients of a delivery-status part (section 2)."""
+def _by_status(octets: bytes, notice: str) -> Iterator[Failure]:
+    """Yield the failed recipients of a delivery-status part (section 2).
+
+    Args:
+        notice: the report's text for people; it may hold a reason that the status part lacks.
+    """
     text = octets.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     groups = [group for group in text.split("\n\n", MOST_RECIPIENTS * 2) if group.strip()]
     # The first group is about the letter (section 2.2); some leave it out, some the blank line.
-    for group in groups[: MOST_RECIPIENTS + 1]:
-        fields = _status_fields(group)
-        recipients = frozenset(
-            address
-            for name in ("final-recipient", "original-recipient")
-            if (address := _address(fields.get(name, "")))
-        )
+    statuses = [_status_fields(group) for group in groups[: MOST_RECIPIENTS + 1]]
+    named = [_recipients(fields) for fields in statuses]
+    everybody = frozenset().union(*named)
+    for fields, recipients in zip(statuses, named, strict=True):
         if recipients and _has_failed(fields):
-            yield _failure(fields, recipients)
+            yield _failure(fields, recipients, notice, everybody - recipients)
+
+
+def _recipients(fields: Mapping[str, str]) -> frozenset[str]:
+    values = (fields.get(name, "") for name in ("final-recipient", "original-recipient"))
+    return frozenset(address for value in values if (address := _address(value)))
 
 
 def _status_fields(group: str) -> Mapping[str, str]:
@@ -179,16 +186,39 @@ def _has_failed(fields: Mapping[str, str]) -> bool:
     return action.startswith(("fail", "error"))
 
 
-def _failure(fields: Mapping[str, str], recipients: frozenset[str]) -> Failure:
+def _failure(
+    fields: Mapping[str, str], recipients: frozenset[str], notice: str, others: frozenset[str]
+) -> Failure:
     diagnostic = one_line(fields.get("diagnostic-code", ""))
     kind, mark, words = diagnostic.partition(";")
     if mark and " " not in kind.strip():  # "smtp; 550 …" (section 2.3.6)
         diagnostic = words.strip()
     status = status_in(fields.get("status", ""))
+    if not diagnostic:
+        diagnostic = _quoted_reply(notice, recipients, others, is_needed=status[2:4] in {"", "0."})
     verdict = judge(status, diagnostic)
     if status[2:] in {"", "0.0"}:
         status = status_in(diagnostic) or status
     return Failure(verdict, status, diagnostic or status, recipients)
+
+
+def _quoted_reply(
+    notice: str, recipients: frozenset[str], others: frozenset[str], *, is_needed: bool
+) -> str:
+    """Return the reason that a report's text gives for a recipient, ``""`` for none.
+
+    Args:
+        others: recipients whose reasons may follow.
+        is_needed: the status says nothing. Otherwise only a mail server's reply counts: the
+            sentences around it are the same in all reports.
+    """
+    lower = notice.lower()
+    for address in sorted(recipients):
+        if address in lower:
+            reason = _reason(notice, lower, address, others)
+            if is_needed or _REPLY.match(reason):
+                return reason
+    return ""
 
 
 def _address(value: str) -> str:
@@ -206,8 +236,8 @@ def _by_other_forms(headers: Headers, kind: ContentType, leaves: list[_Leaf]) ->
     It is given a small mail made anew, so that it never meets what a stranger has built. Where it
     finds nothing, a server's own refusal may still be quoted, as Microsoft 365 does.
     """
-    leaf = _first(leaves, "text/plain") or _first(leaves, "text/html")
-    text = leaf.text if leaf is not None else ""
+    leaf = _notice_part(leaves)
+    text = _notice(leaves)
     shown = _rebuilt(headers, kind, text, leaf)
     try:
         _, failed = _detectors()(shown)
@@ -220,9 +250,9 @@ def _by_other_forms(headers: Headers, kind: ContentType, leaves: list[_Leaf]) ->
         address = _address(one.decode("ascii", "replace"))
         if address:
             known = True
-            said = _reason(text, lower, address)
-            status = status_in(said)
-            yield Failure(judge(status, said), status, one_line(said), frozenset({address}))
+            reason = _reason(text, lower, address)
+            status = status_in(reason)
+            yield Failure(judge(status, reason), status, one_line(reason), frozenset({address}))
     if not known:
         yield from _by_quoted_refusal(headers, text)
 
@@ -240,6 +270,16 @@ def _by_quoted_refusal(headers: Headers, text: str) -> Iterator[Failure]:
     status = status_in(said)
     address = named[0].lower().strip("'.:*[]")
     yield Failure(judge(status, said), status, said, frozenset({address}))
+
+
+def _notice(leaves: list[_Leaf]) -> str:
+    """Return a report's text for people, ``""`` if it has none."""
+    leaf = _notice_part(leaves)
+    return "" if leaf is None else leaf.text
+
+
+def _notice_part(leaves: list[_Leaf]) -> _Leaf | None:
+    return _first(leaves, "text/plain") or _first(leaves, "text/html")
 
 
 def _first(leaves: list[_Leaf], kind: str) -> _Leaf | None:
@@ -264,16 +304,18 @@ def _rebuilt(headers: Headers, kind: ContentType, text: str, leaf: _Leaf | None)
     return shown
 
 
-def _reason(text: str, lower: str, address: str) -> str:
-    """What stands below the address that failed, up to the copy of the letter."""
-    at = max(0, lower.find(address))
-    below = text[at + len(address) : at + 1000]
-    words = one_line(below.partition("\n--")[0].lstrip(">:)\"' \t"))
-    return (
-        words
-        if status_in(words) or status_in(text) == ""
-        else one_line(f"{status_in(text)} {words}")
-    )
+def _reason(text: str, lower: str, address: str, others: frozenset[str] = frozenset()) -> str:
+    """Return the words below a failed address, up to another one or the copy of the letter."""
+    start = max(0, lower.find(address)) + len(address)
+    end = start + 1000
+    for other in others:
+        at = lower.find(other, start, end)
+        end = end if at < 0 else at
+    below = text[start:end].partition("\n--")[0]
+    words = one_line(below.lstrip(">:)\"' \t"))
+    if status_in(words) or not status_in(text) or others:
+        return words
+    return one_line(f"{status_in(text)} {words}")
 
 
 @cache

@@ -272,9 +272,12 @@ ADDRESS_LIMIT = 254
 """Octets of an address that SMTP can carry (RFC 5321 section 4.5.3.1.3, less the brackets)."""
 
 _LOCAL_LIMIT = 64
-_ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_ATEXT = r"A-Za-z0-9!#$%&'*+/=?^_`{|}~\-"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_ASCII = re.compile(rf"{_ATEXT}(?:\.{_ATEXT})*@(?:{_LABEL}\.)*{_LABEL}")
+_ASCII = re.compile(rf"\.*[{_ATEXT}][{_ATEXT}.]*@(?:{_LABEL}\.)*{_LABEL}")
+"""Dots may stand anywhere in the local part: some providers gave out ``a..b`` and ``a.``."""
+_NEEDLESS_QUOTES = re.compile(r'"([^"\\\s@<>(),:;]+)"(?=@)')
+"""A quoted local part that means the same without quotes (RFC 5321 section 4.1.2)."""
 
 _USUAL = re.compile(
     r"""(?P<open>(?:[^"(<,;:)>\\@]|"[^"\\]*")*<)?(?P<address>[^\s"(<,;:)>\\]+)(?(open)>)\s*"""
@@ -286,11 +289,11 @@ _COMMENT_MARK = re.compile(r"[()\\]")
 
 
 def one_mailbox(value: str) -> str:
-    """The address of the one mailbox in `value` (RFC 5322 section 3.4), with its domain in lower
+    """Return the address of the one mailbox in `value` (RFC 5322 section 3.4), its domain in lower
     case, in NFC.
 
-    It is a dot-atom and a domain. Letters beyond ASCII are taken (RFC 6531); quoted local parts,
-    address literals and encoded words are not.
+    The local part has atoms and dots, in any order and with or without quotes. Letters beyond ASCII
+    are accepted (RFC 6531); other quoted local parts, address literals and encoded words are not.
 
     Raises:
         MailError: ``several-from`` for a list or a group, ``bad-from`` for anything
@@ -298,6 +301,8 @@ def one_mailbox(value: str) -> str:
     """
     usual = _USUAL.fullmatch(value)
     phrase, text = ("", usual["address"]) if usual is not None else _split(value)
+    if text.startswith('"'):
+        text = _NEEDLESS_QUOTES.sub(r"\1", text, count=1)
     text = text if text.isascii() else _international(text)
     local, _, domain = text.rpartition("@")
     if text.isascii() and (len(text) > ADDRESS_LIMIT or not _ASCII.fullmatch(text)):
@@ -332,7 +337,10 @@ def _lettery(char: str) -> bool:
 
 
 def _split(value: str) -> tuple[str, str]:
-    """What stands before and in the angle brackets, or nothing and all; comments are dropped."""
+    """Return the texts before and in the angle brackets, without comments.
+
+    Without brackets the first text is empty and the second one is everything.
+    """
     before: list[str] = []
     after: list[str] = []
     angle: str | None = None
@@ -342,7 +350,8 @@ def _split(value: str) -> tuple[str, str]:
         char = value[at]
         if char == '"':
             end = _end(_QUOTED_END.match(value, at + 1))
-            part.append('"')  # never looked into: it is a name
+            is_local = angle is None and value.startswith("@", end)
+            part.append(value[at:end] if is_local else '"')  # a name is never looked into
         elif char == "(":
             end = _comment_end(value, at)
         elif char == "<":

@@ -47,6 +47,8 @@ _MOST_ANSWERED = 20
 """Message-IDs in In-Reply-To and in References (RFC 5322 section 3.6.4) that are looked at: the
 newest ones, which stand last."""
 
+_BETWEEN_ADDRESSES = re.compile(r"[\s<>,;:\"()]")
+
 # Narrower than RFC 5322's msg-id, because it goes into the headers of our answers.
 _MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,900}>")
 
@@ -139,13 +141,21 @@ def read_mail(envelope: Envelope, *, host: str, is_ours: Callable[[str], bool]) 
         subject=subject,
         text=text,
         automatic=verdict.reason,
-        only_auto_submitted=verdict.only_auto_submitted,
+        only_headers=verdict.only_headers,
         away=verdict.away,
         digest=digest.hexdigest(),
         unread=found.unread,
         left_out=found.left_out,
         answers=tuple(dict.fromkeys(filter(_MESSAGE_ID.fullmatch, answered))),
+        recipients=our_recipients(headers, is_ours),
     )
+
+
+def our_recipients(headers: Headers, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
+    """Return the addresses of this server in the To and Cc fields of a mail, each once."""
+    values = (*headers.get("to", ()), *headers.get("cc", ()))
+    words = [word for value in values for word in _BETWEEN_ADDRESSES.split(value)]
+    return tuple(dict.fromkeys(word for word in words if "@" in word and is_ours(word)))
 
 
 def message_id(headers: Headers) -> str:
@@ -197,12 +207,14 @@ class Automatic:
 
     Attributes:
         reason: a stable word for the log, ``""`` for a person's mail.
-        only_auto_submitted: ``Auto-Submitted`` is the only reason.
+        only_headers: the only reasons are ``Auto-Submitted``, ``Precedence``,
+            ``X-Auto-Response-Suppress`` or ``List-*``, which Exchange, newsletters' software and
+            lists put on people's mails, too.
         away: it looks like the note of somebody who is out of the office.
     """
 
     reason: str = ""
-    only_auto_submitted: bool = False
+    only_headers: bool = False
     away: bool = False
 
 
@@ -231,7 +243,6 @@ def automatic(
     kind = content_type(first(headers, "content-type")).kind
     folded = subject.casefold()
     is_report = kind in _REPORT_KINDS or "x-failed-recipients" in headers
-    is_list = not _LIST_HEADERS.isdisjoint(headers) or "\nlist-" in "\n".join(("", *headers))
     for reason, is_so in (
         ("own-address", is_ours(sender)),
         ("role-account", is_role(sender)),
@@ -239,7 +250,6 @@ def automatic(
         ("too-many-received", len(headers.get("received", ())) > RECEIVED_LIMIT),
         # Of delivery (RFC 3464), receipts (RFC 8098), complaints (RFC 5965), and their kin.
         ("report", is_report or folded.startswith(REPORTS)),
-        ("mailing-list", is_list),
     ):
         if is_so:
             return Automatic(reason)
@@ -252,9 +262,15 @@ def automatic(
         or _ENDS_AWAY.search(bare) is not None
     )
     # One look at the names of all fields: an ordinary mail has none of these.
-    if envelope_sender == sender and not names_absence and _ROBOT_HEADERS.isdisjoint(headers):
+    is_list = not _LIST_HEADERS.isdisjoint(headers) or "\nlist-" in "\n".join(("", *headers))
+    is_plain = envelope_sender == sender and not names_absence and not is_list
+    if is_plain and _ROBOT_HEADERS.isdisjoint(headers):
         return _PERSON
-    return _of_a_program(headers, envelope_sender, sender, is_ours, names_absence=names_absence)
+    program = _of_a_program(headers, envelope_sender, sender, is_ours, names_absence=names_absence)
+    if not is_list:
+        return program
+    # Lists send on notes and programs' mails; nobody on a list is asked whether they are away.
+    return Automatic("mailing-list", only_headers=program.only_headers or not program.reason)
 
 
 def _of_a_program(
@@ -273,17 +289,19 @@ def _of_a_program(
     submitted = {*map(_word, headers.get("auto-submitted", ()))} - {"no"}
     answers = not _ANSWERING_HEADERS.isdisjoint(headers)
     away = names_absence or "auto-replied" in submitted or answers
+    by_envelope = _by_envelope(headers, envelope_sender, sender, is_ours)
+    by_header = _by_robot_header(headers)
     reason = (
-        _by_envelope(headers, envelope_sender, sender, is_ours)
-        or _by_robot_header(headers)
+        by_envelope
+        or by_header
         or ("autoreply-header" if answers else "")
+        or ("auto-submitted" if submitted else "")
         or (AWAY_SUBJECT if names_absence else "")
     )
-    if reason:
-        return Automatic(reason, away=away)
-    if submitted:
-        return Automatic("auto-submitted", only_auto_submitted=True, away=away)
-    return _PERSON
+    if not reason:
+        return _PERSON
+    is_note = bool(by_envelope) or answers or names_absence
+    return Automatic(reason, only_headers=not is_note, away=away)
 
 
 def is_role(address: str) -> bool:

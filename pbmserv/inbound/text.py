@@ -176,9 +176,37 @@ HTML_LIMIT = 256 * 1024
 
 _ELEMENT_LIMIT = 20_000
 _DIVIDER = "-----Original Message-----"
-_AS_BLOCK = frozenset(
-    ("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption", "ul", "ol", "li", "dl", "dt")
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# The HTML Standard's rendering section, and elements of older standards. The words of one inline
+# element and the next are one word; those of a block are a line. Elements that are neither, and
+# names that nobody knows, have a blank around them: words that look separate are never joined.
+INLINE = _names(
+    """
+    html body a abbr acronym b bdi bdo big blink cite code data del dfn em font i ins kbd label
+    mark nobr output q s samp slot small span strike strong sub sup time tt u var wbr ruby rb br
+    """
 )
+BLOCKS = _names(
+    """
+    address article aside blockquote caption center col colgroup dd details dialog dir div dl dt
+    fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr isindex
+    legend li listing main menu nav noframes ol optgroup option p plaintext pre search section
+    summary table tbody td tfoot th thead tr ul xmp
+    """
+)
+# Inscriptis has these as blocks, some with a blank line around them; other blocks become "div".
+_LAID_OUT = _names(
+    """
+    address article aside div figcaption figure footer h1 h2 h3 h4 h5 h6 header hgroup listing main
+    nav p plaintext pre xmp
+    """
+)
+_NOT_SHOWN = _names("head link meta script style template title")
 _LINES = frozenset(("div", "p"))
 _UNSEEN = frozenset(
     ("head", "script", "style", "title", "template", "svg", "math", "object", "iframe", "noscript")
@@ -213,6 +241,9 @@ _SIGNATURE_IDS = (
 # A line down the left side is how GMX, Outlook and others draw what somebody else said.
 _LEFT_LINE = re.compile(
     r"border-left(?:-width|-style)?\s{0,3}:\s{0,3}(?!none|0|initial|inherit|\s)"
+)
+_DISPLAYED_AS_BLOCK = re.compile(
+    r"display\s{0,3}:\s{0,3}(?:block|flex|grid|flow-root|table|list-item)"
 )
 _HIDDEN = re.compile(r"display\s{0,3}:\s{0,3}none|mso-hide\s{0,3}:\s{0,3}all")
 """What neither its writer nor anybody else sees says nothing."""
@@ -291,8 +322,11 @@ def _tame(element: Any) -> bool:
     elif element.attrib and _is_signature(element):
         _replace(element, "")
         left_out = True
-    elif tag in _AS_BLOCK:
-        element.tag = "div"
+    elif tag in BLOCKS or (element.attrib and _is_displayed_as_block(element)):
+        element.tag = tag if tag in _LAID_OUT else "div"
+    if tag not in INLINE and tag not in BLOCKS and tag not in _NOT_SHOWN:
+        element.text = f" {element.text or ''}"
+        element.tail = f" {element.tail or ''}"
     elif (
         tag in _LINES
         and not len(element)
@@ -316,6 +350,11 @@ def _is_quote(element: Any) -> bool:
 def _is_hidden(element: Any) -> bool:
     style = element.get("style", "")[:_LOOKED_AT].lower()
     return "hidden" in element.attrib or _HIDDEN.search(style) is not None
+
+
+def _is_displayed_as_block(element: Any) -> bool:
+    style = element.get("style", "")[:_LOOKED_AT].lower()
+    return _DISPLAYED_AS_BLOCK.search(style) is not None
 
 
 def _has_left_line(element: Any) -> bool:

@@ -16,32 +16,25 @@ the head (dark mode) is in ``letters/adaptive.css``, and only classes named ther
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import re
-from collections.abc import Callable, MutableMapping
-from functools import cache, cached_property
-from importlib.metadata import version
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
 
 from jinja2 import (
-    BaseLoader,
-    BytecodeCache,
     Environment,
+    FileSystemBytecodeCache,
     FileSystemLoader,
     StrictUndefined,
     Template,
     TemplateNotFound,
     select_autoescape,
 )
-from jinja2.bccache import Bucket
 from jinja2.ext import Extension
-from markupsafe import Markup
 
-from pbmserv import files
+from pbmserv import __version__
 from pbmserv.engine.registry import template_folders
-from pbmserv.errors import OperatorError
 from pbmserv.letters.filters import FILTERS
 
 
@@ -76,20 +69,35 @@ class TemplateLoader(FileSystemLoader):
     draws a board in a terminal need not wait for.
     """
 
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.overrides: Mapping[str, Path] = {}
+        """Files of the operator, by the names of the shipped templates (see `overrides`)."""
+
+    def add_games(self) -> bool:
+        """Look for templates in the packages of games, too; tell whether there are more."""
+        more = [one for one in map(str, template_folders()) if one not in self.searchpath]
+        self.searchpath = [*self.searchpath, *more]
+        return bool(more)
+
+    def written(self, environment: Environment, path: str) -> tuple[str, str, Callable[[], bool]]:
+        """Return the same as `get_source` for a file as somebody wrote it."""
+        if own := self.overrides.get(path):
+            return own.read_text("utf-8"), str(own), lambda: True
+        try:
+            return super().get_source(environment, path)
+        except TemplateNotFound:
+            if not self.add_games():
+                raise
+            return super().get_source(environment, path)
+
     def get_source(
         self, environment: Environment, template: str
     ) -> tuple[str, str, Callable[[], bool]]:
-        """The template's text, its file, and whether that is still the same."""
+        """Return the template's text, its file, and a check whether that is still the same."""
         found = _LETTER.fullmatch(template)
         path = f"letters/{found[1]}.j2" if found else template
-        try:
-            source, file, is_same = super().get_source(environment, path)
-        except TemplateNotFound:
-            more = [one for one in map(str, template_folders()) if one not in self.searchpath]
-            if not more:
-                raise
-            self.searchpath = [*self.searchpath, *more]
-            source, file, is_same = super().get_source(environment, path)
+        source, file, is_same = self.written(environment, path)
         if found:
             source = _BLOCKS_OF_THE_OTHER[found[2]].sub("", source)
         if not template.startswith(("letters/", "games/")):
@@ -105,104 +113,53 @@ class TemplateLoader(FileSystemLoader):
         return _INCLUDED.sub(piece, source), file, is_same
 
 
-class LetterEnvironment(Environment):
-    """Jinja's, with plain dictionaries of globals, which never change here: each `import` in each
-    letter compares their keys, and those of a chain of mappings are Python code."""
-
-    def markup(self, html: Any) -> Any:
-        """HTML that its template has escaped, as templates print it as it is."""
-        return Markup(html)  # noqa: S704
-
-    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
-        """The names that a template knows."""
-        return {**self.globals, **(d or {})}
-
-
 @cache
-def environment() -> LetterEnvironment:
-    """The environment that renders every letter and page; templates are compiled once."""
-    return environment_of(LetterEnvironment, TemplateLoader(templates_root()))
+def environment() -> Environment:
+    """Return the environment that renders every letter and page; templates are compiled once."""
+    return environment_of(TemplateLoader(templates_root()))
 
 
-_OfLetters = TypeVar("_OfLetters", bound=LetterEnvironment)
+def environment_of(loader: TemplateLoader) -> Environment:
+    """Return an environment as letters need it.
 
-
-def environment_of(kind: type[_OfLetters], loader: BaseLoader | None) -> _OfLetters:
-    """An environment as letters need it.
-
-    Only names that end in ``.html.j2`` escape what they print. Blanks at the
-    beginning of a line are kept, since boards need them.
+    Only names that end in ``.html.j2`` escape the values they print. Blanks at the beginning of a
+    line are kept, since boards need them.
     """
-    templates = kind(
+    templates = Environment(
         loader=loader,
         trim_blocks=True,
         lstrip_blocks=False,
         keep_trailing_newline=True,
         undefined=StrictUndefined,
-        auto_reload=False,  # a letter has several templates: no asking the disk about each
-        cache_size=-1,  # all that there are: a limited one is searched from its end each time
+        auto_reload=False,
+        cache_size=-1,
         extensions=[InlineStyles],
-        autoescape=cache(
-            select_autoescape(
-                (_ESCAPED.removeprefix("."),), (), default=False, default_for_string=False
-            )
+        autoescape=select_autoescape(
+            (_ESCAPED.removeprefix("."),), (), default=False, default_for_string=False
         ),
     )
     templates.filters.update(FILTERS)
     return templates
 
 
-class CompiledTemplates(BytecodeCache):
-    """Keeps compiled templates from one start to the next: compiling all of them takes three
-    seconds, and ten megabytes that a process does not give back.
-
-    Each file begins with the hash of the rest. What cannot be read or written is compiled anew.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Take what is kept, if it was made of the same source by the same code."""
-        with contextlib.suppress(OSError):
-            kept = self._file(bucket).read_bytes()
-            if hashlib.sha256(kept[_HASHED:]).digest() == kept[:_HASHED]:
-                bucket.bytecode_from_string(kept[_HASHED:])
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what was compiled."""
-        made = bucket.bytecode_to_string()
-        with contextlib.suppress(OSError, OperatorError):
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with files.written(self._file(bucket), files.over) as part:
-                part.write_bytes(hashlib.sha256(made).digest() + made)
-
-    def get_source_checksum(self, source: str) -> str:
-        """What a template is compiled from, beside its own text: see `_code`."""
-        return hashlib.sha256(self._code + source.encode()).hexdigest()
-
-    @cached_property
-    def _code(self) -> bytes:
-        """Styles go into templates when they are compiled, and what filters make of constants."""
-        found = hashlib.sha256(f"{version('jinja2')} {version('css-inline')}".encode())
-        sheets = [templates_root() / name for name in _SHEETS]
-        for file in [*sorted(Path(__file__).parent.glob("*.py")), *sheets]:
-            found.update(file.read_bytes())
-        return found.digest()
-
-    def _file(self, bucket: Bucket) -> Path:
-        return self._folder / f"{type(bucket.environment).__name__}-{bucket.key}"
-
-
-_HASHED = hashlib.sha256().digest_size
-_SHEETS = ("letters/letter.css", "letters/adaptive.css", "palette.j2")
+_HEAD_SHEETS = ("letters/boards.css", "letters/adaptive.css")
+"""Styles in the head of a letter."""
+_SHEETS = ("letters/letter.css", "palette.j2", *_HEAD_SHEETS)
 
 
 def keep_compiled(folder: Path) -> None:
-    """Keep compiled templates in *folder*, which nobody else may write to: what is there is run.
-    The first folder of a process counts."""
+    """Keep compiled templates in *folder*, which nobody else may write to: its files are run.
+
+    Styles are written into templates before these are compiled, so there is a folder for each
+    version of the styles. The first folder of a process counts.
+    """
     if environment().bytecode_cache is None:
-        environment().bytecode_cache = CompiledTemplates(folder)
+        loader = environment().loader
+        assert loader is not None
+        styles = "".join(loader.get_source(environment(), name)[0] for name in _SHEETS)
+        place = folder / f"{__version__}-{hashlib.sha256(styles.encode()).hexdigest()[:12]}"
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        environment().bytecode_cache = FileSystemBytecodeCache(str(place))
 
 
 @cache
@@ -242,25 +199,25 @@ class InlineStyles(Extension):
         """The template with styles in place of classes."""
         if name is None or not name.endswith(".html.j2"):
             return source
-        if not name.startswith(("letters/", "games/")) or name.endswith("/page.html.j2"):
+        if not name.startswith(("letters/", "games/")) or name.endswith("page.html.j2"):
             return source  # a page has a stylesheet
         if self._sheets is None:
             sheet = self.environment.get_template("letters/letter.css").render()
-            adaptive = self.environment.get_template("letters/adaptive.css").render()
-            self._sheets = (sheet, adaptive)
+            head = [self.environment.get_template(name).render() for name in _HEAD_SHEETS]
+            self._sheets = (sheet, "".join(head))
         return with_styles(source, *self._sheets)
 
 
-def with_styles(source: str, sheet: str, adaptive: str) -> str:
+def with_styles(source: str, sheet: str, head: str) -> str:
     """HTML (with Jinja in it) whose start tags have the style that *sheet* gives them.
 
-    Classes that *adaptive* does not name are dropped.
+    Classes that *head*, the style block of a letter, does not name are dropped.
     """
 
     def restyled(found: re.Match[str]) -> str:
         said = found["said"]
         classes = _CLASS.search(said)
-        kept = [word for word in classes[1].split() if f".{word}" in adaptive] if classes else []
+        kept = [word for word in classes[1].split() if f".{word}" in head] if classes else []
         name, own = found["name"], _STYLE.search(said)
         style = _style(name, classes[1] if classes else "", own[1] if own else "", sheet)
         rest = _STYLE.sub("", _CLASS.sub("", said))

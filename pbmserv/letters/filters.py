@@ -287,7 +287,7 @@ _LABELS = ("aria-label", 'aria-pressed="true" aria-label')
 """What follows a button's value, tapped or not."""
 
 
-_SIGNS = ("", "+", "/", "lock ", "unlock ")
+_SIGNS = ("", "+", "/", "!", "lock ", "unlock ")
 """What a button's value may have in front of the spot's name."""
 
 

@@ -235,7 +235,8 @@ class Mailto:
 def _start(address: str, subject: str) -> str:
     local, _, domain = address.rpartition("@")
     to = f"{local.translate(_CODED)}@{domain.translate(_CODED)}"
-    return f"mailto:{to}?subject={subject.translate(_CODED)}&body="
+    # RFC 6068 section 2: a colon may stand as it is.
+    return f"mailto:{to}?subject={subject.translate(_CODED).replace('%3A', ':')}&body="
 
 
 @lru_cache(maxsize=256)  # templates have few

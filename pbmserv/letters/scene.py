@@ -6,10 +6,10 @@ A summary puts the blocks of several letters into one; a letter of its own stand
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
@@ -19,8 +19,7 @@ from pbmserv.engine.protocol import Aided, coached, previews
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import SCORE, Note, Outcome, Seat, value
 from pbmserv.errors import Refusal, ServerFault
-from pbmserv.letters.environment import LetterEnvironment, template_of
-from pbmserv.letters.skeletons import SKELETONS, Draw
+from pbmserv.letters.environment import template_of
 from pbmserv.mail.letter_kinds import kind_of, letters_that
 
 ROOM = 55_000
@@ -189,19 +188,12 @@ def note_sentences(
     """One sentence for each note that *seat* (``None`` = a spectator) may read."""
     own, undone = f"games/{game.info.key}/notes.j2", "letters/pieces/undone.j2"
     return [
-        SKELETONS.texts(
-            _note,
-            undone if note.kind in _TAKEN_BACK else own,
-            {"note": note, "names": names, "you": seat},
-        )[0].strip()
+        template_of(undone if note.kind in _TAKEN_BACK else own)
+        .render(note=note, names=names, you=seat)
+        .strip()
         for note in notes
         if note.audience is None or seat in note.audience
     ]
-
-
-def _note(templates: LetterEnvironment, name: str, values: Mapping[str, Any]) -> Sequence[Any]:
-    template = templates.get_template(name)
-    return (templates.concat(template.root_render_func(template.new_context(dict(values)))),)
 
 
 FORESEEN = frozenset({"check", *letters_that(lambda kind: kind.beyond_record)})
@@ -230,9 +222,9 @@ def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardS
 
 def compose(letter: str, values: Mapping[str, Any]) -> Composed:
     """A letter's subject, text and HTML. *values* must hold all that its templates mention."""
-    subject, headline, text, html = _fitted(_letter, letter, values, ROOM, ROOM)
-    octets = len(html) if html.isascii() else len(html.encode())
-    return Composed(subject, headline, text, html if octets < LONGEST_HTML else "")
+    texts = _fitted(_letter, letter, values, ROOM, ROOM)
+    is_short = len(texts.html.encode()) < LONGEST_HTML
+    return Composed(texts.subject, texts.headline, texts.text, texts.html if is_short else "")
 
 
 def excerpt(
@@ -245,72 +237,74 @@ def excerpt(
         most: how many it may have without.
         most_text: how many octets of text it may have with its board.
     """
-    subject, headline, text, html = _fitted(_part, letter, values, fair, most)
-    if len(text.encode()) > most_text and values.get("scene") is not None:
+    texts = _fitted(_part, letter, values, fair, most)
+    if len(texts.text.encode()) > most_text and values.get("scene") is not None:
         undrawn = {**values, "drawn": False, "links": Links.UNDRAWN}
-        subject, headline, text, html = _fitted(_part, letter, undrawn, fair, most)
-    return Composed(subject, headline, text, Markup(html))  # noqa: S704 - of templates that escape
+        texts = _fitted(_part, letter, undrawn, fair, most)
+    html = Markup(texts.html)  # noqa: S704 - of templates that escape
+    return Composed(texts.subject, texts.headline, texts.text, html)
 
 
-def _fitted(
-    draw: Draw, letter: str, values: Mapping[str, Any], fair: int, most: int
-) -> tuple[str, str, str, str]:
-    """A letter's texts; its HTML has as many links as there is room for, without them what does
-    not fit, either."""
+def _fitted(draw: Draw, letter: str, values: Mapping[str, Any], fair: int, most: int) -> _Texts:
+    """Return a letter's texts, its HTML with as many links as there is room for.
+
+    Without links, anything longer than *most* is left out, too.
+    """
     given = {"links": Links.NONE, **values}
-    found: list[Sequence[str]] = []
+    first = texts = draw(letter, given)
     for links in _DOWN_FROM[given["links"]]:
-        given["links"] = links
-        found.append(SKELETONS.texts(draw, letter, given))
+        if links != given["links"]:
+            given["links"] = links
+            texts = draw(letter, given)
         room = most if links is Links.NONE else fair
-        if len(found[-1][-1]) <= room or given.get("scene") is None:
+        if len(texts.html) <= room or given.get("scene") is None:
             break
-    subject, headline, text, _ = found[0]
-    text = text.strip("\n") + "\n"
-    if "\n\n\n" in text:  # one blank line between blocks, however many its pieces have left there
-        text = _GAP.sub("\n\n", text)
-    return " ".join(subject.split()), headline, text, found[-1][-1]
+    text = first.text.strip("\n") + "\n"
+    # One blank line between blocks, however many their pieces left there.
+    text = _GAP.sub("\n\n", text)
+    return _Texts(" ".join(first.subject.split()), first.headline, text, texts.html)
 
 
-def _letter(templates: LetterEnvironment, letter: str, values: Mapping[str, Any]) -> Sequence[Any]:
-    """A letter in its frame."""
-    words, page = (
-        _blocks(templates, letter, "txt", values),
-        _blocks(templates, letter, "html", values),
-    )
+class _Texts(NamedTuple):
+    """What the templates of a letter say."""
+
+    subject: str
+    headline: str
+    text: str
+    html: str
+
+
+Draw: TypeAlias = Callable[[str, Mapping[str, Any]], _Texts]
+"""Renders a letter, by its name, with these values."""
+
+
+def _letter(letter: str, values: Mapping[str, Any]) -> _Texts:
+    """Return a letter in its frame."""
+    words, page = _blocks(letter, "txt", values), _blocks(letter, "html", values)
     frame = {name: values.get(name) for name in ("house", "title", "scene", "others")}
     own_page = "" if letter == "page-link" else values.get("own_page")
     frame["browser"] = values.get("board_page") or own_page
     headline = words["headline"].strip()
-    text = _framed(templates, "txt", {**frame, "headline": headline, "body": words["text"]})
-    shown = {"headline": templates.markup(page["headline"]), "body": templates.markup(page["html"])}
-    return words["subject"], headline, text, _framed(templates, "html", {**frame, **shown})
+    text = _framed("txt", {**frame, "headline": headline, "body": words["text"]})
+    shown = {"headline": Markup(page["headline"]), "body": Markup(page["html"])}  # noqa: S704 - of templates that escape
+    return _Texts(words["subject"], headline, text, _framed("html", {**frame, **shown}))
 
 
-def _part(templates: LetterEnvironment, letter: str, values: Mapping[str, Any]) -> Sequence[Any]:
-    """A letter without its frame."""
-    words, page = (
-        _blocks(templates, letter, "txt", values),
-        _blocks(templates, letter, "html", values),
-    )
-    return words["subject"], words["headline"].strip(), words["text"], page["html"]
+def _part(letter: str, values: Mapping[str, Any]) -> _Texts:
+    """Return a letter without its frame."""
+    words, page = _blocks(letter, "txt", values), _blocks(letter, "html", values)
+    return _Texts(words["subject"], words["headline"].strip(), words["text"], page["html"])
 
 
-def _blocks(
-    templates: LetterEnvironment,
-    letter: str,
-    form: Literal["txt", "html"],
-    values: Mapping[str, Any],
-) -> dict[str, Any]:
-    """What the blocks of one form of a letter say, by their names."""
-    template = templates.get_template(f"letters/{letter}.{form}.j2")
+def _blocks(letter: str, form: Literal["txt", "html"], values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the blocks of one form of a letter by their names."""
+    template = template_of(f"letters/{letter}.{form}.j2")
     context = template.new_context({**values, "is_html": form == "html"})
-    return {name: templates.concat(block(context)) for name, block in template.blocks.items()}
+    return {name: "".join(block(context)) for name, block in template.blocks.items()}
 
 
-def _framed(templates: LetterEnvironment, form: str, values: dict[str, Any]) -> Any:
-    layout = templates.get_template(f"letters/pieces/layout.{form}.j2")
-    return templates.concat(layout.root_render_func(layout.new_context(values)))
+def _framed(form: str, values: Mapping[str, Any]) -> str:
+    return template_of(f"letters/pieces/layout.{form}.j2").render(values)
 
 
 def page(template: str, values: Mapping[str, Any]) -> str:

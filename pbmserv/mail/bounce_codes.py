@@ -1,6 +1,6 @@
-"""What a refusal of mail says about an address: nobody is there, not now, or nothing at all.
+"""Judges refusals of mail: nobody is there, not now, or about us.
 
-The readers of reports (`inbound`) and of a relay's refusals (`outbound`) both ask here.
+The reader of reports (`inbound.dsn`) and the relay's replies (`outbound.smtp`) use the same rules.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ LONGEST_DIAGNOSTIC = 300
 
 
 class Verdict(Enum):
-    """What a refusal says about the address."""
+    """The meaning of a refusal for the address."""
 
     HARD = "hard"
     """Nobody is there: no such user, no such host, the mailbox is closed."""
     SOFT = "soft"
-    """It cannot take mail at present: full, slow, or its host could not be reached for days."""
+    """The address cannot take mail at present: full, slow, or its host was out of reach."""
     REFUSED = "refused"
-    """This letter was not wanted, which says nothing about the address."""
+    """The letter or its sender was not wanted, which says nothing about the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Failure:
 
     Attributes:
         status: enhanced status code (RFC 3463) such as ``5.1.1``, ``""`` for none.
-        diagnostic: what the mail server said, one printable line.
+        diagnostic: the mail server's words, one printable line.
         recipients: every address that the report has for this recipient, in lower case.
     """
 
@@ -40,118 +40,211 @@ class Failure:
     recipients: frozenset[str]
 
 
-_ENHANCED = re.compile(r"(?<!\d)(?<!\d\.)([245])\.(\d{1,3})\.(\d{1,3})(?!\d|\.\d)")
+_ENHANCED = re.compile(r"(?<!\d)(?<!\d\.)([245])\.([0-7])\.(\d{1,3})(?!\d|\.\d)")
 _BASIC = re.compile(r"(?<![\d.])([45])(\d\d)(?![\d.]\d)(?=[ \t\r\n;:,.)-]|\Z)")
 _COMMAND = re.compile(r"(?:given up after \d+ days: )?(RCPT TO|DATA): ([45].*)", re.DOTALL)
 _TOKEN = re.compile(r"[A-Za-z2-7]{20,}")
 
-# x.subject.detail codes of RFC 3463 and the IANA registry that say that nobody is there …
+# Names of people and places: "spam@policy.example" says nothing about spam.
+_ADDRESS = re.compile(r"<?[^\s<>()\"',;:]{1,64}@[^\s<>()\"',;:]{1,254}>?")
+_LINK = re.compile(r"https?://\S+", re.IGNORECASE)
+_LINK_ABOUT_US = re.compile(r"spamhaus|spamcop|[?&]ip=", re.IGNORECASE)
+
+# Codes of RFC 3463 and the IANA registry, without their class, that say that nobody is there …
 _NOBODY = frozenset(
     {
-        *("1.0", "1.1", "1.2", "1.3", "1.4", "1.6", "1.10"),  # bad, moved, or null MX (RFC 7505)
+        *("1.1", "1.2", "1.3", "1.4", "1.6", "1.10"),  # bad, moved, or null MX (RFC 7505)
+        "1.351",  # Microsoft: another server does not know the recipient
         "2.1",  # the mailbox is closed
         *("4.1", "4.4", "4.310", "4.312"),  # no such host; 4.1 is Exchange Online's "no such user"
     }
 )
-# … and those that are about this letter, or about us as its sender.
-_THIS_LETTER = frozenset({"1.7", "1.8", "1.9", "2.3", "3.4"})
+# … and those about the letter or its sender. All of x.6 and x.7 are, too.
+_THIS_LETTER = frozenset({"1.7", "1.8", "1.9", "1.20", "1.90", "2.3", "3.4"})
 
-_FULL = re.compile(
-    r"over ?quota|quota (?:is )?exceed|exceed\w{0,9} (?:\w{1,30} )?quota|full mailbox"
-    r"|(?:mailbox|inbox|mailfolder) (?:is )?full|out of (?:storage|space)"
-    r"|insufficient (?:disk|storage|system)|too quickly|at a rate",
+_IP = r"\[?(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{1,4}:[0-9a-f:]{3,40})\]?"
+_REJECTS = r"(?:reject|refus|den(?:y|ied)|block|bann|list|not (?:allow|accept|permit|author))"
+
+_SENDER = re.compile(
+    # our address
+    r"\bsender(?:'s)?(?: \w+){0,2}? (?:reject|denied|refus|verif|unknown|invalid|not\b|do(?:es)?\b"
+    r"|could|can|is\b|has\b|block|un\w)"
+    r"|\b(?:unknown|invalid|un\w+ed|bad|verify|banned|sending|envelope|domain of) "
+    r"(?:the )?(?:envelope )?(?:sender|ip|mta|server|host|domain of)\b|sending domain|badmailfrom"
+    r"|not allowed to send|\bspf\b|\bdmarc\b|\bdkim\b|anti-?spoof|spoof|unauthenticated"
+    r"|not authenticated|authentication (?:is )?required|authentication (?:level|check|fail)"
+    # our machine
+    r"|\byour (?:\w+ )?(?:ip|server|host|hostname|network|domain|mta|reputation|access|provider"
+    r"|isp|internet service provider)\b"
+    r"|\bclient host\b|\bconnections? (?:will|from|not|is|are|was)\b.{0,20}not"
+    rf"|(?:messages?|mail|connections?) from (?:the )?(?:ip |host )?{_IP}|\bip={_IP}"
+    rf"|{_IP}.{{0,40}}{_REJECTS}|\bip (?:address|is|was|has)?\b.{{0,40}}{_REJECTS}"
+    r"|blocked using|\b(?:reputation)\b"
+    # lists of machines
+    r"|spamhaus|spamcop|\brbls?\b|\bdnsbls?\b|black ?list|block ?list|deny ?list"
+    r"|\blisted (?:at|by|in|on)\b"
+    # names of machines
+    r"|\bptr\b|\brdns\b|reverse (?:dns|host|lookup|address|record)|\bhelo\b|\behlo\b"
+    r"|(?:find|resolve) your"
+    # our right to relay
+    r"|\brelay(?:ing|ed)? (?:\w+ ){0,2}?(?:denied|not|prohibit|refus|forbid)|\b(?:to|be) relay"
+    r"|\b(?:not|no|won't|cannot|unauthorized) relay|rcpthosts",
     re.IGNORECASE,
 )
-_POLICY = re.compile(
-    r"spam|spoof|block(?:ed|list| list)|blacklist|denylist|listed (?:at|by|in|on)|rbl\b|dnsbl"
-    r"|reputation|polic(?:y|ies)|dmarc|\bspf\b|dkim|relay(?:ing)? (?:access )?(?:denied|not)"
-    r"|unable to relay|\bvirus|unsolicited|banned|content (?:rejected|filter)|authenticat",
+_TOO_MUCH = re.compile(
+    r"too many (?!hops|received)|too fast|rate.?limit|throttl|unusual rate|unexpected volume"
+    r"|deferred due to",
+    re.IGNORECASE,
+)
+_FULL = re.compile(
+    r"over ?quota|quota (?:is )?exceed|exceed\w{0,9} (?:\w{1,30} )?(?:quota|storage)|full mailbox"
+    r"|(?:mailbox|inbox|mailfolder)(?: \w+ \w+ \w+)? (?:is )?full|out of (?:storage|space)"
+    r"|insufficient (?:disk|storage|system)|too quickly|(?<!unusual )\bat a rate",
     re.IGNORECASE,
 )
 _UNKNOWN = re.compile(
-    r"user (?:is )?unknown|unknown (?:user|recipient|mailbox|address|local)|n[o']t exist"
-    r"|no such (?:user|mailbox|recipient|address|person|account)|no mailbox|no user here"
-    r"|invalid (?:recipient|mailbox|user|address)|recipient (?:address )?rejected"
-    r"|(?:mailbox|recipient|address|user|host|domain|account) (?:name )?(?:was |is )?"
-    r"(?:not found|not recogni[sz]ed|unavailable|disabled|inactive|closed)"
+    r"(?:user|host|recipient|address|addressee|mailbox|account) (?:is )?unknown"
+    r"|unknown (?:user|recipient|mailbox|address|local|host)"
+    r"|n[o']t exist|no such|no mailbox|no user here|not (?:our customer|local\b)|null mx"
+    r"|invalid (?:recipient|mailbox|user|address)|unrout[e]?able|any host (?:named|by that)"
+    r"|not a (?:known|valid) (?:user|recipient|mailbox|address|account)|no one (?:with|by|of) that"
+    r"|no longer (?:accepts|valid|exists|in use|here|available)"
+    r"|(?:mailbox|recipient|address|user|host|domain|account) (?:name )?"
+    r"(?:was |is |could |has been )?(?:not (?:be )?found|not recogni[sz]ed|unavailable|disabled"
+    r"|inactive|closed|deactivated|discontinued)"
     r"|doesn't have an? \S{0,60} ?account",
+    re.IGNORECASE,
+)
+_NOT_NOW = re.compile(
+    r"service (?:is )?(?:\w+ )?unavailable|try(?:ing)? (?:it )?again|temporar|time(?:d )?out"
+    r"|connection (?:refused|reset|closed|lost)|network (?:error|is)|unreachable|no answer"
+    r"|queue too long|gr[ae]ylist",
+    re.IGNORECASE,
+)
+_CONTENT = re.compile(
+    r"spam|unsolicited|polic(?:y|ies)|block(?:ed|ing)|banned|\bvirus|infected|malware|complaint"
+    r"|content (?:denied|reject|filter|not)|suspicious|message size|too (?:large|big)|hops",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(r"[^\W\d_]{3}")
+_DENIED = re.compile(
+    r"denied|reject|refused|prohibit|forbid|disallow|not (?:allow|permit|accept|welcome|authori)"
+    r"|no access",
     re.IGNORECASE,
 )
 
 
 def judge(status: str, diagnostic: str) -> Verdict:
-    """What a final failure says about its recipient's address.
+    """Return the meaning of a final failure for the recipient's address.
 
-    A class of 4 is soft even if nobody tries any longer: the address may well be right. Filters
-    (5.7.x), sizes and contents (5.6.x) refuse letters to people who are there, so they prove
-    nothing; a filter that has taken a dislike to us would otherwise suspend a whole provider.
+    Without evidence about the recipient the verdict is not hard: one blocklist would otherwise
+    suspend every address of a provider. Status 5.0.0 says nothing (RFC 3463 section 3.1), and a
+    550 may be policy (RFC 5321 section 4.2.3).
 
     Args:
-        status: an enhanced status code (RFC 3463), ``""`` where none is given.
-        diagnostic: the mail server's own words; they decide where there is no code, or only a
-            code that says nothing (5.0.0), or one that is used in two ways (5.5.x).
+        status: the reporting server's status code (RFC 3463), ``""`` for none. It is often a
+            guess: Sendmail reports each 550 as 5.1.1.
+        diagnostic: the words of the server that refused (RFC 3464 section 2.3.6). They outrank
+            the status, and words about the sender outrank every code.
     """
-    found = _ENHANCED.fullmatch(status) or _ENHANCED.search(diagnostic)
-    if found is not None and (found[2], found[3]) == ("0", "0"):  # the words may know more
-        found = next((f for f in _ENHANCED.finditer(diagnostic) if f[2] != "0"), found)
-    if found is None:
-        return _by_words(diagnostic)
-    kind, subject, code = found[1], int(found[2]), f"{int(found[2])}.{int(found[3])}"
-    if kind != "5":
-        return Verdict.SOFT if kind == "4" else Verdict.REFUSED
-    if code in _THIS_LETTER or subject in {6, 7}:
+    words = _plain(diagnostic)
+    said = _specific(diagnostic)
+    code = said or _specific(status)
+    if code is None:
+        code = _ENHANCED.search(diagnostic) or _ENHANCED.fullmatch(status)
+    kind, subject, detail = ("", "", "") if code is None else code.group(1, 2, 3)
+    name = f"{subject}.{int(detail or 0)}"
+    if kind == "2" or name in _THIS_LETTER or subject in {"6", "7"} or is_about_sender(diagnostic):
         return Verdict.REFUSED
-    if _FULL.search(diagnostic):
+    if _FULL.search(words):
         return Verdict.SOFT
-    if code in _NOBODY:
-        return Verdict.HARD
-    if subject in {0, 5}:
-        return _by_words(diagnostic, usual=Verdict.HARD if subject == 0 else Verdict.REFUSED)
-    return Verdict.SOFT
+    if _TOO_MUCH.search(words):
+        return Verdict.REFUSED
+    if kind == "4":
+        return Verdict.SOFT
+    if name in _NOBODY and (said is not None or not _LETTER.search(words)):
+        if _UNKNOWN.search(words):
+            return Verdict.HARD
+        if _CONTENT.search(words):
+            return Verdict.REFUSED
+        return Verdict.SOFT if _NOT_NOW.search(words) else Verdict.HARD
+    if subject in {"2", "3", "4"}:
+        return _by_words(words, Verdict.SOFT)
+    return _by_words(words, Verdict.REFUSED if subject == "5" else None)
+
+
+def is_about_sender(reply: str) -> bool:
+    """Return whether a refusal is about us: our address, domain, machine, or right to relay."""
+    code = _specific(reply)
+    if code is not None and code[0].startswith(("5.1.7", "5.1.8")):
+        return True
+    return any(map(_LINK_ABOUT_US.search, _LINK.findall(reply))) or bool(
+        _SENDER.search(_plain(reply))
+    )
+
+
+def is_about_rate(reply: str) -> bool:
+    """Return whether a refusal says that we send too much at a time."""
+    return _TOO_MUCH.search(_plain(reply)) is not None
+
+
+def _specific(words: str) -> re.Match[str] | None:
+    """Return the first enhanced status code that says something: any but x.0.y."""
+    return next((code for code in _ENHANCED.finditer(words) if code[2] != "0"), None)
+
+
+def _plain(words: str) -> str:
+    """Return a server's words without addresses and links, whose names could mislead."""
+    return " ".join(_LINK.sub(" ", _ADDRESS.sub(" ", words)).split())
 
 
 def status_in(words: str) -> str:
-    """The first enhanced status code in a mail server's words, ``""`` if there is none."""
-    found = _ENHANCED.search(words)
-    return found[0] if found else ""
+    """Return the first enhanced status code that says something, else any; ``""`` for none."""
+    code = _specific(words) or _ENHANCED.search(words)
+    return code[0] if code else ""
 
 
 def of_refusal(error: str, recipient: str) -> Failure | None:
-    """What a relay's refusal says about a letter's recipient, ``None`` = nothing.
+    """Return the meaning of a relay's refusal for the letter's recipient, ``None`` for nothing.
 
     Args:
-        error: as `smtp_client` words it: the command, and the relay's reply to it. Only RCPT TO is
+        error: the command and the relay's reply, as `outbound.smtp` words it. Only RCPT TO is
             about the recipient; so is LMTP's reply to DATA, if its code says so (RFC 2033, 4.2).
     """
-    found = _COMMAND.match(error)
-    if found is None:
+    command = _COMMAND.match(error)
+    if command is None:
         return None
-    diagnostic = one_line(found[2])
+    diagnostic = one_line(command[2])
     status = status_in(diagnostic)
-    if found[1] == "DATA" and not status.startswith(("5.1.", "5.2.", "4.2.")):
+    if command[1] == "DATA" and not status.startswith(("5.1.", "5.2.", "4.2.")):
         return None
     return Failure(judge(status, diagnostic), status, diagnostic, frozenset({recipient.lower()}))
 
 
 def one_line(words: str) -> str:
-    """A mail server's words as one printable line; what could be a reply address is blanked."""
+    """Return a mail server's words as one printable line, without tokens of reply addresses."""
     plain = "".join(char if char.isprintable() else " " for char in words[: 4 * LONGEST_DIAGNOSTIC])
     return " ".join(_TOKEN.sub("***", plain).split())[:LONGEST_DIAGNOSTIC].strip()
 
 
-def _by_words(diagnostic: str, usual: Verdict | None = None) -> Verdict:
-    """*usual*: what it is when the words say nothing; ``None`` = the basic code decides."""
-    if _FULL.search(diagnostic):
-        return Verdict.SOFT
-    if _POLICY.search(diagnostic):
+def _by_words(words: str, usual: Verdict | None) -> Verdict:
+    """Return the verdict of a server's words.
+
+    Args:
+        usual: the verdict if the words say nothing; ``None``: the basic code decides.
+    """
+    if _CONTENT.search(words):
         return Verdict.REFUSED
-    if _UNKNOWN.search(diagnostic):
+    if _UNKNOWN.search(words):
         return Verdict.HARD
+    if _NOT_NOW.search(words):
+        return Verdict.SOFT
     if usual is not None:
         return usual
-    code = _BASIC.search(diagnostic)
-    if code is None:
-        return Verdict.SOFT  # somebody says it came back, and nobody says why
-    if code[1] == "4" or code[2] == "52":  # RFC 5321 section 4.2.2: exceeded storage
-        return Verdict.SOFT
-    return Verdict.HARD if code[2] in {"50", "51"} else Verdict.REFUSED
+    if _DENIED.search(words):
+        return Verdict.REFUSED
+    code = _BASIC.search(words)
+    if code is None or code[1] == "4":
+        return Verdict.SOFT  # the letter came back, and nobody says why
+    # RFC 5321 section 4.2.3: 550, 551 and 553 may be about the mailbox, 552 about its size.
+    return Verdict.SOFT if code[2] in {"50", "51", "52", "53"} else Verdict.REFUSED

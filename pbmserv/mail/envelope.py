@@ -90,8 +90,8 @@ class Mail:
             signature still in it.
         automatic: why this mail must not be answered (a word for the log such
             as ``"auto-submitted"``), or ``""`` for a person's mail.
-        only_auto_submitted: `automatic` is for ``Auto-Submitted`` alone, so a
-            command in an authenticated reply is still carried out.
+        only_headers: `automatic` is only for header fields that mail systems also put on
+            people's mails, so a command at a reply address is still carried out.
         digest: hex SHA-256 that is equal for two copies of one mail (Message-ID,
             else date, subject and body; with the sender).
         away: it looks like the note of somebody who is out of the office.
@@ -102,6 +102,8 @@ class Mail:
             pictures, a calendar's answer. Together with ``NewText.left_out``
             (`pbmserv.inbound.quotes.reply`): an empty reply need not mean that nothing was said.
         answers: Message-IDs of the mails that it answers, by its headers; anybody can write any.
+        recipients: addresses of this server in its To and Cc fields, in their order; anybody can
+            write any.
     """
 
     sender: str
@@ -109,17 +111,18 @@ class Mail:
     subject: str
     text: str
     automatic: str
-    only_auto_submitted: bool
+    only_headers: bool
     digest: str
     away: bool = False
     unread: str = ""
     left_out: bool = False
     answers: tuple[str, ...] = ()
+    recipients: tuple[str, ...] = ()
 
     @classmethod
     def of_nobody(cls, why: str, digest: str = "") -> Mail:
         """Stands where there is no mail that could be answered; *why* becomes `automatic`."""
-        return cls("", "", "", "", automatic=why, only_auto_submitted=False, digest=digest)
+        return cls("", "", "", "", automatic=why, only_headers=False, digest=digest)
 
 
 @value(frozen=True, slots=True)

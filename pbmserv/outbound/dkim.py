@@ -1,8 +1,8 @@
 """Signs letters in the name of our domain (DKIM, RFC 6376; Ed25519 by RFC 8463).
 
-A letter is signed once, when its bytes are made, by every key at once: those who do not know
-Ed25519 yet look at the RSA signature. dkimpy makes the field, once for all letters that have the
-same ones to sign; cryptography reads, makes and uses the keys: dkimpy's RSA is Python, 6 ms.
+A letter is signed once, when its octets are made, with every key at once: receivers that do not
+know Ed25519 use the RSA signature. The keys are cryptography's; dkimpy, which verifies the mail
+that comes in, would take several milliseconds for each RSA signature, since that is Python.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ import stat
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from hashlib import sha256
-from itertools import accumulate, pairwise
 from pathlib import Path
 
 from pbmserv.errors import ConfigError
@@ -23,30 +22,24 @@ from pbmserv.files import read_octets
 from pbmserv.mail.dns import Resolver, is_for_tests, record_tags
 
 SIGNED = (
-    *(b"from", b"to", b"subject", b"date", b"message-id", b"reply-to", b"in-reply-to"),
-    *(b"references", b"mime-version", b"content-type", b"content-transfer-encoding"),
-    *(b"auto-submitted", b"list-id", b"list-unsubscribe", b"list-unsubscribe-post"),
-    b"feedback-id",
+    *("from", "to", "subject", "date", "message-id", "reply-to", "in-reply-to"),
+    *("references", "mime-version", "content-type", "content-transfer-encoding"),
+    *("auto-submitted", "list-id", "list-unsubscribe", "list-unsubscribe-post"),
+    "feedback-id",
 )
 """Fields that a signature covers. RFC 8058 section 4 wants both fields of List-Unsubscribe."""
 
-SEALED = (b"from", b"to", b"cc", b"subject", b"date", b"message-id", b"reply-to", b"content-type")
+SEALED = ("from", "to", "cc", "subject", "date", "message-id", "reply-to", "content-type")
 """Fields named once more than they are there, so that none can be added (section 8.15)."""
 
 RSA_BITS = 2048
 """RFC 8301 section 3.2; the record of a longer key does not fit into one answer by UDP."""
-_TIME, _HASH, _TO_COME = b"\0" * 10, b"\1" * 44, b"0" * 60
-"""Stand for what a signature says of one letter: its time and its digest, as long as these are, and
-itself, so long that it is folded onto a line of its own."""
 LONGEST_STRING = 255
 """Octets of one string of a TXT record (RFC 1035 section 3.3)."""
 
 _SELECTOR = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9-]{1,63})*")
-_ALGORITHMS = {"rsa": b"rsa-sha256", "ed25519": b"ed25519-sha256"}
-_BY_KEY = b"ed25519-sha256"
-"""What dkimpy is told, for it to ask the key for the signature, of whatever kind that is."""
-_COVERED = frozenset({*SIGNED, *SEALED})
-_RUN = re.compile(rb"  +")
+_ALGORITHMS = {"rsa": "rsa-sha256", "ed25519": "ed25519-sha256"}
+_BLANKS = re.compile(rb"[ \t]+")
 _END_OF_FIELD = re.compile(rb"\r\n(?![ \t])")
 
 
@@ -62,19 +55,12 @@ class NamedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
-    """What dkimpy expects a key to return."""
-
-    signature: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Key:
     """A key that signs.
 
     Attributes:
         kind: ``rsa`` or ``ed25519``.
-        signature_of: signs 32 octets, the SHA-256 of what is to be signed.
+        signature_of: signs a SHA-256 digest of 32 octets.
         public: the ``p=`` of its record: base64.
     """
 
@@ -83,41 +69,37 @@ class Key:
     signature_of: Callable[[bytes], bytes] = field(repr=False)
     public: str
 
-    def sign(self, digest: bytes) -> Signature:
-        """As dkimpy asks for it."""
-        return Signature(self.signature_of(digest))
-
     def name(self, domain: str) -> str:
-        """Where its record stands (RFC 6376 section 3.6.2.1)."""
+        """Return the name of its DNS record (RFC 6376 section 3.6.2.1)."""
         return f"{self.selector}._domainkey.{domain}"
 
     @property
     def record(self) -> str:
-        """What its TXT record says."""
+        """The text of its TXT record."""
         return f"v=DKIM1; k={self.kind}; p={self.public}"
 
 
 def named_files(text: str) -> tuple[NamedFile, ...]:
-    """Reads ``selector=file, selector=file``.
+    """Parse ``selector=file, selector=file``.
 
     Raises:
         ValueError: saying what would be right.
     """
-    found: list[NamedFile] = []
+    files: list[NamedFile] = []
     for word in filter(None, (part.strip() for part in text.split(","))):
         selector, equals, path = (part.strip() for part in word.partition("="))
         if not equals or not path or not _SELECTOR.fullmatch(selector.lower()):
             raise ValueError("write SELECTOR=FILE, such as s2026=/etc/pbmserv/s2026.pem")
         try:
-            found.append(NamedFile(selector.lower(), Path(path).expanduser()))
+            files.append(NamedFile(selector.lower(), Path(path).expanduser()))
         except RuntimeError:
             raise ValueError(
                 "there is no user with that home; write SELECTOR=FILE, "
                 "such as s2026=/etc/pbmserv/s2026.pem"
             ) from None
-    if len({one.selector for one in found}) < len(found):
+    if len({file.selector for file in files}) < len(files):
         raise ValueError("each selector names one key, such as s2026=/etc/pbmserv/s2026.pem")
-    return tuple(found)
+    return tuple(files)
 
 
 def load(named: NamedFile) -> Key:
@@ -143,7 +125,7 @@ def load(named: NamedFile) -> Key:
 
 
 def make(selector: str, kind: str, path: Path) -> Key:
-    """A new key, written to a file that only its owner may read.
+    """Create a key in a file that only its owner may read.
 
     Args:
         kind: ``rsa`` or ``ed25519``.
@@ -168,16 +150,16 @@ def make(selector: str, kind: str, path: Path) -> Key:
 
 
 def strings(record: str) -> str:
-    """A TXT record as zone files write it: in strings of at most 255 octets."""
+    """Return a TXT record as zone files write it, in strings of at most 255 octets."""
     pieces = [record[at : at + LONGEST_STRING] for at in range(0, len(record), LONGEST_STRING)]
     return " ".join(f'"{piece}"' for piece in pieces)
 
 
 def published(key: Key, domain: str, names: Resolver) -> str:
-    """What is wrong with a key's record; ``""`` when name servers give out just this key.
+    """Return the fault of a key's record, ``""`` if name servers return just this key.
 
     Raises:
-        NamesUnavailable: nobody knows now.
+        NamesUnavailable: no name server answers.
     """
     records = names.txt(key.name(domain))
     if not records:
@@ -193,94 +175,79 @@ def published(key: Key, domain: str, names: Resolver) -> str:
 
 
 class Signer:
-    """Signs for one domain with any number of keys; with none it leaves letters as they are.
+    """Signs for one domain with any number of keys; without keys it leaves letters as they are.
 
-    `keys` may be given anew while other threads sign: as a whole, never in place.
+    `keys` may be replaced as a whole while other threads sign.
     """
 
     def __init__(self, domain: str, keys: Sequence[Key]) -> None:
-        self._domain = domain.encode()
+        self._domain = domain
         self.keys = keys
 
     def signed(self, raw: bytes) -> bytes:
-        """The letter with a DKIM-Signature of each key on top."""
-        if not self.keys:
-            return raw
+        """Return the letter with a DKIM-Signature field of each key on top."""
         head, _, body = raw.partition(b"\r\n\r\n")
-        values: dict[bytes, list[bytes]] = {}
-        for one in _END_OF_FIELD.split(head):
-            name, _, value = one.partition(b":")
-            if (name := name.lower()) in _COVERED:
-                values.setdefault(name, []).append(b" ".join(value.split()))
-        names = (*(name for name in SIGNED if name in values), *SEALED)
-        covered = bytearray()
-        for name in names:  # of several the last one first (RFC 6376 section 5.4.2)
-            if values.get(name):
-                covered += b"%b:%b\r\n" % (name, values[name].pop())
-        digest = base64.b64encode(sha256(relaxed(body)).digest())
-        now = b"%d" % time.time()
-        signatures: list[bytes] = []
-        for key in self.keys:
-            made = _field_of(self._domain, key, names)
-            start = made.start.replace(_TIME, now).replace(_HASH, digest)
-            own = b"dkim-signature:" + b" ".join(start.split())
-            signature = base64.b64encode(key.signature_of(sha256(covered + own).digest()))
-            folded = b"\r\n ".join([signature[line] for line in made.lines])
-            signatures += (b"DKIM-Signature: ", start, folded, b"\r\n")
-        return b"".join((*signatures, raw))
+        names, covered = _covered(head)
+        digest = base64.b64encode(sha256(relaxed_body(body)).digest()).decode()
+        now = int(time.time())
+        signatures = [self._signature(key, names, covered, digest, now) for key in self.keys]
+        return b"".join([*signatures, raw])
+
+    def _signature(
+        self, key: Key, names: Sequence[str], covered: bytes, digest: str, now: int
+    ) -> bytes:
+        """Return one field (RFC 6376 section 3.5), which signs itself with an empty b= tag."""
+        unsigned = (
+            f"DKIM-Signature: v=1; a={_ALGORITHMS[key.kind]}; c=relaxed/relaxed;\r\n"
+            f" d={self._domain}; s={key.selector}; t={now};\r\n"
+            f" h={_folded(':'.join(names), ':')};\r\n"
+            f" bh={digest};\r\n"
+            " b="
+        ).encode()
+        hashed = sha256(covered + _relaxed_field(unsigned))
+        signature = base64.b64encode(key.signature_of(hashed.digest())).decode()
+        lines = [signature[at : at + 72] for at in range(0, len(signature), 72)]
+        return unsigned + "\r\n ".join(lines).encode() + b"\r\n"
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """What signatures by one key of the same fields have in common.
+def _covered(head: bytes) -> tuple[list[str], bytes]:
+    """Return the names of the fields that a signature covers, and their canonical octets.
 
-    Attributes:
-        start: all until the signature itself, folded, with room for a letter's time and digest.
-        lines: what of the signature is on each line.
+    Each name of `SEALED` stands once more than there are such fields, so that none can be added.
     """
-
-    start: bytes
-    lines: tuple[slice, ...]
-
-
-@lru_cache(maxsize=100)
-def _field_of(domain: bytes, key: Key, names: tuple[bytes, ...]) -> _Field:
-    """Has dkimpy make and fold it once for all letters with these fields."""
-    import dkim
-    from dkim.canonicalization import Relaxed
-
-    tags = [  # RFC 6376 section 3.5
-        (b"v", b"1"),
-        (b"a", _ALGORITHMS[key.kind]),
-        (b"c", b"relaxed/relaxed"),
-        (b"d", domain),
-        (b"i", b"@" + domain),
-        (b"q", b"dns/txt"),
-        (b"s", key.selector.encode()),
-        (b"t", _TIME),
-        (b"h", b" : ".join(names)),
-        (b"bh", _HASH),
-        (b"b", _TO_COME),
-    ]
-    signing = dkim.DKIM(signature_algorithm=_BY_KEY)
-    signing.hasher = sha256
-    value = signing.gen_header(tags, names, Relaxed, b"DKIM-Signature", key)
-    start, tag, signature = value.partition(b" b=")
-    ends = accumulate(map(len, signature.split()), initial=0)
-    return _Field(start + tag, tuple(slice(*one) for one in pairwise(ends)))
+    values: dict[str, list[bytes]] = {}
+    for line in _END_OF_FIELD.split(head):
+        name = line.partition(b":")[0].strip().lower().decode("ascii", "replace")
+        values.setdefault(name, []).append(_relaxed_field(line))
+    names = [*(name for name in SIGNED if name in values), *SEALED]
+    # RFC 6376 section 5.4.2: of several fields of a name the last one comes first.
+    lines = [values[name].pop() for name in names if values.get(name)]
+    return names, b"".join(line + b"\r\n" for line in lines)
 
 
-def relaxed(body: bytes) -> bytes:
-    """RFC 6376 section 3.4.4: a run of blanks is one, none ends a line, no empty lines end it all.
-    As dkimpy does it, in a tenth of its time."""
-    from dkim.canonicalization import correct_empty_body, strip_trailing_lines
+def _relaxed_field(line: bytes) -> bytes:
+    """Return a field in relaxed form (RFC 6376 section 3.4.2), without its line end."""
+    name, _, value = line.partition(b":")
+    return name.strip().lower() + b":" + b" ".join(value.split())
 
-    body = body.replace(b"\t", b" ")
-    # HTML, which comes last and is most of it, has neither.
-    end = max(body.rfind(b"  "), body.rfind(b" \r\n")) + 3
-    body = _RUN.sub(b" ", body[:end]).replace(b" \r\n", b"\r\n") + body[end:]
-    found: bytes = correct_empty_body(strip_trailing_lines(body))
-    return found
+
+def relaxed_body(body: bytes) -> bytes:
+    """Return a body in relaxed form (RFC 6376 section 3.4.4).
+
+    A run of blanks becomes one, blanks at the end of a line and empty lines at the end are left
+    out.
+    """
+    lines = [_BLANKS.sub(b" ", line).rstrip(b" ") for line in body.split(b"\r\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    return b"".join(line + b"\r\n" for line in lines)
+
+
+def _folded(words: str, separator: str) -> str:
+    """Return words with a line break behind every sixth separator."""
+    parts = words.split(separator)
+    lines = [separator.join(parts[at : at + 6]) for at in range(0, len(parts), 6)]
+    return f"{separator}\r\n ".join(lines)
 
 
 def _key(selector: str, private: object, where: str) -> Key:

@@ -181,12 +181,15 @@ def addresses(root: Path) -> list[str]:
 
 
 def folder_of(root: Path, address: str) -> Path:
-    """The Maildir of an address: always a direct child of *root*.
+    """Return the Maildir of an address: always a direct child of *root*, and never a hidden one.
 
     Raises:
-        RelayPermanent: the address could lead elsewhere, or is no file name.
+        RelayPermanent: the address could lead elsewhere, or is not a file name.
     """
     name = unicodedata.normalize("NFC", address).lower()
+    local, at, domain = name.rpartition("@")
+    if at and local.startswith(".") and local.strip(".") and '"' not in local:
+        name = f'"{local}"@{domain}'  # the same address (RFC 5321 section 4.1.2)
     if (
         not name
         or name.startswith(".")

@@ -18,28 +18,18 @@ from pbmserv.errors import (
     RelayRefusesUs,
     RelayTemporary,
 )
+from pbmserv.mail.bounce_codes import is_about_rate, is_about_sender
 from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.relay_url import RelayAddress
 
 _GOODBYE_S = 1.0
 _LONGEST_ERROR = 300
-# RFC 3463 sections 3.4, 3.5, 3.8: not accepting now, congestion, policy; and their usual wordings.
-_TOO_MUCH = re.compile(
-    r"\b4\.(?:7\.\d{1,3}|3\.2|4\.5)\b|rate.?limit|too many|too fast|throttl|deferred due to",
-    re.IGNORECASE,
-)
-# Refusals that concern us, not the recipient. RFC 3463 sections 3.2 and 3.8: our address, our
-# domain, and the usual wordings of "we do not relay for you".
-_ABOUT_US = re.compile(
-    r"\b5\.1\.[78]\b|\brelay(?:ing)?\b|rcpthosts|"
-    r"\bsender (?:address )?(?:rejected|denied|refused|verif|unknown|not)|"
-    r"authentication (?:is )?required|not authenticated",
-    re.IGNORECASE,
-)
-_ABOUT_RECIPIENT = re.compile(r"\b5\.(?:1\.[1-6]|2)\b")
+# RFC 3463 sections 3.4, 3.5, 3.8: not accepting now, congestion, policy.
+_TOO_MUCH = re.compile(r"\b4\.(?:7\.\d{1,3}|3\.2|4\.5)\b")
 # RFC 5321 section 4.5.3.1.9, RFC 1870: this letter is too long.
 _TOO_LONG = re.compile(r"\A552|\b5\.(?:2\.3|3\.4)\b")
+_ODD_DOTS = re.compile(r'\A\.[^"\\]*\Z|\A[^"\\]*\.(?:\.[^"\\]*)?\Z')
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f<>]")
 
 
@@ -210,7 +200,7 @@ class SmtpRelay(Relay):
 def _mail(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
     # Not smtplib's own mail() and rcpt(): those parse the address first, and what they make of
     # an unusual one need not be the same address.
-    parameters = [f"FROM:<{letter.envelope_sender}>"]
+    parameters = [f"FROM:<{_path(letter.envelope_sender)}>"]
     if connection.has_extn("size"):
         parameters.append(f"SIZE={len(letter.raw)}")
     addresses = letter.envelope_sender + letter.recipient
@@ -225,7 +215,13 @@ def _mail(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> N
 
 
 def _recipient(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
-    _command(connection, "RCPT", f"TO:<{letter.recipient}>", seconds)
+    _command(connection, "RCPT", f"TO:<{_path(letter.recipient)}>", seconds)
+
+
+def _path(address: str) -> str:
+    """Return an address as RFC 5321 section 4.1.2 writes it: odd dots need quotes."""
+    local, at, domain = address.rpartition("@")
+    return f'"{local}"@{domain}' if at and _ODD_DOTS.search(local) else address
 
 
 def _command(connection: smtplib.SMTP, verb: str, parameters: str, seconds: float) -> None:
@@ -267,11 +263,11 @@ def _refusal(verb: str, code: int, words: bytes | str) -> RelayError:
     if code in {530, 534, 535, 538}:
         # RFC 4954, 6: about our login, not about this letter.
         return RelayRefusesUs(text)
-    if 500 <= code < 600:
-        return RelayRefusesUs(text) if _is_about_us(verb, reply) else RelayPermanent(text)
-    if _TOO_MUCH.search(text):
+    if 500 <= code < 600 and _is_about_us(verb, reply):
+        return RelayRefusesUs(text)
+    if is_about_rate(reply) or (code < 500 and _TOO_MUCH.search(reply)):
         return RelayBusy(text)
-    return RelayTemporary(text)
+    return RelayPermanent(text) if 500 <= code < 600 else RelayTemporary(text)
 
 
 _NAMES = {"MAIL": "MAIL FROM", "RCPT": "RCPT TO", "DATA": "DATA"}
@@ -281,8 +277,7 @@ def _is_about_us(verb: str, reply: str) -> bool:
     """Return whether any letter of ours would get this refusal."""
     if verb == "MAIL":
         return not _TOO_LONG.search(reply)
-    is_ours = _ABOUT_US.search(reply) and not _ABOUT_RECIPIENT.search(reply)
-    return verb == "RCPT" and bool(is_ours)
+    return verb == "RCPT" and is_about_sender(reply)
 
 
 def _connection_error(problem: str, error: Exception) -> RelayDown:

@@ -27,6 +27,23 @@ _UNQUOTED = re.compile(rf'"({_ATOM})"')
 
 NULL_SENDER = "<>"
 
+HARMLESS = {
+    # AUTH: RFC 4954 section 5. RET, ENVID: RFC 3461. MT-PRIORITY: RFC 6710.
+    "MAIL": re.compile(
+        r"AUTH=\S{1,500}|RET=(?:FULL|HDRS)|ENVID=\S{1,100}|MT-PRIORITY=-?[0-9]", re.IGNORECASE
+    ),
+    "RCPT": re.compile(
+        r"ORCPT=[!-:<-~]{1,60};\S{1,500}|NOTIFY=(?:NEVER|(?:SUCCESS|FAILURE|DELAY)"
+        r"(?:,(?:SUCCESS|FAILURE|DELAY)){0,2})",
+        re.IGNORECASE,
+    ),
+}
+"""Parameters that ask nothing of a server that relays no mail and sends no delivery reports. Other
+servers send them although EHLO offers none of them. They are ignored; see decision 0130."""
+LONGEST_COMMAND = 512 + 1_100
+"""Octets of MAIL and RCPT: RFC 5321 section 4.5.3.1.4, and parameters (RFC 3461 section 4, RFC 4954
+section 3)."""
+
 
 class CommandRefused(Exception):
     """A command with wrong arguments.
@@ -46,7 +63,7 @@ class Arguments:
 
     Attributes:
         address: `NULL_SENDER` for the null sender.
-        options: the parameters as they were written, in upper case.
+        options: the parameters in upper case, without harmless ones.
     """
 
     address: str
@@ -77,14 +94,14 @@ def read_arguments(keyword: str, text: str | None, *, extended: bool) -> Argumen
     path = _PATH.fullmatch(text[len(keyword) :].strip())
     if path is None:
         raise CommandRefused("553 5.1.3 this is not an address")
-    rest = path["rest"].strip()
-    # Other alphabets have digits that are not numbers.
-    if not rest.isascii() or (rest and not extended):
+    options = [option for option in path["rest"].split(" ") if option]
+    if options and not extended:
         raise CommandRefused(usage)
-    options = rest.upper().split()
+    options = [option.upper() for option in options if not HARMLESS[verb].fullmatch(option)]
     for option in options:
         name, sign, value = option.partition("=")
-        if not name.isalnum() or (sign and not value):
+        # Other alphabets have digits that are not numbers.
+        if not option.isascii() or not name.isalnum() or (sign and not value):
             raise CommandRefused(usage)
     return Arguments(_address(path), options)
 

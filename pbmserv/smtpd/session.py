@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from contextlib import suppress
 from typing import Any, AnyStr, Protocol
 
@@ -12,6 +13,7 @@ from aiosmtpd.smtp import TLSSetupException, syntax
 from pbmserv.mail.envelope import Envelope
 from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage, peer_of
 from pbmserv.service.delivery.incoming import note_refusal
+from pbmserv.smtpd.arguments import LONGEST_COMMAND
 from pbmserv.smtpd.protocol import Handler, StrictSmtp
 
 TAKEN = "250 2.0.0 taken, and kept until it is carried out"
@@ -78,6 +80,10 @@ class SmtpSession(StrictSmtp):
     ) -> None:
         # aiosmtpd's own timer closes without a word. It is a reserve behind `_check_silence`.
         super().__init__(handler, timeout=2 * timeout + LINGER_S, **settings)
+        # aiosmtpd's sessions share one table, and each new session empties it.
+        self.command_size_limits = defaultdict(
+            lambda: self.command_size_limit, MAIL=LONGEST_COMMAND, RCPT=LONGEST_COMMAND
+        )
         self._sessions = sessions
         self._timeout_s = timeout
         self.place = place

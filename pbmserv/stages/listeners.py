@@ -290,6 +290,7 @@ class WebPorts:
                 origin=f"{url.scheme}://{url.netloc}",
                 contact=settings.security_contact,
                 bots=base.registry.bots,
+                can_hide=bool(stage.web_requests.hot_seats.game),
                 proxies=settings.web_proxies,
             )
             site = build(pages, stage.web_requests, environment(), health)

@@ -29,6 +29,7 @@ from pbmserv.service.boards.public_pages import Finished
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.core.lookup import AWAY
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.service.solo.daily_pages import GuestLook
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web import post_limits
 from pbmserv.web.allowance import Allowance, Exhausted
@@ -278,7 +279,7 @@ class _Api:
         asked = request.query_params
         tap, state = asked.get("tap", ""), asked.get("state", "")
         found = await self._allowance.spend(
-            request, lambda: self._service.public.guest(state, tap, check=False)
+            request, lambda: self._service.public.guest(GuestLook(state, tap))
         )
         if found is None:
             raise ApiProblem(404, "no-today")

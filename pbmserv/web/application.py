@@ -27,6 +27,7 @@ from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.web.allowance import Allowance, Exhausted
 from pbmserv.web.help import HelpPages
+from pbmserv.web.hot_seat import HotSeatRequests, hot_seat_routes
 from pbmserv.web.pages import (
     LASTING,
     PRIVATE,
@@ -40,7 +41,7 @@ from pbmserv.web.pages import (
 )
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.probes import Health, health_routes
-from pbmserv.web.public import PublicRequests, is_number, public_routes
+from pbmserv.web.public import PublicRequests, is_number, public_routes, step_of
 from pbmserv.web.safe_responses import SafeResponses, fault_of, mounted
 
 LONGEST_TOKEN = 200
@@ -51,7 +52,7 @@ LONGEST_WISH = 8_000
 """Octets of a form of a player's own page."""
 DONE = frozenset({"prefs", "away", "back", "address", "export", "signoff", "delete"})
 """What the forms of the page ask for."""
-WITH_TOKEN = ("/b/", "/confirm/", "/mine/", "/unsubscribe/")
+WITH_TOKEN = ("/b/", "/confirm/", "/hide/", "/mine/", "/unsubscribe/")
 """Beginnings of the paths of forms that need a token."""
 
 MOST_KEPT = 500
@@ -155,6 +156,11 @@ class WebRequests(Protocol):
         ...
 
     @property
+    def hot_seats(self) -> HotSeatRequests:
+        """For boxes that are filled by hand."""
+        ...
+
+    @property
     def personal(self) -> PersonalRequests:
         """For players' own pages."""
         ...
@@ -217,6 +223,7 @@ def build(
             Route("/icon.svg", site.icon),
             Route("/confirm/{token}", site.confirmation, methods=["GET", "POST"]),
             *public_routes(printer, web_requests.public, allowance),
+            *hot_seat_routes(printer, web_requests.hot_seats, allowance),
             Route("/mine", own.link, methods=["GET", "POST"]),
             Route("/mine/{token}", own.page, methods=["GET", "POST"]),
             Route("/unsubscribe/{token}", site.subscription, methods=["GET", "POST"]),
@@ -314,10 +321,20 @@ class _Site:
         if request.method != "POST":
             if self._service.is_link(token):
                 return self._to_visit(token, request.url.query)
-            look = Look(*(asked.get(name, "") for name in ("move", "tap", "check", "words")))
+            look = Look(
+                draft=asked.get("move", ""),
+                tap=asked.get("tap", ""),
+                check=asked.get("check", ""),
+                words=asked.get("words", ""),
+                tool=asked.get("tool", ""),
+                take=asked.get("take", ""),
+                step=step_of(asked),
+            )
             found = await boards.page(token, look)
             if found is None:
                 return self._failure(404, "no-board")
+            if found.step is not None:
+                return html(self._text("board-step", page=found), headers=PRIVATE)
             return html(self._board(found, by_letter="answered" in asked), headers=PRIVATE)
         form = await read_form(request, LONGEST_FORM)
         turn = form.get("turn", "")
@@ -337,7 +354,7 @@ class _Site:
 
     def _board(self, page: BoardPage, *, by_letter: bool = False, refused: bool = False) -> bytes:
         said = {"by_letter": by_letter, "refused": refused, "bots": BOT_USERIDS}
-        is_put = page.draft or page.tap or page.trouble or page.words or by_letter or refused
+        is_put = any(getattr(page, name) for name in _EMPTY) or by_letter or refused
         kept = self._kept.get((page.player_id, page.scene.number))
         if kept is None or not _is_same(kept[0], page):
             plain = replace(page, **_PLAIN, scene=page.stands)
@@ -348,7 +365,9 @@ class _Site:
             kept = self._kept[page.player_id, page.scene.number] = page, parts
         pieces = list(kept[1])
         if is_put or page.scene is not page.stands:  # until something happens, the rest stays
-            news, move = self._printer.parts(("board-news", "board-move"), page=page, **said)
+            news, move = (
+                self._printer.text(name, page=page, **said) for name in ("board-news", "board-move")
+            )
             pieces[1], pieces[3] = news.encode(), move.encode()
         html_octets = b"".join(pieces).replace(_KEY.encode(), page.key.encode())
         return html_octets.replace(_VISIT.encode(), page.token.encode())
@@ -395,7 +414,7 @@ class _Site:
         return self._failure(*fault_of(error))
 
 
-_EMPTY = ("draft", "trouble", "example", "words", "tap")
+_EMPTY = ("draft", "trouble", "example", "words", "tap", "tool")
 _DRAFT = {"key", "token", "scene", "stands", *_EMPTY}
 _PLAIN: dict[str, Any] = {**dict.fromkeys(_EMPTY, ""), "key": _KEY, "token": _VISIT}
 _UNSAID = {"by_letter": False, "refused": False}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
@@ -61,6 +63,11 @@ class Endpoint:
     def method(self) -> str:
         """In capitals, as HTTP has it."""
         return "POST" if self.takes else "GET"
+
+    @property
+    def operation_id(self) -> str:
+        """Return the name of this operation in generated clients, such as ``get_boards_board``."""
+        return f"{self.method.lower()}_{re.sub(r'[^a-z]+', '_', self.path).strip('_')}"
 
     @property
     def summary(self) -> str:
@@ -173,13 +180,18 @@ def adapter(shape: Any) -> TypeAdapter[Any]:
 _Mode: TypeAlias = Literal["serialization", "validation"]
 
 
+EXAMPLES = Path(__file__).with_name("api_examples.json")
+"""Requests and answers that `tests/web/record_examples.py` took from a server."""
+
+
 def described(endpoints: Sequence[Endpoint], facts: Sequence[Any], home: str) -> dict[str, Any]:
-    """The OpenAPI document (3.1) of these addresses.
+    """Return the OpenAPI document (3.1) of these addresses.
 
     Args:
-        facts: what games tell of their boards.
-        home: where the addresses begin.
+        facts: the types of the facts about a board, one for each game that has them.
+        home: the URL that all addresses begin with.
     """
+    examples = json.loads(EXAMPLES.read_text("utf-8"))
     shapes: dict[tuple[Any, _Mode], TypeAdapter[Any]] = {}
     for one in (Problem, *facts, *(one.answer for one in endpoints)):
         shapes[one, "serialization"] = adapter(one)
@@ -190,6 +202,7 @@ def described(endpoints: Sequence[Endpoint], facts: Sequence[Any], home: str) ->
     schemas, defined = TypeAdapter.json_schemas(inputs, ref_template=_REFS)
     named = defined["$defs"]
     for name, schema in named.items():
+        schema["title"] = title_of(name)
         found = getattr(api_shapes, name, object)  # a game may call its facts as we call a type
         _describe(schema, found.__mro__[1:-1] if isinstance(found, type) else ())
         if "facts" in schema.get("properties", ()):  # of whichever game it is
@@ -197,7 +210,7 @@ def described(endpoints: Sequence[Endpoint], facts: Sequence[Any], home: str) ->
             schema["properties"]["facts"]["anyOf"] = [*refs, {"type": "null"}]
     paths: dict[str, Any] = {}
     for one in endpoints:
-        paths.setdefault(one.path, {})[one.method.lower()] = _operation(one, schemas)
+        paths.setdefault(one.path, {})[one.method.lower()] = _operation(one, schemas, examples)
     return {
         "openapi": "3.1.0",
         "info": {"title": "pbmserv", "version": "1", "description": _ABOUT},
@@ -216,6 +229,15 @@ What is refused is told as RFC 9457 says. Who wants no name on public pages is "
 """
 
 
+def title_of(key: str) -> str:
+    """Return the title of the schema with this key, which is as unique as the key.
+
+    Client generators name a class after the title. Pydantic's own title is the same for every
+    ``Listing[...]``, and for a game's type that has the name of one of ours.
+    """
+    return "".join(part[:1].upper() + part[1:] for part in key.split("_"))
+
+
 def _describe(schema: dict[str, Any], bases: Sequence[type]) -> None:
     """Hand what docstrings say of their attributes, those of bases too, to the properties."""
     own, properties = schema.get("description", ""), schema.get("properties", {})
@@ -231,35 +253,54 @@ def _describe(schema: dict[str, Any], bases: Sequence[type]) -> None:
                 properties[name]["description"] += f" {line.strip()}"
 
 
-def _operation(one: Endpoint, schemas: Mapping[Any, Any]) -> dict[str, Any]:
-    """What OpenAPI says of one address."""
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": dict(_IN_PATHS[name])}
-        for name in _NAMED.findall(one.path)
+def _operation(
+    endpoint: Endpoint, schemas: Mapping[Any, Any], examples: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return OpenAPI's description of one address, with an example of each body and parameter."""
+    name = endpoint.operation_id
+    values = examples["parameters"]
+    parameters: list[dict[str, Any]] = [
+        {"name": one, "in": "path", "required": True, "schema": dict(_IN_PATHS[one])}
+        for one in _NAMED.findall(endpoint.path)
     ]
     parameters += [
-        {"name": name, "in": "query", "schema": dict(schema)} for name, schema in one.asks.items()
+        {"name": one, "in": "query", "schema": dict(schema)}
+        for one, schema in endpoint.asks.items()
     ]
-    answer = {JSON: {"schema": schemas[one.answer, "serialization"]}}
-    problem = {PROBLEM: {"schema": schemas[Problem, "serialization"]}}
-    statuses = {*one.refuses, *_ALL}
-    responses = {"200": {"description": "Done." if one.takes else "Found.", "content": answer}}
-    if one.takes:
+    for parameter in parameters:
+        parameter["example"] = values[parameter["name"]]
+    answer = {
+        JSON: {
+            "schema": schemas[endpoint.answer, "serialization"],
+            "example": examples["answers"][name],
+        }
+    }
+    done = "Done." if endpoint.takes else "Found."
+    responses: dict[str, Any] = {"200": {"description": done, "content": answer}}
+    if endpoint.takes:
         responses["202"] = {"description": "Stored, and not played yet.", "content": answer}
     else:
         responses["304"] = {"description": "As it was: see If-None-Match."}
-    for status in sorted(statuses):
-        responses[str(status)] = {"description": HTTPStatus(status).phrase, "content": problem}
-    name = re.sub(r"\W+", "_", one.path).strip("_")
-    found: dict[str, Any] = {
-        "operationId": f"{one.method.lower()}_{name}",
-        "summary": one.summary,
+    for status in map(str, sorted({*endpoint.refuses, *_ALL})):
+        problems = examples["problems"]
+        problem = {
+            "schema": schemas[Problem, "serialization"],
+            "example": problems.get(f"{status} {name}") or problems[status],
+        }
+        phrase = HTTPStatus(int(status)).phrase
+        responses[status] = {"description": phrase, "content": {PROBLEM: problem}}
+    operation: dict[str, Any] = {
+        "operationId": name,
+        "summary": endpoint.summary,
         "parameters": parameters,
         "responses": responses,
     }
-    if one.by_token:
-        found["security"] = [{"bearer": []}]
-    if one.takes:
-        body = {JSON: {"schema": schemas[one.takes, "validation"]}}
-        found["requestBody"] = {"required": True, "content": body}
-    return found
+    if endpoint.by_token:
+        operation["security"] = [{"bearer": []}]
+    if endpoint.takes:
+        body = {
+            "schema": schemas[endpoint.takes, "validation"],
+            "example": examples["requests"][name],
+        }
+        operation["requestBody"] = {"required": True, "content": {JSON: body}}
+    return operation

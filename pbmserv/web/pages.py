@@ -19,10 +19,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pbmserv.engine.types import GameInfo
-from pbmserv.letters.environment import LetterEnvironment
 from pbmserv.letters.looking import unless_broken
 from pbmserv.letters.scene import BoardScene
-from pbmserv.letters.skeletons import SKELETONS
 from pbmserv.mail.envelope import Network
 
 SHARED = {"Cache-Control": "public, max-age=300"}
@@ -50,6 +48,7 @@ class Pages:
         origin: scheme and host of these pages as players reach them, for links that must be whole.
         contact: whom to tell of a hole in this server, as a URI; ``""`` = nobody.
         bots: userids of games' bots, by the game's key.
+        can_hide: a game here can be set up by hand for somebody at the same device.
         proxies: networks of our own proxies.
     """
 
@@ -60,6 +59,7 @@ class Pages:
     origin: str = ""
     contact: str = ""
     bots: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    can_hide: bool = False
     proxies: Collection[Network] = ()
 
 
@@ -72,6 +72,7 @@ class Printer:
         shared: what every page's template needs.
         style, icon: the stylesheet and the icon.
         replay: the script that steps through a game.
+        leave: the script that empties a page when it is left.
     """
 
     def __init__(self, pages: Pages, templates: Environment) -> None:
@@ -82,10 +83,12 @@ class Printer:
         self.style = templates.get_template("web/style.css").render()
         self.icon = templates.get_template("web/icon.svg").render()
         self.replay = templates.get_template("web/replay.js").render()
+        self.leave = templates.get_template("web/leave.js").render()
         self.shared = {
             "pages": pages,
             "style": f"{pages.base}/style.css?v={_version(self.style)}",
             "replay": f"{pages.base}/replay.js?v={_version(self.replay)}",
+            "leave": f"{pages.base}/leave.js?v={_version(self.leave)}",
         }
 
     def text(self, name: str, **values: Any) -> str:
@@ -104,11 +107,6 @@ class Printer:
             kept = self._made[name] = values, self.text(name, **values).encode()
         return kept[1]
 
-    def parts(self, names: tuple[str, ...], **values: Any) -> Sequence[str]:
-        """Several pieces of a page, as `text` makes them; most are filled into what was made of
-        the same templates before."""
-        return SKELETONS.texts(_pieces, " ".join(names), self.shared | values)
-
     def raw(self, name: str, **values: Any) -> str:
         """What is no HTML: ``web/NAME.j2``, which escapes by itself."""
         return self.templates.get_template(f"web/{name}.j2").render(self.shared | values)
@@ -116,11 +114,6 @@ class Printer:
     def failure(self, status: int, name: str, headers: Mapping[str, str] | None = None) -> Response:
         """A page that says why there is none."""
         return html(self.text(name), status, {**PRIVATE, **(headers or {})})
-
-
-def _pieces(templates: LetterEnvironment, names: str, values: Mapping[str, Any]) -> Sequence[Any]:
-    found = [templates.get_template(f"web/{name}.html.j2") for name in names.split()]
-    return [templates.concat(one.root_render_func(one.new_context(dict(values)))) for one in found]
 
 
 def _version(text: str) -> str:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from pbmserv.engine.types import Drawing
 from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards.public_pages import Finished, GamePage, PublicPlayer
-from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestPage
+from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, GuestPage
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import BRIEFLY, LASTING, SHARED, UNLISTED, Printer, Rendered, tagged
 from pbmserv.web.pictures import Ink, rating_graph
@@ -88,8 +88,8 @@ class PublicRequests(Protocol):
         """What a board's page is made of: see `PublicPages.stamp`."""
         ...
 
-    async def guest(self, state: str, tap: str, *, check: bool) -> GuestPage | None:
-        """The guest box of today: see `GuestBoxes.page`."""
+    async def guest(self, look: GuestLook) -> GuestPage | None:
+        """Return the guest box: see `GuestBoxes.page`."""
         ...
 
 
@@ -132,20 +132,28 @@ class _Public:
         self._titles = {game.key: game.title for game in printer.pages.games}
 
     async def today(self, request: Request) -> Response:
-        """Today's box. A tap is a GET: the whole game is in the form, and nothing changes here."""
+        """Show the guest box. A tap is a GET: the form carries the whole game, and nothing changes
+        here."""
         asked = request.query_params
-        if asked.get("state") or asked.get("tap") or "check" in asked:
-            return await self._allowance.spend(request, lambda: self._tapped(request))
-        page = await self._service.guest("", "", check=False)
+        look = GuestLook(
+            state=asked.get("state", ""),
+            tap=asked.get("tap", ""),
+            check="check" in asked,
+            tool=asked.get("tool", ""),
+            take=asked.get("take", ""),
+            restart="restart" in asked,
+            step=step_of(asked),
+        )
+        if not look.is_first:
+            return await self._allowance.spend(request, lambda: self._played(request, look))
+        page = await self._service.guest(look)
         if page is None:
             return self._printer.failure(404, "missing")
         return tagged(request, self._printer.again("today", page=page), headers=BRIEFLY)
 
-    async def _tapped(self, request: Request) -> Response:
-        """Today's box after a tap, or with the guest's markers checked."""
-        asked = request.query_params
-        state, tap, check = asked.get("state", ""), asked.get("tap", ""), "check" in asked
-        page = await self._service.guest(state, tap, check=check)
+    async def _played(self, request: Request, look: GuestLook) -> Response:
+        """Show the guest box as one guest's moves have left it."""
+        page = await self._service.guest(look)
         if page is None:
             return self._printer.failure(404, "missing")
         return tagged(request, self._printer.text("today", page=page), headers=BRIEFLY | UNLISTED)
@@ -290,3 +298,9 @@ class _Public:
 def is_number(text: str) -> bool:
     """Whether it can be a number in one of our addresses."""
     return text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
+
+
+def step_of(query: Mapping[str, str]) -> int | None:
+    """Return after how many moves a board is to be shown; ``None`` = as it is now."""
+    text = query.get("step", "")
+    return int(text) if is_number(text) else None

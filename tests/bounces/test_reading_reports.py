@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from time import perf_counter
 
 from hypothesis import given
@@ -13,6 +14,7 @@ from pbmserv.inbound.dsn import MOST_RECIPIENTS, read_report
 from pbmserv.mail.bounce_codes import LONGEST_DIAGNOSTIC, Verdict, judge, of_refusal, one_line
 from pbmserv.mail.envelope import Envelope
 
+HERE = Path(__file__).parent
 ALICE = "alice@players.example"
 OUR = "pbmserv+aeaqabcdefghijklmnopqrstuv@games.example"
 
@@ -90,12 +92,12 @@ Status: 5.4.1
         ("5.6.0", "", Verdict.REFUSED),
         ("5.7.1", "no such user", Verdict.REFUSED),
         ("5.7.26", "unauthenticated mail", Verdict.REFUSED),
-        ("5.0.0", "", Verdict.HARD),
+        ("5.0.0", "", Verdict.SOFT),
         ("5.0.0", "550 5.7.1 blocked", Verdict.REFUSED),
         ("5.0.0", "blocked by our list", Verdict.REFUSED),
         ("", "550 user unknown", Verdict.HARD),
         ("", "550 blocked, see our policy", Verdict.REFUSED),
-        ("", "550", Verdict.HARD),
+        ("", "550", Verdict.SOFT),
         ("", "552", Verdict.SOFT),
         ("", "554 transaction failed", Verdict.REFUSED),
         ("", "450 try later", Verdict.SOFT),
@@ -127,6 +129,74 @@ def test_a_relays_refusal_counts_the_same_way(error: str, verdict: Verdict | Non
     if found is not None:
         assert found.recipients == {ALICE}
         assert found.diagnostic in error
+
+
+def diagnostics() -> list[tuple[set[Verdict], str, str]]:
+    """Return verdicts, Status field and words of each row of the table."""
+    table = []
+    for line in (HERE / "diagnostics.txt").read_text().splitlines():
+        if not line.startswith("#"):
+            verdicts, _, status, words = (cell.strip() for cell in f"{line} ".split("| ", 3))
+            table.append(({Verdict(verdict) for verdict in verdicts.split()}, status, words))
+    return table
+
+
+DIAGNOSTICS = diagnostics()
+GUESSES = ["", "5.0.0", "5.1.0", "5.1.1", "5.1.2", "5.2.0", "5.3.0", "5.4.1", "5.5.0"]
+"""Status fields of servers that had only the other server's words to go by."""
+
+
+@rows(("verdicts", "status", "words"), DIAGNOSTICS)
+def test_the_words_of_real_servers(verdicts: set[Verdict], status: str, words: str) -> None:
+    assert judge(status, words) in verdicts
+
+
+@rows(("verdicts", "status", "words"), [row for row in DIAGNOSTICS if Verdict.REFUSED in row[0]])
+def test_no_status_makes_words_about_us_hard(
+    verdicts: set[Verdict], status: str, words: str
+) -> None:
+    if Verdict.HARD not in verdicts:
+        assert Verdict.HARD not in {judge(guess, words) for guess in (status, *GUESSES)}
+
+
+@rows(("verdicts", "status", "words"), [row for row in DIAGNOSTICS if row[2][:1] in set("45")])
+def test_the_relay_and_the_reports_are_judged_alike(
+    verdicts: set[Verdict], status: str, words: str
+) -> None:
+    by_relay = of_refusal(f"RCPT TO: {words}", ALICE)
+    status_part = (
+        f"Final-Recipient: rfc822; {ALICE}\nAction: failed\nDiagnostic-Code: smtp; {words}"
+    )
+    report = multipart("From: MAILER-DAEMON", "Sorry.", status_part)
+    (by_report,) = read(report.replace("\n", "\r\n").encode())
+    assert by_relay is not None
+    assert by_relay.verdict is by_report.verdict is judge("", words)
+
+
+@rows(("verdicts", "status", "words"), [row for row in DIAGNOSTICS if row[2][:1] in set("45")])
+def test_the_reason_in_the_text_counts_where_the_status_part_has_none(
+    verdicts: set[Verdict], status: str, words: str
+) -> None:
+    notice = f"bob@players.example: 550 5.1.1 gone\n{ALICE}: {words}\n\nBelow is a copy."
+    groups = [
+        f"Final-Recipient: rfc822; {a}\nAction: failed" for a in (ALICE, "bob@players.example")
+    ]
+    if status:
+        groups[0] += f"\nStatus: {status}"
+    report = multipart(
+        "From: MAILER-DAEMON", notice, "Reporting-MTA: dns; x\n\n" + "\n\n".join(groups)
+    )
+    first, second = read(report.replace("\n", "\r\n").encode())
+    assert first.verdict in verdicts
+    assert second.verdict is Verdict.HARD
+
+
+@rows("name", ["bounce_sendmail.eml", "bounce_opensmtpd.eml"])
+def test_reports_about_us_say_nothing_about_the_address(name: str) -> None:
+    (failure,) = read((HERE / name).read_bytes().replace(b"\n", b"\r\n"))
+    assert failure.verdict is Verdict.REFUSED
+    assert failure.status.startswith("5.")
+    assert "550 5.7" in failure.diagnostic
 
 
 def test_a_diagnostic_is_one_harmless_line() -> None:

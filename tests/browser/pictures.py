@@ -162,6 +162,21 @@ def guest(world: World) -> None:
         world.shows(name, "/today" + query)
 
 
+def hot_seat(world: World) -> None:
+    """Boxes that somebody hides by hand, and another one plays."""
+    world.shows("hide", "/hide")
+    presses = [{"tap": cell} for cell in ("B3", "D3", "F6", "G7")]
+    presses += [{"hide": "yes"}, *({"tap": spot} for spot in ("A", "5", "+B3", "!H1"))]
+    for name, count in (("hide-open", 4), ("hide-shut", 5), ("hide-played", 9)):
+        tab = Tab(world.server.web_port, "/hide")
+        tab._ask("POST", "/hide", urlencode({"option-size": "-size=8x8"}))
+        tab.path = tab.headers["location"]
+        for press in presses[:count]:
+            turn = re.findall(r'name="turn" value="([^"]*)"', tab.load().html)[0]
+            tab.post(urlencode({"turn": turn, **press}))
+        world.shows(name, tab.path)
+
+
 def mailbox(world: World) -> None:
     """What the local mailbox shows of it."""
     world.server.settle()
@@ -262,7 +277,7 @@ def main() -> None:
             for name in ("front", "help", "help-blackbox", "help-prefs", "mine-link", "missing"):
                 world.shows(name, "/" + name.replace("help-", "help/").replace("mine-link", "mine"))
             world.shows("front", "/")
-            for act in (played, running, guest, mailbox, operators):
+            for act in (played, running, guest, hot_seat, mailbox, operators):
                 act(world)
             assert sorted(world.urls) == sorted(wanted), set(wanted) ^ set(world.urls)
             urls = {name: world.urls[name] for name in chosen.names or wanted}

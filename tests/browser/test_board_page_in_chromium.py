@@ -155,3 +155,59 @@ def test_a_check_keeps_the_focus_and_answers_where_it_was_asked(
     assert button.get_attribute("aria-describedby") == "found", "it is read out at once"
     assert screen.locator("#move").input_value() == "+B3"
     screen.context.close()
+
+
+def test_a_board_is_sealed_stepped_through_and_begun_anew(
+    chromium: Browser, server: Running
+) -> None:
+    server.send(ALICE, "blackbox solo alice -practice")
+    server.reply(server.letters(ALICE)[-1], "yes")
+    screen = opened(chromium, server, page_of(server.letters(ALICE)[-1]), 390, "light")
+    tap(screen, "A")
+    send(screen)
+    reach(screen, "Seal cells")
+    enter(screen)
+    reach(screen, "D4: empty, seal", "Shift+Tab")
+    enter(screen)
+    assert screen.evaluate(FOCUSED)["name"] == "D4: sealed by you, open"
+    looked_at(chromium, screen, 390, "dark")
+    screen.locator("#move").press("Enter")
+    screen.get_by_label("D4: sealed by you, mark").wait_for()
+    looked_at(chromium, screen, 1280, "light")
+    follow(screen.get_by_role("link", name="Back", exact=True))
+    looked_at(chromium, screen, 390, "dark")
+    assert screen.get_by_label("D4: empty").count() == 1
+    assert screen.locator("main button").count() == 0
+    follow(screen.get_by_role("link", name="Back to the game"))
+    reach(screen, "Begin the box anew")
+    screen.keyboard.press("Enter")
+    reach(screen, "Yes, begin anew")
+    enter(screen)
+    assert screen.get_by_label("sealed by you").count() == 0
+    follow(screen.get_by_role("button", name="Undo"))
+    assert screen.get_by_label("D4: sealed by you, mark").count() == 1
+    screen.context.close()
+
+
+def test_cells_and_lines_are_locked_by_keys(chromium: Browser, server: Running) -> None:
+    server.send(ALICE, "blackbox solo alice -practice -size=7x7 -seed=locks")
+    server.reply(server.letters(ALICE)[-1], "yes")
+    screen = opened(chromium, server, page_of(server.letters(ALICE)[-1]), 390, "light")
+    tap(screen, "A", "+C3")
+    send(screen)
+    reach(screen, "Lock cells")
+    enter(screen)
+    assert screen.evaluate(FOCUSED)["name"] == "Lock cells"
+    assert screen.get_by_role("button", name="Lock cells", pressed=True).count() == 1
+    reach(screen, "C3: your marker, lock", "Shift+Tab")
+    enter(screen)
+    assert screen.evaluate(FOCUSED)["name"] == "C3: your marker, locked; unlock"
+    looked_at(chromium, screen, 390, "light")
+    reach(screen, "Port 4: not used; lock or unlock its row or column")
+    enter(screen)
+    assert screen.get_by_label("sealed by you, unlock").count() == 7
+    looked_at(chromium, screen, 390, "dark")
+    send(screen)
+    assert screen.get_by_label("C3: your marker, locked").count() == 1
+    assert screen.get_by_label("A4: sealed by you, mark").count() == 1
+    screen.context.close()

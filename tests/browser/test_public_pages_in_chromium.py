@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from chromium import enter, follow, looked_at, opened, tap
+from chromium import enter, follow, looked_at, opened, reach, tap
 from playwright.sync_api import Browser, expect
 from pressing import Tab, page_of
 from running import Running
@@ -45,6 +45,40 @@ def test_a_guest_plays_today_s_box_without_scripts(chromium: Browser, server: Ru
     screen.go_back()
     assert "marker on B3" in screen.inner_text("main")
     screen.context.close()
+
+
+def test_a_guest_seals_steps_back_and_is_asked_before_the_box_begins_anew(
+    chromium: Browser, server: Running
+) -> None:
+    screen = opened(chromium, server, "/today", 390, "dark")
+    tap(screen, "A", "+B3")
+    reach(screen, "Seal cells")
+    enter(screen)
+    tap(screen, "!C3", "!B3")  # the seal takes the marker's place
+    assert screen.get_by_role("button", name="Seal cells").get_attribute("aria-pressed") == "true"
+    assert screen.get_by_label("B3: sealed by you, open").count() == 1
+    looked_at(chromium, screen, 390, "dark")
+    follow(screen.locator("#address a"))
+    address = screen.url
+    assert "tap=" not in address
+    assert screen.get_by_label("B3: sealed by you, mark").count() == 1
+    follow(screen.get_by_role("link", name="Back", exact=True))
+    looked_at(chromium, screen, 1280, "light")
+    assert screen.get_by_label("B3: marker").count() == 1
+    assert screen.locator("main button").count() == 0
+    follow(screen.get_by_role("link", name="Back to the game"))
+    reach(screen, "Begin anew")
+    enter(screen)
+    looked_at(chromium, screen, 320, "light")
+    follow(screen.get_by_role("link", name="No, go on"))
+    assert screen.url == address
+    follow(screen.get_by_role("button", name="Begin anew"))
+    follow(screen.get_by_role("link", name="Yes, begin anew"))
+    assert screen.get_by_label("sealed by you").count() == 0
+    elsewhere = opened(chromium, server, address.partition(str(server.web_port))[2], 320, "light")
+    assert elsewhere.get_by_label("B3: sealed by you, mark").count() == 1
+    for one in (screen, elsewhere):
+        one.context.close()
 
 
 def test_public_pages_fit_and_are_accessible(chromium: Browser, played: Running) -> None:

@@ -431,6 +431,58 @@ def test_paths_that_are_some_are_kept_as_they_are(
     assert received(embedded)[-1][0] == sender
 
 
+LONG = "x" * 200
+HARMLESS = [
+    ("AUTH=<>", ""),
+    ("AUTH=alice+40players.example", ""),
+    ("auth=<> size=100 body=8bitmime", ""),
+    ("RET=HDRS ENVID=QQ314159", "NOTIFY=SUCCESS,DELAY ORCPT=rfc822;pbmserv@games.example"),
+    ("RET=FULL", "NOTIFY=NEVER"),
+    ("SIZE=100 AUTH=<> SMTPUTF8 RET=HDRS", "ORCPT=utf-8;spieler-ä@games.example"),
+    ("MT-PRIORITY=-3", "notify=failure orcpt=rfc822;pbmserv+token=3@games.example"),
+    (f"AUTH={LONG}{LONG} ENVID={LONG[:100]} RET=HDRS", f"ORCPT=rfc822;{LONG}{LONG} NOTIFY=DELAY"),
+]
+UNKNOWN = [
+    *("NOTIFY=NEVER", "ORCPT=rfc822;a@b.example", "RET=ALL", "RET", "AUTH", "AUTH="),
+    *("HOLDFOR=60", "HOLDUNTIL=2030-01-01T00:00:00Z", "BY=120;R", "REQUIRETLS", "SOLICIT=x"),
+    *("BODY=BINARYMIME", "MT-PRIORITY=high", "XTEST=1", "SIZE=x", "AUTH=<> XTEST=1", "MTRK=x"),
+]
+
+
+@pytest.mark.parametrize(("of_mail", "of_rcpt"), HARMLESS)
+def test_parameters_that_ask_nothing_of_us_are_taken(
+    embedded: Running, of_mail: str, of_rcpt: str
+) -> None:
+    with Wire(embedded.port) as wire:
+        for sender in (ALICE, ""):
+            assert wire.ask(f"MAIL FROM:<{sender}> {of_mail}").startswith("250")
+            assert wire.ask(f"RCPT TO:<{OURS}> {of_rcpt}").startswith("250")
+            assert wire.ask("DATA").startswith("354")
+            raw = mail(ALICE, "help", Message_ID=f"<{hash((of_mail, sender))}@b.example>")
+            assert wire.ask(raw + b"\r\n.\r\n").startswith("250")
+            assert received(embedded)[-1][:2] == (sender, OURS)
+
+
+@pytest.mark.parametrize("parameter", UNKNOWN)
+def test_parameters_that_ask_for_more_are_refused(embedded: Running, parameter: str) -> None:
+    with Wire(embedded.port) as wire:
+        assert wire.ask(f"MAIL FROM:<{ALICE}> {parameter}")[:3] in {"501", "555"}
+        assert wire.ask(f"MAIL FROM:<{ALICE}>").startswith("250")
+        for wrong in ("RET=HDRS", "AUTH=<>", "NOTIFY=NEVER,DELAY", "NOTIFY=ALWAYS", "ORCPT=a@b"):
+            assert wire.ask(f"RCPT TO:<{OURS}> {wrong}")[:3] in {"501", "555"}
+        assert wire.ask(f"RCPT TO:<{OURS}>").startswith("250")
+
+
+def test_nothing_is_offered_that_is_ignored(embedded: Running) -> None:
+    with Wire(embedded.port) as wire:
+        offered = wire.ask("EHLO players.example").upper()
+        assert not [word for word in ("DSN", "AUTH", "MT-PRIORITY") if word in offered]
+        for command in ("XCLIENT ADDR=127.0.0.1", "XFORWARD NAME=a", "AUTH PLAIN AA=="):
+            assert wire.ask(command).startswith("50"), command
+        assert wire.ask("HELO players.example").startswith("250")
+        assert wire.ask(f"MAIL FROM:<{ALICE}> AUTH=<>").startswith("501")
+
+
 def test_a_line_without_an_end_ends_the_session(embedded: Running) -> None:
     """No more than a mail is kept in memory, and no more than two are read."""
     with Wire(embedded.port) as wire:

@@ -40,7 +40,6 @@ from pbmserv.inbound.headers import (
 )
 from pbmserv.inbound.message import is_role, read_mail, source_of, wire_refusal
 from pbmserv.inbound.quotes.reply import new_text
-from pbmserv.inbound.smime import signed_entity
 from pbmserv.inbound.text import clean, decode, read_html
 from pbmserv.letters.filters import definitions, filled, said
 from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
@@ -229,13 +228,6 @@ SCANNERS: Mapping[str, Scanner] = {
         lambda text: attached_text(_octets(text), "a"),
         ("Content-Type: multipart/mixed; boundary=b\n\n",),
         ("--b\nContent-Disposition: attachment; filename=x\n\na\n",),
-    ),
-    "sealed mails": Scanner(
-        lambda text: signed_entity(
-            content_type("application/pkcs7-mime"), text.encode("latin-1", "replace")
-        ),
-        ("0\x80",),
-        ("0\x80", "0\x80?", "0\x02"),
     ),
     "reports": Scanner(
         lambda text: read_report(_mail(text, "")),

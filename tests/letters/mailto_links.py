@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from html import unescape
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-LABELLED = re.compile(r'<a (?:class="[^"]*" )?href="(?P<href>[^"]*)" aria-label="(?P<label>[^"]*)"')
+LINK = re.compile(
+    r'<a href="(?P<href>mailto:[^"]*)"(?: aria-label="(?P<label>[^"]*)")?>(?P<text>[^<]*)</a>'
+)
+SPOT = re.compile(r"[A-Z]{0,2}[0-9]{0,2}|[?·]")
+"""What stands on a spot of a board."""
 ANY = re.compile(r'<a [^>]*?href="(?P<href>mailto:[^"]*)"')
 
 
@@ -31,8 +35,12 @@ def drafted(href: str) -> Drafted:
 
 
 def links_of(html: str) -> dict[str, Drafted]:
-    """The links of boards, by what a screen reader calls them."""
-    return {unescape(found["label"]): drafted(found["href"]) for found in LABELLED.finditer(html)}
+    """Return the links of boards by their names for a screen reader."""
+    return {
+        unescape(link["label"] or link["text"]): drafted(link["href"])
+        for link in LINK.finditer(html)
+        if SPOT.fullmatch(unescape(link["text"]))
+    }
 
 
 def drafts_of(html: str) -> list[Drafted]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from both_ways import BothWays, both_ways
 from headers import by_the_library
 from indoors import PASSWORD, Posted, indoors
 from letter_reading import check_form, facts, page_of
@@ -20,27 +19,18 @@ from pbmserv.commands.table.model import Reading
 from pbmserv.errors import PlayerError
 from pbmserv.inbound.headers import read_headers, split_block
 from pbmserv.inbound.message import automatic
-from pbmserv.letters.environment import templates_root
+from pbmserv.letters.environment import template_of, templates_root
 from pbmserv.mail.letter_kinds import KINDS
 from pbmserv.service.boards import queries
 
 pytestmark = pytest.mark.slow
 
-PLAIN = {"prefs"}
-"""Letters that no skeleton is made of: their templates look a value up among words of their own."""
 NO_LETTERS = {"pieces"}
 MARKS = ("Auto-Submitted", "X-Auto-Response-Suppress", "X-Loop", "List-Id")
 
 
 @pytest.fixture(scope="module")
-def ways() -> Iterator[BothWays]:
-    """All letters are drawn plainly and as skeletons."""
-    with both_ways() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def letters(tmp_path_factory: pytest.TempPathFactory, ways: BothWays) -> list[Posted]:
+def letters(tmp_path_factory: pytest.TempPathFactory) -> list[Posted]:
     """Letters of every kind, in the order of their stories."""
     told = [letter for story in STORIES for letter in story(tmp_path_factory.mktemp("story"))]
     return [*told, *_a_fault_of_our_own(tmp_path_factory.mktemp("fault"))]
@@ -59,15 +49,6 @@ def _a_fault_of_our_own(folder: Path) -> Iterator[Posted]:
 
 def test_the_stories_have_a_letter_of_every_kind(letters: list[Posted]) -> None:
     assert {kind for letter in letters for kind in (letter.kind, *letter.inside)} == set(KINDS)
-
-
-def test_a_skeleton_is_filled_with_what_templates_say(
-    letters: list[Posted], ways: BothWays
-) -> None:
-    assert not ways.differ
-    assert ways.drawn > len(letters)
-    assert ways.filled > ways.drawn / 4
-    assert ways.refused <= PLAIN
 
 
 def test_every_kind_in_the_table_has_a_template_and_every_template_its_kind() -> None:
@@ -96,13 +77,14 @@ def test_letters_of_all_kinds_are_short_and_their_links_harmless(letters: list[P
 def test_pages_are_such_as_all_mail_programs_show(letters: list[Posted]) -> None:
     """Outlook's engine is Word's: tables with widths as attributes, no boxes of newer kinds.
 
-    Nothing but dark colours needs the style block, and nothing is fetched.
+    The style block has the rules of boards and dark colours alone, and nothing is fetched.
     """
+    boards = template_of("letters/boards.css").render().strip()
     for page in (letter.html for letter in letters if letter.has_html):
         block = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
         assert block is not None
         outside, _, inside = block[1].strip().partition("@media (prefers-color-scheme:dark){")
-        assert outside.strip() == ":root{color-scheme:light dark}"
+        assert outside.split() == [*boards.split(), ":root{color-scheme:light", "dark}"]
         assert set(re.findall(r"([a-z-]+):", re.sub(r"[^{}]*\{", "{", inside))) == {
             "background", "color", "border-color",
         }  # fmt: skip

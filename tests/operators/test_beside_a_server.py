@@ -47,12 +47,12 @@ def test_commands_upgrade_nothing(database_url: str, capsys: pytest.CaptureFixtu
     with closing(Database(database_url)) as database:
         revision = text("SELECT version_num FROM alembic_version")
         with database.writing.begin() as connection:
-            connection.execute(text("UPDATE alembic_version SET version_num = '0000'"))
+            connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
         for command in (["user", "list"], ["board", "list"], ["inbox", "list"], ["audit"]):
             assert run(command) == 1
             assert "run: pbmserv db upgrade" in capsys.readouterr().err
         with database.reading.connect() as connection:
-            assert connection.execute(revision).scalar_one() == "0000"
+            assert connection.execute(revision).scalar_one() == "0001"
 
 
 @pytest.mark.usefixtures("settings")

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import EmailMessage
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -112,12 +113,12 @@ def clean_environment() -> dict[str, str]:
 
 
 @contextmanager
-def started(*command: str | Path, folder: Path) -> Iterator[subprocess.Popen[str]]:
+def started(*command: str | Path, folder: Path, **settings: str) -> Iterator[subprocess.Popen[str]]:
     """A program that runs until it is told to stop."""
     with subprocess.Popen(
         [*command],
         cwd=folder,
-        env=clean_environment(),
+        env=clean_environment() | settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -143,7 +144,7 @@ def test_the_wheel_has_every_template_and_migration(built: Built) -> None:
     with zipfile.ZipFile(built.wheel) as wheel:
         names = set(wheel.namelist())
     assert {f"pbmserv/_{path.as_posix()}" for path in SHIPPED} <= names
-    assert "pbmserv/py.typed" in names
+    assert {"pbmserv/py.typed", "pbmserv/web/api_examples.json"} <= names
     assert {path.relative_to(ROOT).as_posix() for path in TREES} <= names
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]
     assert {name.partition("/")[0] for name in names} == {
@@ -182,7 +183,7 @@ def test_the_source_archive_has_all_that_is_needed_to_build_and_test(built: Buil
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {path.as_posix() for path in SHIPPED} <= names
     assert {path.relative_to(ROOT).as_posix() for path in TREES} <= names
-    assert {"pyproject.toml", "README.md", "Makefile", "constraints.txt"} <= names
+    assert {"pyproject.toml", "README.md", "Makefile", "alembic.ini", "constraints.txt"} <= names
     tests = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
     assert tests <= names
     assert not [name for name in names if "__pycache__" in name or "/." in name]
@@ -196,6 +197,25 @@ def test_both_ways_to_start_it_tell_the_version(installed: Path, tmp_path: Path)
         installed / "python", "-c", "import pbmserv; print(*pbmserv.__path__)", folder=tmp_path
     )
     assert found.startswith(str(installed.parent))
+
+
+def test_alembic_finds_the_migrations_and_the_databases_of_an_installed_server(
+    installed: Path, tmp_path: Path
+) -> None:
+    ini = run(installed / "pbmserv", "db", "alembic-ini", folder=tmp_path).strip()
+    assert ini.startswith(str(installed.parent))
+    alembic = partial(run, installed / "python", "-m", "alembic", "-c", ini, folder=tmp_path)
+    logged = alembic("upgrade", "head")
+    assert [Path(line).name for line in logged.splitlines()] == [
+        "pbmserv.sqlite3:",
+        "pbmserv-mail.sqlite3:",
+    ]
+    assert alembic("current").count("(head)") == 2
+    alembic("downgrade", "-1")
+    assert "(head)" not in alembic("current")
+    said = run(installed / "pbmserv", "db", "upgrade", folder=tmp_path)
+    assert said.count("is at revision") == 2
+    assert alembic("current").count("(head)") == 2
 
 
 def test_a_server_in_an_empty_folder_answers_a_mail_and_stops_when_told(
@@ -225,3 +245,32 @@ def test_a_server_in_an_empty_folder_answers_a_mail_and_stops_when_told(
         said = [line.split()[1:3] for line in logged.splitlines()]
         parts = ("stages", "receive", "receive", "send")
         assert said == [["info", part] for part in parts], logged
+
+
+def test_templates_of_the_operator_are_used_and_broken_ones_reported(
+    installed: Path, tmp_path: Path
+) -> None:
+    own, name = tmp_path / "own", "help/index.txt.j2"
+    (own / "help").mkdir(parents=True, mode=0o755)
+    text = run(installed / "pbmserv", "templates", "show", name, folder=tmp_path)
+    (own / name).write_text(f"Welcome to the chess club of Upper Downing!\n{text}")
+    (own / name).chmod(0o644)
+    (own / "help" / "digest.txt.j2").write_text("{% if %}")
+    (own / "help" / "digest.txt.j2").chmod(0o644)
+    settings = {"PBMSERV_TEMPLATES": str(own)}
+    with started(installed / "pbmserv", "serve", folder=tmp_path, **settings) as server:
+        port = re.search(r"SMTP \S+:(\d+)", lines_until(server, "ready"))
+        assert port
+        mail = EmailMessage()
+        mail["From"], mail["To"] = "alice@localhost", "pbmserv@localhost"
+        mail["Subject"] = "help"
+        with smtplib.SMTP("127.0.0.1", int(port[1]), timeout=20) as client:
+            client.send_message(mail)
+        with started(
+            installed / "pbmserv", "read", "--follow", "alice@localhost", folder=tmp_path
+        ) as reader:
+            assert "chess club of Upper Downing" in lines_until(reader, "=" * 76)
+        server.send_signal(signal.SIGTERM)
+        _, errors = server.communicate(timeout=20)
+    said = f"pbmserv: {own}/help/digest.txt.j2, line 1: Expected an expression"
+    assert errors.startswith(said), errors

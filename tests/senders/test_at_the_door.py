@@ -74,12 +74,14 @@ def test_a_game_of_proofs(server: Running, zone: Zone) -> None:
         # Another envelope, and another domain that is really the client's.
         zone.add_txt("evil.example", "v=spf1 ip4:127.0.0.1 -all")
         assert wire.mail("m@evil.example", HOUSE, mail(5)).startswith("250")
-        # Names are no addresses, two are none, and a quoted local part is nobody's.
+        # A name is not an address, quotes that are not needed change nothing, and two addresses
+        # or a local part that needs quotes are refused.
         for number, sender in enumerate(
             (
                 f'"{ALICE}" <m@evil.example>',
                 f"{ALICE} (m@evil.example)",
                 f"=?utf-8?q?{ALICE.replace('@', '=40')}?= <m@evil.example>",
+                f'"alice"@{DOMAIN}',
             ),
             10,
         ):
@@ -88,7 +90,8 @@ def test_a_game_of_proofs(server: Running, zone: Zone) -> None:
             (
                 f"{ALICE}, m@evil.example",
                 f"{ALICE}\r\nFrom: m@evil.example",
-                f'"alice"@{DOMAIN}',
+                f'"alice "@{DOMAIN}',
+                f'"{ALICE}"@evil.example',
                 f"{ALICE} <m@evil.example>",
                 f"<{ALICE}><m@evil.example>",
             ),
@@ -104,3 +107,24 @@ def test_a_game_of_proofs(server: Running, zone: Zone) -> None:
         # Our server did not write it, but passed it on.
         assert wire.mail(ALICE, HOUSE, mail(8, more=f"{received}{said}\r\n")).startswith("250")
     assert obeyed(server) == {1, 4, 7}
+
+
+@pytest.mark.slow
+def test_an_address_with_odd_dots_is_one_address_everywhere(server: Running, zone: Zone) -> None:
+    """The envelope, the From field, the proof, the account and the answer agree."""
+    domain = "docomo.players.example"
+    publish(zone, domain, rsa_key())
+    given = (Path(__file__).parent / "from_dots.eml").read_bytes().replace(b"\n", b"\r\n")
+    field = b'From: "taro..y"@docomo.players.example'
+    for local in ("taro..y", "taro.", ".taro"):
+        address = f"{local}@{domain}"
+        for number, form in enumerate((f'"{local}"@{domain}', address, f'T <"{local}"@{domain}>')):
+            raw = given.replace(field, f"From: {form}".encode())
+            raw = raw.replace(b"dots-1", f"{number}.{local.encode().hex()}".encode())
+            raw = raw.replace(b"@games.example.org", b"@games.example")
+            sender = address if number else form
+            with Wire(server.port) as wire:
+                proven = signed(raw, domain, rsa_key())
+                assert wire.mail(sender, HOUSE, proven).startswith("250"), (form, sender)
+            (answer,) = server.letters()
+            assert str(answer.message["To"]).replace('"', "") == address

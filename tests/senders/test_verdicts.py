@@ -453,6 +453,8 @@ def passed_on(results: str, raw: bytes = b"") -> bytes:
         ("MX.games.example 1; spf=pass smtp.mailfrom=example.org", "pass"),
         ("mx.games.example; spf=pass smtp.mailfrom=home.example.org; dmarc=pass (x)", "pass"),
         ("mx.games.example; spf=pass smtp.mailfrom=evil.example; dmarc=fail", "fail"),
+        ("mx.games.example; spf=pass smtp.mailfrom=<alice@home.example.org>;", "pass"),
+        ("mx.games.example; spf=none smtp.helo=[203.0.113.9]; dmarc=none;", "fail"),
         ("mx.games.example; spf=softfail smtp.mailfrom=home.example.org", "fail"),
         ("mx.games.example; dkim=pass header.d=home.example.org", "fail"),  # no such signature
         ("mx.games.example; none", "unchecked"),

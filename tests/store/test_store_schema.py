@@ -129,7 +129,7 @@ def test_a_database_of_another_version_is_told_with_what_helps_and_a_newer_one_l
 ) -> None:
     schema.upgrade(empty)
     for revision, advice in (
-        ("0000", "run: pbmserv db upgrade"),
+        ("0001", "run: pbmserv db upgrade"),
         ("9999", "install the newer version again"),
     ):
         with empty.writing.begin() as connection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.legality import far_cells, meant, mentioned
-from pbmserv.games.blackbox.moves import tapped
 from pbmserv.games.blackbox.state import State
+from pbmserv.games.blackbox.taps import tapped
 from pbmserv.games.blackbox.views import View
 from pbmserv.letters.environment import environment
 
@@ -527,29 +528,96 @@ def test_every_code_in_the_source_has_a_sentence_and_no_sentence_is_idle() -> No
     assert len(raised_codes()) > 40
 
 
-@given(st.lists(st.sampled_from([*geometry(7, 7).ports, "+B2", "/B2", "+C3", "D4", "?"])))
+ALONE = GAME.setup(1, GAME.options(("-race", "-size=7x7"), 1), Rng(b"taps", 0))
+TAPS = [*geometry(7, 7).ports, "+B2", "/B2", "!B2", "+C3", "!C3", "D4", "?"]
+
+
+@given(st.lists(st.sampled_from(TAPS)))
 def test_what_is_tapped_twice_is_as_before(taps: list[str]) -> None:
     """A move that is put together by taps has one port, one guess at its end, no cell twice."""
     board, draft = geometry(7, 7), ""
     for tap in taps:
-        once = tapped(board, draft, tap)
+        once = tapped(view(ALONE), draft, tap)
         parts = once.split(",") if once else []
-        assert len(set(parts)) == len(parts)
+        cells = [part.lstrip("+/!") for part in parts]
+        assert len(set(cells)) == len(cells)
         assert sum(board.port(part) is not None for part in parts) <= 1
         assert "?" not in parts[:-1]
-        assert not {"+B2", "/B2"} <= set(parts)
-        is_port = board.port(tap) is not None
-        before = {part for part in draft.split(",") if part}
-        others = {part for part in before if not (is_port and board.port(part) is not None)}
         if tap in parts:
-            twice = tapped(board, once, tap)
-            assert {part for part in twice.split(",") if part} == others - {tap}
+            twice = tapped(view(ALONE), once, tap)
+            assert set(twice.split(",")) - {""} == set(parts) - {tap}
         draft = once
+
+
+@given(
+    st.lists(
+        st.sampled_from(["+B2", "!B2", "+C3", "!C3", "!2", "!B2-C3", "lock B2", "lock 2"]),
+        max_size=4,
+    ),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["B2", "C3", "D4", "2", "C"]),
+            st.sampled_from(["mark", "seal", "lock"]),
+        ),
+        max_size=8,
+    ),
+    st.sampled_from(["", "!2", "!B2-C3", "A,!C", "lock 2", "A,unlock C"]),
+)
+def test_taps_do_what_the_page_offers(
+    aids: list[str], taps: list[tuple[str, str]], typed: str
+) -> None:
+    """Each button acts on cells as the page shows them, whatever was there before the draft."""
+    state = ALONE
+    for aid in aids:
+        with suppress(Illegal):  # a locked marker stays
+            move = GAME.parse(view(state), aid)
+            state = GAME.apply(state, ALICE, move, Rng(b"taps", 1)).state
+    now, draft = view(state), typed
+    board = geometry(7, 7)
+    for name, tool in taps:
+        seen = previewed(now, draft).own
+        assert seen is not None
+        cell = board.named(name)
+        if cell is None:  # a port: its row or column is locked
+            cells = {"2": set(range(7, 14)), "C": set(range(2, 49, 7))}[name]
+            held = cells <= seen.sealed | seen.locked
+            draft = tapped(now, draft, f"lock {name}")
+            after = previewed(now, draft).own
+            assert after is not None
+            if draft.split(",")[-1].endswith(f"lock {name}"):  # it was not just taken back
+                assert after.markers == seen.markers
+                assert (after.sealed | after.locked) & cells == (set() if held else cells)
+            continue
+        if cell in seen.locked and tool != "lock":
+            continue  # no button
+        marked, sealed, locked = (cell in one for one in (seen.markers, seen.sealed, seen.locked))
+        sign = {"mark": "/" if marked else "+", "seal": "!"}.get(tool)
+        sign = sign or ("unlock " if sealed or locked else "lock ")
+        draft = tapped(now, draft, sign + name)
+        after = previewed(now, draft).own
+        assert after is not None
+        wanted = {
+            "mark": (not marked, False, False),
+            "seal": (False, not sealed, False),
+            "lock": (marked, not marked and not sealed, marked and not locked),
+        }[tool]
+        assert (cell in after.markers, cell in after.sealed, cell in after.locked) == wanted
+        others = set(board.cells) - {cell}
+        assert after.markers & others == seen.markers & others
+        assert after.sealed & others == seen.sealed & others
+        assert after.locked & others == seen.locked & others
+
+
+def previewed(now: View, draft: str) -> View:
+    """The board as the page of this draft shows it."""
+    return GAME.preview(now, ALICE, draft).view if draft else now
 
 
 @given(st.text(max_size=30), st.text(max_size=10))
 def test_taps_take_any_text(draft: str, tap: str) -> None:
-    assert isinstance(tapped(geometry(7, 7), draft, tap), str)
+    for state in (ALONE, START, FIRED):
+        assert isinstance(tapped(view(state), draft, tap), str)
+        assert isinstance(tapped(view(state, None), draft, tap), str)
 
 
 @given(st.integers(2, 26), st.integers(2, 26), st.booleans(), st.data())

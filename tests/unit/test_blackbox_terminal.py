@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 
 from pbmserv.games.blackbox.cli.terminal.application import Start, Terminal
 from pbmserv.games.blackbox.cli.terminal.board import Board
+from pbmserv.games.blackbox.cli.terminal.hiding import Hiding
 from pbmserv.games.blackbox.cli.terminal.panels import Keys, Question
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin
@@ -79,6 +80,8 @@ def played(
     guesses: int = 99,
     clock: Callable[[], float] = lambda: 0.0,
     start: Start | None = None,
+    *,
+    by_hand: bool = False,
 ) -> None:
     """Run a story in a fresh game."""
 
@@ -87,7 +90,7 @@ def played(
 
     async def run() -> None:
         game = begin(read_id(box), scoring, guesses, fair=True, clue=True)
-        app = Terminal(start or Start(game), fresh, clock)
+        app = Terminal(start or Start(game), fresh, clock, by_hand=by_hand)
         async with app.run_test(size=(80, 24)) as pilot:
             await pilot.pause()
             await story(House(app, pilot))
@@ -262,7 +265,12 @@ def test_undo_redo_restart_and_a_new_box() -> None:
         await house.press("u")
         assert "There is nothing to take back yet" in house.text("told")
         await house.press("r", "R")
+        assert "Press R again" in house.text("told")
+        assert house.box.marks[0] == "a"
+        await house.press("R")
         assert house.box.marks[0] == ""
+        await house.press("R")
+        assert "at its beginning" in house.text("told")
         await house.press("u")
         assert house.box.marks[0] == "a"
         await house.press("n")
@@ -439,3 +447,109 @@ def test_every_corner_of_every_board_can_be_reached(side: int) -> None:
         assert house.board.cursor == (0, side)
 
     played(story, box=f"{side}x{side}/1#x")
+
+
+def test_the_score_says_what_a_wrong_guess_costs_and_which_try_it_is() -> None:
+    async def classic(house: House) -> None:
+        assert "Score 0 (classic) Wrong each atom costs 5" in house.text("facts")
+        await house.type("a")
+        await house.press("R")
+        assert "This try is over then." in house.text("told")
+        await house.press("R")
+        assert "Score 0 (classic, try 2)" in house.text("facts")
+        await house.press("u")
+        assert "This game is scored" in house.text("told")
+
+    async def timed(house: House) -> None:
+        now[0] += 60
+        await house.type("a")
+        assert "Wrong each marker costs 50" in house.text("facts")
+        await house.press("R", "R")
+        assert "Time 0:00 Score 0 (timed, try 2)" in house.text("facts")
+
+    now = [0.0]
+    played(classic, scoring=Scoring.CLASSIC, guesses=1)
+    played(timed, scoring=Scoring.TIMED, clock=lambda: now[0])
+
+
+def test_too_many_markers_are_told_at_once() -> None:
+    async def story(house: House) -> None:
+        await house.type("+a1,+b1,+c1,+d1,+e1")
+        assert "too many" not in house.text("told")
+        await house.press("down", "down", "enter")  # a marker on A2
+        assert "You have 1 marker too many for a guess." in house.text("told")
+        assert "6, 1 too many" in house.text("facts")
+
+    played(story)
+
+
+def test_one_s_own_moves_are_looked_at_step_by_step() -> None:
+    async def story(house: House) -> None:
+        await house.type("a,+b2")
+        await house.type("b")
+        await house.type("!c3")
+        before = house.game
+        shown = [house.lines]
+        for step in (2, 1, 0):
+            await house.press("comma")
+            assert house.text("told").startswith(f"Move {step} of 3")
+            shown.append(house.lines)
+        await house.press("comma")
+        assert house.text("told").startswith("Move 0 of 3")
+        assert "?" not in "".join(shown[3])
+        assert "?" in shown[2][3]
+        for keys in (("enter",), ("g",), ("c",), ("t",), ("u",), ("R",)):
+            await house.press(*keys)
+            assert "only to look at" in house.text("told")
+            assert house.game is before
+        await house.press("full_stop", "full_stop")
+        assert house.lines == shown[1]
+        assert "You fired port B: hit (#)." in house.text("told")
+        await house.press("full_stop")
+        assert house.lines == shown[0]
+        await house.press("comma", "end", "enter")
+        assert house.game is not before or "A and 2" in house.text("told")
+
+    played(story)
+
+
+def test_one_hides_the_atoms_by_hand_and_the_other_one_plays() -> None:
+    async def story(house: House) -> None:
+        app = house.app
+
+        def shown() -> str:
+            board = app.screen.query_one(Board)
+            return "".join(board.render_line(y).text for y in range(board.size.height))
+
+        assert isinstance(app.screen, Hiding)
+        await house.press("enter", "down", "enter", "right", "enter", "right", "enter")
+        assert app.screen.atoms == {0, 1, 2}
+        assert shown().count("@") == 3
+        await house.press("g")
+        assert isinstance(app.screen, Hiding)
+        await house.press("down", "enter", "down", "enter")
+        cells = set(app.screen.atoms)
+        assert len(cells) == 5
+        await house.press("g")
+        assert not isinstance(app.screen, Hiding)
+        assert set(house.box.atoms or ()) == cells
+        assert "@" not in shown()
+        for key in ("i", "s", "comma", "u", "R", "y"):  # nothing leads back to the atoms
+            await house.press(key)
+            assert not isinstance(app.screen, Question)
+            assert "@" not in shown()
+            assert house.game.game.text not in house.text("told") + app.clipboard
+        await house.type("a")
+        await house.press("n", "n", "escape")
+        assert house.box.marks[0]  # back in the game
+        await house.press("v", "v")
+        assert shown().count("@") == 5
+        await house.press("i")
+        assert house.game.game.text in house.text("told")
+
+    async def leaves(house: House) -> None:
+        await house.press("escape")
+        assert not house.app.is_running
+
+    played(story, by_hand=True)
+    played(leaves, by_hand=True)

@@ -257,6 +257,13 @@ def test_play_needs_a_terminal() -> None:
     assert "this needs a terminal" in result.stderr
 
 
+def test_a_box_that_is_known_cannot_be_hidden_by_hand() -> None:
+    result = run("play", SEEDED, "--hide")
+    assert result.exit_code == 2
+    assert "--hide needs a kind of box, such as 8x8/4" in result.stderr
+    assert "this needs a terminal" in run("play", "8x8/4", "--hide").stderr
+
+
 def test_check_draws_the_way_of_a_ray() -> None:
     asked = ("check", "7x7", "--marks", "A:1", "--markers", "G1 B2 B4 F5")
     drawn = printed(*asked, "--way", "14").splitlines()

@@ -111,14 +111,24 @@ def test_giving_up_opens_the_box_and_can_be_taken_back_in_practice() -> None:
 def test_in_a_scored_game_only_markers_come_back() -> None:
     game = practice(Scoring.CLASSIC, 1).play("a").play("+b2")
     assert game.undo().done == 1
-    for change in (game.undo().undo, game.restart):
-        with pytest.raises(Illegal, match="scored"):
-            change()
+    with pytest.raises(Illegal, match="scored"):
+        game.undo().undo()
     lost = game.play("/b2,+a1,+a2,+a3,+a4,+a5,?")
     assert lost.over
     with pytest.raises(Illegal, match="scored"):
         lost.undo()
     assert not lost.restart().over
+
+
+def test_a_scored_box_can_be_played_again_at_any_time_as_another_try() -> None:
+    game = practice(Scoring.CLASSIC, 1).play("a").play("b")
+    assert (game.score(0).total > 0, game.tries) == (True, 1)
+    again = game.restart()
+    assert (again.game, again.state, again.tries) == (game.game, game.start, 2)
+    assert again.score(0).total == 0
+    with pytest.raises(Illegal, match="scored"):
+        again.undo()
+    assert resumed(again.play("a").transcript(5)) == again.play("a")
 
 
 def test_a_clue_is_the_same_each_time() -> None:

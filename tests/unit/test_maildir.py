@@ -148,12 +148,31 @@ def test_foreign_dot_files_are_no_letters(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    ["", "../a@x", "..", ".a@x", "a/b@x", "/etc/passwd", "a\0b@x", "a\nb@x", "a\\b@x", "a" * 256],
+    [
+        "",
+        "../a@x",
+        "..",
+        ".a",
+        ".@x",
+        "..@x",
+        "a/b@x",
+        "/etc/passwd",
+        "a\0b@x",
+        "a\nb@x",
+        "a\\b@x",
+        "a" * 256,
+    ],
 )
 def test_an_address_that_could_lead_elsewhere_is_refused(tmp_path: Path, wrong: str) -> None:
     with pytest.raises(RelayPermanent):
         MaildirRelay(tmp_path / "mail").deliver(replace(LETTER, recipient=wrong))
     assert not (tmp_path / "mail").exists()
+
+
+def test_an_address_that_begins_with_a_dot_has_a_folder_that_is_shown(tmp_path: Path) -> None:
+    MaildirRelay(tmp_path).deliver(replace(LETTER, recipient=".ada@player.example"))
+    assert [box.name for box in tmp_path.iterdir()] == ['".ada"@player.example']
+    assert len(list(Mailbox(tmp_path, ".ada@player.example").messages(all=True))) == 1
 
 
 @given(st.text(max_size=300))

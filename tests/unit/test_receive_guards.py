@@ -83,7 +83,7 @@ def test_a_person_s_mail_may_be_answered():
         "x-loop": ["somebody.example.org"],
         "content-type": ["multipart/alternative; boundary=report"],
     }
-    assert judge(headers) == Automatic("", only_auto_submitted=False)
+    assert judge(headers) == Automatic("", only_headers=False)
 
 
 @rows(
@@ -113,15 +113,43 @@ def test_a_person_s_mail_may_be_answered():
     ],
 )
 def test_robots_betray_themselves_by_headers(headers, reason):
-    assert judge(headers) == Automatic(reason, away=reason == "autoreply-header")
+    only_headers = reason in {"precedence", "auto-response-suppress", "mailing-list"}
+    away = reason == "autoreply-header"
+    assert judge(headers) == Automatic(reason, only_headers=only_headers, away=away)
     both = judge({**headers, "auto-submitted": ["auto-replied"]})
-    assert both.reason == reason
-    assert not both.only_auto_submitted
+    assert (both.reason, both.only_headers) == (reason, only_headers)
+
+
+MARKS = [
+    {"auto-submitted": ["auto-generated"]},
+    {"precedence": ["bulk"]},
+    {"x-auto-response-suppress": ["DR, OOF, AutoReply"]},
+    {"list-unsubscribe": ["<mailto:x@example.org>"]},
+    {"mailing-list": ["a"]},
+]
+
+
+@rows("mark", MARKS)
+def test_a_mark_makes_no_persons_mail_of_a_report_or_note(mark):
+    assert judge(mark).only_headers
+    for other in (
+        judge(mark, envelope_sender=""),
+        judge({**mark, "return-path": ["<>"]}),
+        judge({**mark, "x-autoreply": ["yes"]}),
+        judge({**mark, "content-type": ["multipart/report"]}),
+        judge({**mark, "x-loop": [HOST]}),
+        judge(mark, subject="Out of office: Blackbox 1"),
+        judge(mark, sender="mailer-daemon@example.org"),
+        judge(mark, envelope_sender="mailer-daemon@example.org"),
+        judge(mark, envelope_sender=f"pbmserv@{HOST}"),
+    ):
+        assert other.reason
+        assert not other.only_headers
 
 
 @rows("value", ["auto-replied", "auto-generated; x=y", "Auto-Notified", "yes"])
 def test_auto_submitted_alone_is_told_apart(value):
-    known = Automatic("auto-submitted", only_auto_submitted=True, away=value == "auto-replied")
+    known = Automatic("auto-submitted", only_headers=True, away=value == "auto-replied")
     assert judge({"auto-submitted": [value]}) == known
     assert judge({"auto-submitted": ["no", value]}) == known
 

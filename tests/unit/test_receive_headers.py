@@ -17,6 +17,7 @@ from pbmserv.inbound.headers import (
     read_headers,
     split_block,
 )
+from pbmserv.inbound.message import read_head
 
 
 def test_fields_are_unfolded_and_found_by_lower_case_name():
@@ -127,6 +128,15 @@ def test_content_types(value, kind, params):
         ("=?utf-8?q?Al=C3=AFce?= <alice@example.org>", "alice@example.org"),
         ("<alice@localhost>", "alice@localhost"),
         ("a.b+c=d!#$%&'*/?^_`{|}~-@example.org", "a.b+c=d!#$%&'*/?^_`{|}~-@example.org"),
+        ("a..b@Example.org", "a..b@example.org"),
+        ("taro.@example.org", "taro.@example.org"),
+        ("Taro <.taro@example.org>", ".taro@example.org"),
+        ("...a...b...@example.org", "...a...b...@example.org"),
+        ('"taro..y"@docomo.players.example', "taro..y@docomo.players.example"),
+        ('Taro Y <"taro.."@example.org>', "taro..@example.org"),
+        ('"Y, Taro" <".taro"@example.org> (home)', ".taro@example.org"),
+        ('"taro"@example.org (Taro)', "taro@example.org"),
+        ('"ta..r\xf6"@example.org', "ta..r\xf6@example.org"),
         ("Jörg <jo\u0308rg@Bücher.example>", "jörg@bücher.example"),
     ],
 )
@@ -138,8 +148,11 @@ def test_one_mailbox_is_found(value, address):
     "value",
     [
         "", "Alice", "Alice <>", "<alice>", "alice@", "@example.org", "a@b@c.org",
-        '"alice smith"@example.org', "alice@[192.0.2.1]", "alice@192.0.2.1", ".a@example.org",
-        "a.@example.org", "a..b@example.org", "a@-b.org", "a@b-.org", "a@b..org", "a@b.org.",
+        '"alice smith"@example.org', "alice@[192.0.2.1]", "alice@192.0.2.1", ".@example.org",
+        "...@example.org", '"."@b.org', '"a@b"@c.org', '"a"b"@c.org', '"a"b@c.org', 'a"b"@c.org',
+        '""@b.org', '"a\\.b"@c.org', '"a>"@b.org', '"a(b)"@c.org', '"a@b.org"', '"a" "b"@c.org',
+        '"a"@b.org <c@d.org>', '"a" @b.org', '<"a" @b.org>', 'x "a"@b.org', '"=?utf-8?q?a?="@b.org',
+        "a@-b.org", "a@b-.org", "a@b..org", "a@b.org.",
         "a b@example.org", "<a@b.org> <c@d.org>", "<a@b.org> c@d.org", "c@d.org <a@b.org>",
         "<<a@b.org>>", "Alice <a@b.org", "a@b.org>", '"unfinished <a@b.org>', "(a@b.org",
         "((a) a@b.org", "=?utf-8?q?a=40b.org?=@c.org", "=?utf-8?q?a=40b.org?=", "a\x00@b.org",
@@ -161,6 +174,24 @@ def test_lists_and_groups_are_several(value):
         one_mailbox(value)
 
 
+DOTTED = st.text("ab.", min_size=1, max_size=12)
+
+
+@given(
+    DOTTED,
+    st.sampled_from(["{}@b.example", '"{}"@b.example', 'A <"{}"@b.example>', "<{}@b.example>"]),
+)
+def test_dots_may_stand_anywhere(local, form):
+    value = form.format(local)
+    if set(local) == {"."}:
+        with pytest.raises(MailError, match="bad-from"):
+            one_mailbox(value)
+    else:
+        assert one_mailbox(value) == f"{local}@b.example"
+        raw = f"From: {value}\r\n\r\nx".encode()
+        assert read_head(raw)[2] == f"{local}@b.example"
+
+
 @given(st.text(max_size=60))
 def test_whatever_is_accepted_is_a_fixed_point(text):
     try:
@@ -169,4 +200,6 @@ def test_whatever_is_accepted_is_a_fixed_point(text):
         return
     assert one_mailbox(address) == address
     assert one_mailbox(f"<{address}>") == address
+    local, _, domain = address.rpartition("@")
+    assert one_mailbox(f'"{local}"@{domain}') == one_mailbox(f'X <"{local}"@{domain}>') == address
     assert len(address.encode()) <= 254

@@ -59,13 +59,13 @@ def test_a_plain_mail():
     assert mail.subject == "Re: board 12"
     assert mail.text == "g,+b2\n\nGood luck\n"
     assert mail.automatic == ""
-    assert not mail.only_auto_submitted
+    assert not mail.only_headers
     assert len(mail.digest) == 64
 
 
 def test_a_robot_s_mail_says_so():
     mail = read(f"{FROM}Auto-Submitted: auto-replied\r\n\r\nx")
-    assert (mail.automatic, mail.only_auto_submitted) == ("auto-submitted", True)
+    assert (mail.automatic, mail.only_headers) == ("auto-submitted", True)
     assert read(f"{FROM}\r\nx", sender="").automatic == "null-sender"
     assert read("From: b+1@PLAY.example.net\r\n\r\nx").automatic == "own-address"
 

@@ -40,7 +40,7 @@ def mail_of(kind: str, *parts: str) -> Mail:
 def test_a_face_that_was_pressed_is_no_mail_to_answer(parts):
     mail = mail_of("multipart/alternative", *parts)
     assert mail.automatic == "reaction"
-    assert not mail.only_auto_submitted
+    assert not mail.only_headers
 
 
 @rows("text", ["\U0001f44d", "> Bob reacted via Gmail\n\ng", "I reacted. Gmail?"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import ssl
 import threading
@@ -227,6 +228,23 @@ def test_a_letter_arrives_byte_for_byte(start: Start, open_to: Open) -> None:
     assert peer.names == ["play.example"]
 
 
+class Strict(SMTP):
+    """Takes only paths as RFC 5321 section 4.1.2 writes them."""
+
+    async def smtp_RCPT(self, arg: str | None) -> None:
+        if re.fullmatch(r'TO:<(?:"[^"]+"|\w+(?:\.\w+)*)@[\w.]+>', arg or ""):
+            await super().smtp_RCPT(arg)
+        else:
+            await self.push("501 5.1.3 malformed address")
+
+
+@pytest.mark.parametrize("local", ["a..b", "a.", ".a", "a...", "..a.b", "a.b"])
+def test_odd_dots_are_quoted_on_the_wire(start: Start, open_to: Open, local: str) -> None:
+    peer = start(Strict)
+    open_to(peer).deliver(replace(LETTER, recipient=f"{local}@player.example"))
+    assert [mail.rcpt_tos for mail in peer.mails] == [[f"{local}@player.example"]]
+
+
 def test_many_letters_share_one_connection(start: Start, open_to: Open) -> None:
     peer = start()
     relay = open_to(peer)
@@ -317,6 +335,9 @@ def test_refusals_are_told_apart(
         ("RCPT", "553 sorry, not in my list of allowed rcpthosts (#5.7.1)", RelayRefusesUs),
         ("RCPT", "553 5.7.1 <b@x>: Sender address rejected: not owned by user", RelayRefusesUs),
         ("RCPT", "550 5.1.8 Sender address rejected: Domain not found", RelayRefusesUs),
+        ("RCPT", "554 5.7.1 Client host blocked using a list", RelayRefusesUs),
+        ("RCPT", "550 Reverse DNS lookup failed", RelayRefusesUs),
+        ("RCPT", "550 203.0.113.9 may not send for its SPF record", RelayRefusesUs),
         ("RCPT", "550 5.1.1 no such user", RelayPermanent),
         ("RCPT", "550 5.1.1 user unknown in relay recipient table", RelayPermanent),
         ("RCPT", "550 5.7.1 Recipient address rejected: blocked", RelayPermanent),

@@ -11,9 +11,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from threading import Thread
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import urlencode
+from urllib.request import urlopen
 
 import pytest
 from asking_pages import Answer, asked, site_of
@@ -446,17 +449,65 @@ def test_a_game_that_tells_programs_no_facts(
 
 
 @pytest.mark.slow
-def test_the_example_bot_plays_a_whole_game(database_url: str, tmp_path: Path) -> None:
-    assert len(BOT.read_text().splitlines()) <= 30
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"challenge alice {PASSWORD} house-easy -size=4x4 -atoms=1",
+        f"challenge alice {PASSWORD} house-easy -size=9x9 -atoms=10-12",
+        "solo alice -size=26x26 -atoms=10-12",  # the house thinks long on these
+    ],
+)
+def test_the_example_bot_plays_a_whole_game(
+    database_url: str, tmp_path: Path, command: str
+) -> None:
+    assert len(BOT.read_text().splitlines()) <= 40
     with start(database_url, tmp_path, signup="open") as server:
         alice = server.sign_up("alice", PASSWORD)
-        server.send(alice, f"blackbox challenge alice {PASSWORD} house-easy -size=4x4 -atoms=1")
+        server.send(alice, f"blackbox {command}")
+        if command.startswith("solo"):
+            server.reply(server.letters(alice)[-1], "yes")
         token = page_of(server.letters(alice)[-1]).removeprefix("/b/")
-        command = [sys.executable, str(BOT), f"http://127.0.0.1:{server.web_port}", token]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        home = f"http://127.0.0.1:{server.web_port}"
+        bot = [sys.executable, str(BOT), home, token]
+        done = subprocess.run(bot, capture_output=True, text=True, timeout=100, check=False)
         assert done.returncode == 0, done.stderr
-        assert "Player alice's board" in done.stdout
-        assert "board 1" in server.letters(alice)[-1].text
+        assert done.stdout.strip()
+        with urlopen(f"{home}/api/boards/1") as answer:
+            assert json.load(answer)["status"] == "finished"
+
+
+class Busy(BaseHTTPRequestHandler):
+    """Answers a seat of a game that is over, but only to the second request."""
+
+    refused: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        is_first = not self.refused
+        self.refused.append(self.path)
+        seat = {"status": "finished", "events": ["It is over."], "scores": [], "text": ""}
+        body = json.dumps({"detail": "Wait."} if is_first else seat).encode()
+        self.send_response(429 if is_first else 200)
+        self.send_header("Retry-After", "0")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        """Keep the output of the tests clean."""
+
+
+@pytest.mark.slow
+def test_the_example_bot_waits_when_it_has_asked_too_often() -> None:
+    with HTTPServer(("127.0.0.1", 0), Busy) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        command = [sys.executable, str(BOT), f"http://127.0.0.1:{server.server_port}", "token"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        server.shutdown()
+        thread.join()
+    assert done.returncode == 0, done.stderr
+    assert "It is over." in done.stdout
+    assert Busy.refused == ["/api/seat"] * 2
 
 
 def test_a_far_label_is_refused_with_both_readings(client: Client) -> None:

@@ -117,7 +117,8 @@ def test_locks_are_put_together_by_taps(server: Running) -> None:
     alice.load().tap("B3", "D3", "A1", "G7").press()
     server.reply(letter, "a1,c4,e5,g2")
     alice.load().tap("+A1", "4").press()
-    alice.load("?tap=lock")
+    alice.load("?take=lock")
+    assert 'aria-pressed="true" autofocus>Lock cells' in alice.html
     assert "Tap a cell to lock it as it is" in alice.text
     assert 'value="lock 4" aria-label="Port 4: hit, ray absorbed; lock or' in alice.html
     alice.tap("lock A1", "lock B2", "unlock B2")
@@ -461,3 +462,113 @@ def test_no_link_gets_into_the_log_even_by_a_fault(
     assert "a page failed" in caplog.text
     for tab in (alice, bob):
         assert tab.path.removeprefix("/b/") not in caplog.text
+
+
+def alone(server: Running, options: str) -> Letter:
+    """Alice begins a solo game: the letter that brings it."""
+    server.send(ALICE, f"blackbox solo alice {options}")
+    server.reply(server.letters(ALICE)[-1], "yes")
+    return server.letters(ALICE)[-1]
+
+
+def test_cells_are_sealed_by_a_button_on_each_page_that_shows_the_board(server: Running) -> None:
+    alice, bob, letter = challenged(server)
+    server.reply(letter, "a1,c4,e5,g2")
+    alice.load().press("b3,d3,f6,g7")
+    alice.load("?take=seal")
+    assert 'aria-label="B2: empty, seal"' in alice.html
+    assert 'aria-pressed="true" autofocus>Seal cells' in alice.html
+    alice.load("?tool=seal&tap=!B2&move=%2BC3")
+    assert alice.draft == "+C3,!B2"
+    assert 'aria-label="B2: sealed by you, open"' in alice.html
+    assert '<input type="hidden" name="tool" value="seal">' in alice.html
+    alice.load("?tool=seal&tap=!C3&move=%2BC3,!B2")
+    assert alice.draft == "!B2,!C3"  # the seal takes the marker's place
+    alice.press()
+    assert 'aria-label="B2: sealed by you, mark"' in alice.html  # marks again after each move
+    bob.load()
+    assert "sealed" not in bob.html
+    alone(server, "-practice")
+    server.send(ALICE, "preferences alice wonder-land")
+    mine = re.search(r"/mine/[a-z2-7]+", server.letters(ALICE)[-1].text)
+    assert mine is not None
+    own = Tab(server.web_port, mine[0]).load()
+    assert own.html.count('name="take" value="seal"') == own.html.count("Seal cells") > 0
+    assert own.html.count('<form method="get" action="/b/') == own.html.count("Seal cells")
+
+
+def test_one_s_own_plies_are_stepped_through_while_the_game_runs(server: Running) -> None:
+    alice, bob, letter = challenged(server)
+    assert "As you saw it" not in alice.load().text
+    server.reply(letter, "a1,c4,e5,g2")
+    alice.load().press("b3,d3,f6,g7")
+    alice.press("4,+a1")
+    bob.load().press("!b2-d4")  # private, and no turn
+    alice.load()
+    assert "As you saw it" in alice.text
+    assert "3 of 3" in alice.text
+    assert "4 of 4" in bob.load().text
+    for step, shown, hidden in (
+        (0, "before the first move", "4 of"),
+        (1, "after 1 move", "fired port 4"),
+        (2, "Your box", "fired port 4"),
+    ):
+        alice.load(f"?step={step}")
+        assert shown in alice.text
+        assert hidden not in alice.text
+        assert f"{step} of 3" in alice.text
+        for pressed in ("<button", "<form", 'name="tap"'):
+            assert pressed not in alice.html
+        assert "A1: your marker" not in alice.html
+    alice.load("?step=3")
+    assert "bob to move" in alice.text  # the game as it is
+    assert "A1: atom" not in alice.html
+    bob.load("?step=2")
+    assert "A1: atom" in bob.html  # bob hid it himself
+    assert "B3: atom" not in bob.html
+
+
+def test_restart_asks_and_a_finished_box_is_replayed(server: Running) -> None:
+    alice = Tab(server.web_port, page_of(alone(server, "-practice"))).load()
+    assert "Yes, begin anew" not in alice.text
+    alice.press("a,+b2")
+    assert "Undo brings your 1 move back." in alice.text
+    alice.press("restart")
+    assert "As you saw it" not in alice.text
+    alice.press("undo")
+    assert "1 of 1" in alice.text
+    alice.load("?tap=%2BC3")
+    assert "Yes, drop what I have put together" in alice.text
+    alice.load().press("solve")
+    assert "Replay this box" in alice.text
+    alice.press("replay")
+    assert "box of board 1" in last(server, ALICE)
+
+
+def test_the_score_and_what_a_wrong_atom_costs_are_always_there(server: Running) -> None:
+    letter = alone(server, "-size=8x8 -atoms=4")
+    alice = Tab(server.web_port, page_of(letter)).load()
+    free = "Score so far: 0 points. A wrong atom in your guess costs 5."
+    assert free in alice.text
+    for form in (letter.text, letter.html):
+        assert " ".join(form.split()).count(free) == 1
+    alice.press("a")
+    points = re.search(r"Score so far: ([12]) points?\. A wrong atom", alice.text)
+    assert points is not None
+    assert points[0] in last(server, ALICE)
+    for count, cell in enumerate(("A1", "B1", "C1", "D1", "E1"), 1):
+        alice.load("?" + urlencode({"move": alice.draft, "tap": f"+{cell}"}))
+        assert ("too many" in alice.text) == (count == 5)
+    assert "Markers: 5, 1 too many. Take 1 off before you guess" in alice.text
+    alice.press()
+    assert "a guess needs 4, so 1 is too many" in last(server, ALICE)
+    server.send(ALICE, "blackbox challenge alice wonder-land bob -race")
+    server.reply(server.letters(BOB)[-1], "accept\nqueue a; b")  # two turns at once: "run"
+    letters = server.letters(BOB)
+    assert "Score so far" in letters[-1].text
+    for one in letters:
+        for form in (one.text, one.html):
+            assert form.count("Score so far") == form.count("A wrong") <= 1
+    timed = Tab(server.web_port, page_of(alone(server, "-scoring=timed"))).load()
+    assert re.search("A wrong marker in (a|your) guess costs 50, each second 1.", timed.text)
+    assert "Score" not in alone(server, "-practice").text

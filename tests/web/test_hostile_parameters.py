@@ -7,6 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -23,6 +24,8 @@ from test_mailbox import Browser
 from test_operators_pages import Operator, keep
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.service.solo.hot_seat import begun, changed
+from pbmserv.store import hot_seats
 from pbmserv.store.accounts import players
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.api import build_api
@@ -76,7 +79,7 @@ WORST = ("9" * 9, str(2**63), "9" * 5_000, "-1", "\u00b2", "\0", "a" * 5_000, ".
 QUERIES = (
     *("turn", "state", "tap", "move", "check", "words", "limit", "before", "answered", "done"),
     *("as", "sent", "answer", "to", "subject", "body", "like", "player", "status", "game"),
-    *("target",),
+    *("target", "tool", "take", "restart", "step"),
 )
 """Parameters of queries; `test_every_parameter_of_a_query_is_tried` finds a new one."""
 
@@ -100,6 +103,16 @@ def token(house: Indoors) -> str:
     assert player is not None
     seat = ReplyAddress(Purpose.BOARD, player.id, 1, epoch=player.reply_epoch)
     return house.server.mail_domain.ring.token(seat)
+
+
+def hide_boxes(house: Indoors) -> None:
+    """Store a box that somebody fills by hand, and one that is played."""
+    filled = begun(house.server.base.registry, "blackbox", ["-size=5x5", "-atoms=1"])
+    spotted = changed(house.server.base.registry, filled, "A1", shuts=False)
+    shut = changed(house.server.base.registry, spotted, "", shuts=True)
+    with house.server.database.writing.begin() as connection:
+        for key, box in (("filled", filled), ("shut", replace(shut, turn=0))):
+            hot_seats.add(connection, key, asdict(box), house.server.clock.now())
 
 
 def routes(site: Starlette) -> list[str]:
@@ -179,13 +192,18 @@ def test_any_path_and_any_query(site: Starlette, path: str, name: str, value: st
 
 def test_any_value_in_a_form(house: Indoors) -> None:
     wrong = []
+    hide_boxes(house)
     for value in HOSTILE:
         site = site_of(house.server)  # a new one has counted no forms yet
-        fields = ("turn", "key", "move", "words", "who", "do", "value")
+        fields = ("turn", "key", "move", "words", "who", "do", "value", "tap", "option-size")
         body = "&".join(f"{name}={quote(value)}" for name in fields).encode()
-        for path in (f"/b/{token(house)}", "/mine", "/mine/x", "/confirm/x", "/unsubscribe/x"):
+        paths = (f"/b/{token(house)}", "/mine", "/mine/x", "/confirm/x", "/unsubscribe/x")
+        for path in (*paths, "/hide", "/hide/filled", "/hide/shut"):
             wrong += faults(site, ("POST", path, body), ("POST", path, body[:-1] + b"\xff"))
             play = f"turn=0&key=1&move={quote(value)}&words={quote(value)}".encode()
+            if path.startswith("/hide/"):
+                taps = f"turn=0&tap={quote(value)}&tool={quote(value)}".encode()
+                wrong += faults(site, ("POST", path, taps), ("GET", path, b""))
             if path.startswith("/b/"):
                 house.server.play_stage.play.run_until_idle()
                 wrong += faults(site, ("POST", path, play[:40]))

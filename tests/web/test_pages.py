@@ -28,7 +28,7 @@ from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import bind
-from pbmserv.service.solo.daily_pages import GuestBoxes
+from pbmserv.service.solo.daily_pages import GuestBoxes, GuestLook
 from pbmserv.web.application import Confirmation, Pages, Subscription, build
 from pbmserv.web.server import WebServer, bounds
 
@@ -107,6 +107,10 @@ class CommandContext:
     def personal(self) -> CommandContext:
         return self
 
+    @property
+    def hot_seats(self) -> CommandContext:
+        return self
+
     async def seeks(self) -> list[dict[str, object]]:
         return []
 
@@ -119,10 +123,10 @@ class CommandContext:
     async def tables(self, most: int) -> list[object]:
         return []
 
-    async def guest(self, state: str, tap: str, *, check: bool) -> object:
+    async def guest(self, look: GuestLook) -> object:
         domain = SimpleNamespace(ring=KeyRing({1: b"a key"}))
         services = SimpleNamespace(mail_domain=domain, registry=Registry.installed())
-        return await GuestBoxes(services, SystemClock()).page(state, tap, check=check)
+        return await GuestBoxes(services, SystemClock()).page(look)
 
     async def live(self) -> Looked:
         return Looked("ok")

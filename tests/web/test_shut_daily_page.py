@@ -58,7 +58,7 @@ def test_its_own_page_and_the_api_show_no_atom_before_the_box_is_open(server: Ru
         assert f"{cells[0]}, {cells[1]}" not in html
     assert "You gave up Daily Box" in page.text
     server.live(hours=13)
-    assert drawn_atoms(page.load().html) != []
+    assert drawn_atoms(page.reopen().html) != []
 
 
 def test_facts_of_its_seat_have_no_atoms(server: Running) -> None:
@@ -66,7 +66,7 @@ def test_facts_of_its_seat_have_no_atoms(server: Running) -> None:
     letter = next(one for one in server.letters(ALICE) if "Daily Box" in one.text)
     page = Tab(server.web_port, page_of(letter)).load()
     page.press("solve")
-    token = page.path.removeprefix("/b/")
+    token = page.link.removeprefix("/b/")
     assert '"atoms": null' in _seat(server, token)
     server.live(hours=13)
     assert json.dumps(atoms(server)) in _seat(server, token)

@@ -10,7 +10,7 @@ from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
 from asking_pages import asked
@@ -31,7 +31,7 @@ from pbmserv.mail.reply_address import KeyRing
 from pbmserv.service.core.context import Services
 from pbmserv.service.solo import daily_pages
 from pbmserv.service.solo.daily_box import day_of
-from pbmserv.service.solo.daily_pages import GuestBoxes, GuestPage
+from pbmserv.service.solo.daily_pages import GuestBoxes, GuestLook, GuestPage
 from pbmserv.store.tables.boards import boards, daily_boxes
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import Pages, Printer
@@ -51,9 +51,14 @@ class Guest:
         clock = SimpleNamespace(now=lambda: self.moment)
         self.boxes = GuestBoxes(cast("Services", services), clock)
 
+    def look(self, **asked: Any) -> GuestPage:
+        found = asyncio.run(self.boxes.page(GuestLook(state=self.state, **asked)))
+        assert found is not None
+        return found
+
     def tap(self, *taps: str, check: bool = False) -> GuestPage:
         for tap in taps or ("",):
-            page = self.boxes._page(GAME, self.state, tap, check=check)
+            page = self.look(tap=tap, check=check)
             self.state = page.state
         return page
 
@@ -96,7 +101,10 @@ class _Only:
 
 
 def printed(page: GuestPage) -> str:
-    return PRINTER.text("today", page=page).replace(page.state, "STATE")
+    text = PRINTER.text("today", page=page)
+    for state in filter(None, (page.state, page.start)):
+        text = text.replace(quote(state), "STATE").replace(state, "STATE")
+    return text
 
 
 def test_a_guest_solves_the_box_and_is_asked_to_sign_up() -> None:
@@ -123,18 +131,19 @@ def test_taps_lock_cells_and_lines_once_a_button_says_so() -> None:
     guest = Guest({1: key(1)})
     guest.tap("A", "+B2")
     before = guest.state
-    page = guest.tap("lock")
-    assert guest.state == before  # it changes what taps do, not the game
+    page = guest.look(take="lock")
+    assert page.state == before  # it changes what taps do, not the game
     html = printed(page)
-    assert 'value="mark" autofocus>Back to marking</button>' in html
+    assert 'value="lock" aria-pressed="true" autofocus>Lock cells</button>' in html
     assert 'value="lock B2" aria-label="B2: your marker, lock"' in html
     assert 'value="lock A" aria-label="Port A: ' in html  # a fired port locks its column, too
-    html = printed(guest.tap("lock B2"))
+    page = guest.look(tool="lock", tap="lock B2")
+    guest.state, html = page.state, printed(page)
+    assert 'name="tool" value="lock"' in html
     assert 'value="unlock B2" autofocus aria-label="B2: your marker, locked; unlock"' in html
-    page = guest.tap("mark")
-    html = printed(page)
+    html = printed(guest.look(tool="lock", take="mark"))
     assert '<td class="mark" aria-label="B2: your marker, locked">?!</td>' in html
-    assert 'value="lock" autofocus>Lock cells</button>' in html
+    assert 'value="mark" aria-pressed="true" autofocus>Mark cells</button>' in html
     assert "You have locked B2" in guest.tap("/B2").trouble
     own = guest.tap("lock 2").now.own
     assert own.locked == own.markers
@@ -181,11 +190,75 @@ def test_a_state_is_good_for_its_day_its_server_and_as_long_as_its_key() -> None
     assert guest.tap("C").anew
     guest.moment += timedelta(hours=11, minutes=59)
     assert len(guest.tap("A").shots) == 1
-    guest.moment += timedelta(minutes=2)
+    assert 'content="noindex' in printed(guest.tap())
+    guest.moment += timedelta(days=daily_pages.KEPT_DAYS + 1)
     page = guest.tap("B")
     assert page.anew
-    assert "another day" in printed(page)
-    assert page.number == 327
+    assert "too old" in printed(page)
+    assert page.is_today
+
+
+def test_an_address_brings_a_game_back_on_another_device_and_another_day() -> None:
+    guest = Guest({1: key(1)})
+    guest.tap("A", "+B2", "!C3")
+    before = guest.look()
+    (address,) = re.findall(r'id="address"><a href="([^"]*)">', PRINTER.text("today", page=before))
+    for days in (0, 1, daily_pages.KEPT_DAYS):
+        elsewhere = Guest({1: key(1)})
+        elsewhere.moment += timedelta(days=days)
+        elsewhere.state = parse_qs(urlsplit(unescape(address)).query)["state"][0]
+        after = elsewhere.look()
+        assert (after.scene, after.state, after.day) == (before.scene, before.state, before.day)
+        assert after.is_today == (not days)
+        assert ("The box of 22 November" in printed(after)) == bool(days)
+        again = Guest({1: key(1)})
+        again.moment = elsewhere.moment
+        again.state = after.start
+        begun = again.look()
+        assert (begun.steps, begun.day == before.day) == (0, True)
+        elsewhere.tap(*(f"+{guest.board.names[cell]}" for cell in sorted(guest.atoms)))
+        ended = elsewhere.tap("/B2", "/C3", "?") if days else elsewhere.tap("?")
+        assert (ended.scene.outcome is not None) == bool(days) or ended.trouble
+
+
+def test_to_begin_anew_is_asked_first_and_one_s_own_moves_are_stepped_through() -> None:
+    guest = Guest({1: key(1)})
+    assert "Begin anew" not in printed(guest.tap())
+    guest.tap("A", "B", "+B2")
+    assert 'name="restart"' in printed(guest.look())
+    asks = printed(guest.look(restart=True))
+    assert "Your 3 moves will be gone" in asks
+    assert '<a class="quiet" href="/today">Yes, begin anew</a>' in asks
+    assert '<a class="quiet" href="/today?state=STATE">No, go on</a>' in asks
+    for step in range(4):
+        page = guest.look(step=step)
+        shown = printed(page)
+        assert f"{step} of 3" in shown
+        assert len(page.shots) == 2
+        assert ('name="tap"' in shown) == (step == 3)
+        assert (page.scene.view.own.markers != frozenset()) == (step == 3)
+        assert sum(map(bool, page.scene.view.own.marks)) <= 2 * step
+    assert guest.look(step=1, tap="C").state == guest.state  # what was is not played on
+    guest.tap("?")
+    assert guest.look(step=0).scene.outcome is None
+
+
+def test_cells_are_sealed_by_a_button_and_too_many_markers_are_told_at_once() -> None:
+    guest = Guest({1: key(1)})
+    assert 'value="+B2" aria-label="B2: empty, mark"' in printed(guest.look())
+    page = guest.look(take="seal")
+    assert 'name="tool" value="seal"' in printed(page)
+    assert 'value="!B2" aria-label="B2: empty, seal"' in printed(page)
+    assert 'aria-pressed="true" autofocus>Seal cells' in printed(page)
+    sealed = printed(guest.look(tool="seal", tap="!B2"))
+    assert 'value="!B2" autofocus aria-label="B2: sealed by you, open"' in sealed
+    assert 'value="+B2"' in printed(guest.look(tool="seal", take="mark"))
+    atoms = len(guest.atoms)
+    names = [guest.board.names[cell] for cell in range(atoms + 2)]
+    for count, name in enumerate(names, 1):
+        shown = " ".join(printed(guest.tap(f"+{name}")).split())
+        assert (f"{count - atoms} too many" in shown) == (count > atoms)
+    assert "enough for a guess" in printed(guest.tap(*(f"/{name}" for name in names[:2])))
 
 
 @pytest.mark.slow
@@ -254,7 +327,7 @@ def test_a_server_without_such_a_game_has_no_page() -> None:
     domain = SimpleNamespace(ring=guest.ring)
     services = SimpleNamespace(mail_domain=domain, registry=Registry([HEAPS]))
     boxes = GuestBoxes(cast("Services", services), SimpleNamespace(now=lambda: NOON))
-    assert asyncio.run(boxes.page("", "", check=False)) is None
+    assert asyncio.run(boxes.page(GuestLook())) is None
 
 
 def test_the_table_has_another_box_and_a_guest_leaves_nothing(

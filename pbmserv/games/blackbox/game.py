@@ -21,7 +21,17 @@ from pbmserv.engine.types import (
     Value,
 )
 from pbmserv.errors import Illegal, MoveError
-from pbmserv.games.blackbox import analysis, legality, practice, racing, rules, sgt_files, views
+from pbmserv.games.blackbox import (
+    analysis,
+    legality,
+    manual,
+    practice,
+    racing,
+    rules,
+    sgt_files,
+    taps,
+    views,
+)
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots import coach, hints
 from pbmserv.games.blackbox.bots.candidates import equipment
@@ -37,11 +47,11 @@ from pbmserv.games.blackbox.game_ids import (
     drawn_cells,
     stored_id,
 )
-from pbmserv.games.blackbox.moves import Kind, move_of, read_elements, tapped
+from pbmserv.games.blackbox.moves import Kind, move_of
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.practice import resumed
 from pbmserv.games.blackbox.state import State, new_state
-from pbmserv.games.blackbox.views import BoxView, View
+from pbmserv.games.blackbox.views import View
 
 _BOX = re.compile(r"^([^\S\n]*box:[^\S\n]*)board ([0-9]{1,9})[^\S\n]*$", re.MULTILINE)
 _WIDE = re.compile(r"!(?:[A-Z]+|[0-9]+)(?=,|$)|-")
@@ -91,6 +101,10 @@ class Blackbox:
     preview = staticmethod(analysis.preview)
     check = staticmethod(analysis.check_markers)
     drawn = staticmethod(analysis.test_ray)
+    tapped = staticmethod(taps.tapped)
+    laid = staticmethod(manual.laid)
+    laid_view = staticmethod(manual.laid_view)
+    laid_options = staticmethod(manual.laid_options)
     reported = staticmethod(coach.reported)
     report = staticmethod(coach.report)
     hint = staticmethod(hints.hint)
@@ -106,12 +120,6 @@ class Blackbox:
         game = stored_id(box.id)
         # Views and bots get a state's options: from here on only the boxes tell the atoms.
         return new_state(choices.anew(box), seats, atoms_of(game), described(game))
-
-    def tapped(self, view: View, draft: str, tap: str) -> str:
-        """As `moves.tapped`; a row or column that is locked as a whole is unlocked."""
-        if view.own is not None and _is_locked(view.own, tap):
-            tap = f"un{tap.strip()}"
-        return tapped(view.options.board, draft, tap)
 
     def drawing(self, view: View, seat: Seat, end: View | None) -> Drawing | None:
         """A box with what was found out about it; with its atoms and rays where *end* tells them.
@@ -297,17 +305,6 @@ class Blackbox:
     def kind(self, state: State) -> str:
         """As `racing.kind_of_board`."""
         return racing.kind_of_board(state.options)
-
-
-def _is_locked(own: BoxView, tap: str) -> bool:
-    """Whether a tap would lock cells that are all locked or sealed already."""
-    if not tap.strip().lower().startswith("lock "):
-        return False
-    try:
-        elements = read_elements(own.board, tap)
-    except MoveError:
-        return False
-    return all((own.locked | own.sealed).issuperset(element.cells) for element in elements)
 
 
 def _is_told_by_a_word(game: GameId) -> bool:

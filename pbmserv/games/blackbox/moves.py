@@ -338,41 +338,8 @@ def _words_of(text: str) -> str:
     return " ".join(without_full_stop(text).split()).replace("\u2019", "'")
 
 
-LOCK_CELLS, MARK_CELLS = "LOCK", "MARK"
-"""Taps that change no move: they say what the next taps on cells do."""
-
-
-def tapped(board: Geometry, draft: str, tap: str) -> str:
-    """A move's text after a tap on a port (``C``), a cell (``C3``, ``+C3``, ``/C3``,
-    ``lock C3``) or ``?``.
-
-    A tap takes back what it, or its opposite, has put there; there is one port, and a guess comes
-    last. Nothing is checked: that is for `legality`.
-    """
-    parts = [part for one in draft.split(",") if (part := _as_written(one))]
-    new = _as_written(tap)
-    if new in {LOCK_CELLS, MARK_CELLS}:
-        return ",".join(parts)
-    before = [part for part in parts if part in {new, _opposite(new)}]
-    if before:
-        return ",".join(part for part in parts if part not in before)
-    if board.port(new) is not None:
-        parts = [part for part in parts if board.port(part) is None]
-    return ",".join(sorted([*parts, new], key=lambda part: part == "?"))
-
-
-def _opposite(tap: str) -> str:
-    """The tap that takes back what this one does."""
-    if tap.startswith("lock "):
-        return f"un{tap}"
-    return tap.removeprefix("un") if tap.startswith("unlock ") else tap.translate(_SIGNS_TURNED)
-
-
-def _as_written(part: str) -> str:
-    """An element as its canonical text has it: capitals, but ``lock`` and ``unlock``."""
+def as_written(part: str) -> str:
+    """Return an element as its canonical text has it: capitals, but ``lock`` and ``unlock``."""
     upper = part.strip().upper()
     held = _HOLD.fullmatch(upper)
     return f"{held[1].lower()} {held[2]}" if held else upper
-
-
-_SIGNS_TURNED = str.maketrans("+/", "/+")

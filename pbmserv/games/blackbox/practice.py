@@ -304,14 +304,14 @@ class Practice:
         return self._with(Done(HINT, step.state, step.notes))
 
     def restart(self) -> Practice:
-        """Begin again on the same box; it can be taken back.
-
-        Raises:
-            Illegal: a scored game is not over yet.
-        """
-        if self.scoring is not Scoring.PRACTICE and not self.over:
-            raise Illegal("blackbox.scored", part=RESTART)
+        """Return the same box before the first move. In practice, undo takes that back; in a scored
+        game the earlier try is over, and `tries` counts it."""
         return self._with(Done(RESTART, self.start))
+
+    @property
+    def tries(self) -> int:
+        """How often this box was begun."""
+        return 1 + sum(step.text == RESTART for step in self.chain[: self.done])
 
     def undo(self) -> Practice:
         """Take back the newest step.

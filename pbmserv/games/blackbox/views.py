@@ -14,7 +14,7 @@ from pbmserv.engine.types import Outcome, Seat, value
 from pbmserv.games.blackbox.display import Spots, Told, port_spots, spot_row, tell, texts_of
 from pbmserv.games.blackbox.geometry import HIT, Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
-from pbmserv.games.blackbox.racing import ScoreLine, score_lines
+from pbmserv.games.blackbox.racing import Score, ScoreLine, score, score_lines
 from pbmserv.games.blackbox.rules import differing_ports, to_act
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding
 
@@ -213,6 +213,7 @@ class View:
         to_act: the seats that may use a turn now, in order.
         outcome: how it ended, or ``None``.
         scores: what each one's rays did and what it cost; nothing before the end.
+        so_far: the reader's own score up to now; ``None`` where no points are counted.
         own: the box that the reader solves; ``None`` for a spectator.
         hides_in: the box that the reader hides atoms in, if there is one.
         has_hidden: the reader has no atoms left to hide.
@@ -228,6 +229,7 @@ class View:
     to_act: tuple[Seat, ...]
     outcome: Outcome | None
     scores: tuple[ScoreLine, ...] = ()
+    so_far: Score | None = None
 
     own: BoxView | None = field(init=False, repr=False, compare=False)
     hides_in: BoxView | None = field(init=False, repr=False, compare=False)
@@ -339,7 +341,9 @@ def view_of(state: State, seat: Seat | None) -> View:
 
     scores = score_lines(state) if over else ()
     acting = tuple(sorted(to_act(state)))
-    return View(seat, options, phase, tuple(boxes), acting, state.outcome, scores)
+    counts = options.race and not options.practice and options.scoring != "first"
+    so_far = score(options, state.boxes[seat]) if counts and seat is not None and not over else None
+    return View(seat, options, phase, tuple(boxes), acting, state.outcome, scores, so_far)
 
 
 def _circled(state: State, box: Box) -> frozenset[int]:

@@ -1,19 +1,21 @@
-"""What another mail server found out about a mail (Authentication-Results, RFC 8601).
+"""Reads what another mail server found out about a mail (Authentication-Results, RFC 8601).
 
-Anybody can write such a field into a mail, with our own server's name in it. What a server writes
-above the Received field that it adds (sections 4 and 7.1) nobody outside can have written. Older
-milters write below it (OpenDKIM and OpenDMARC until 2026, Rspamd), where only the server's own care
-tells theirs from a stranger's; so the operator must say that this is to be read. The fields are
-read through authres, and held against the From address. ARC (RFC 8617) seals such results: what a
-forwarder whom the operator trusts found out before it changed the mail.
+Anybody can write such a field into a mail, with our own server's name in it. A field above the
+Received field that our server adds (sections 4 and 7.1) is our server's own. Older milters write
+below it (OpenDKIM and OpenDMARC until 2026, Rspamd), where only the server's own care tells theirs
+from a stranger's; so the operator must say that this is to be read. The fields are held against the
+From address. ARC (RFC 8617) seals such results: those of a forwarder whom the operator trusts, from
+before it changed the mail.
+
+Servers do not keep to the grammar, so each statement is read by itself. A statement that cannot be
+read makes its whole method worthless, since it may contradict the others.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pbmserv.errors import NamesUnavailable
 from pbmserv.inbound.auth.dkim import (
@@ -82,20 +84,16 @@ class Said:
 
 
 def said_by(server: str, fields: Sequence[str]) -> list[Said]:
-    """What *server* (an authserv-id) says in these fields, in the order of the mail.
+    """Return the statements of *server* (an authserv-id) in these fields, in the mail's order.
 
     Servers write above what is there already. So of each method only the topmost field counts:
     one below it may have come with the mail (RFC 8601 section 5).
     """
-    found: list[Said] = []
+    statements: list[Said] = []
     for field in fields[:MOST_FIELDS]:
-        read = _read(field)
-        if read is None or str(read.authserv_id).lower() != server.lower():
-            continue
-        known = {one.method for one in found}
-        said = map(_said, read.results)
-        found += [one for one in said if one.method in METHODS and one.method not in known]
-    return found
+        known = {one.method for one in statements}
+        statements += [one for one in _read(field, server) if one.method not in known]
+    return statements
 
 
 def believed(
@@ -160,32 +158,125 @@ def _uncovered(one: Said, signatures: Sequence[str], headers: Headers, recipient
     return next(filter(None, meant), "")
 
 
-def _said(result: Any) -> Said:
+UNREADABLE = "unreadable"
+"""The result of a method that is told in a way that cannot be read."""
+
+_SERVER = re.compile(r'\s*(?:"([\w.-]+)"|([\w.-]+))(?:\s+\d+)?\s*')
+_METHOD = re.compile(r"\s*([A-Za-z][\w-]*)(?:\s*/\s*\d+)?\s*=\s*([A-Za-z]+)(?=\s|\Z)")
+_NAME = r"[A-Za-z][\w-]*(?:\s*\.\s*[A-Za-z][\w-]*)?"
+_PROPERTY = re.compile(
+    rf"\s+({_NAME})\s*=(?:(?=\s+{_NAME}\s*=|\s*\Z)|\s*("
+    r'"(?:[^"\\]|\\.)*"(?:@[^\s"<>\[\]]*)?'  # "a word", or "local part"@domain
+    r'|<[^\s"<>]*>|\[[^\s"\[\]]*\]|[^\s"<>\[\]]+))(?=\s|\Z)'
+)
+"""A property and its value. ``<>``, ``<address>`` and ``[address]`` are no values of RFC 8601, but
+servers write them as the client did. The value is empty if another property follows."""
+
+
+def _read(field: str, server: str) -> list[Said]:
+    """Return the statements of a field about `METHODS`, if it is one of *server*."""
+    parts = _parts(field) if len(field) <= LONGEST_FIELD and field.isascii() else None
+    named = _SERVER.fullmatch(field.partition(";")[0] if parts is None else parts[0])
+    if named is None or (named[1] or named[2]).lower() != server.lower():
+        return []
+    statements = (
+        [None] if parts is None else [_statement(part) for part in parts[1:] if part.strip()]
+    )
+    if None in statements:  # which method this is about is unknown
+        return [Said(method, UNREADABLE, "") for method in sorted(METHODS)]
+    read = [one for one in statements if one is not None and one.method in METHODS]
+    spoiled = {one.method for one in read if one.result == UNREADABLE}
+    return [Said(one.method, UNREADABLE, "") if one.method in spoiled else one for one in read]
+
+
+def _parts(field: str) -> list[str] | None:
+    """Split a field at its semicolons, without comments; ``None`` if a quote or comment is open."""
+    parts, at = [""], 0
+    while at < len(field):
+        char = field[at]
+        if char == "(":
+            end = _comment_end(field, at)
+            text = " "
+        elif char == '"':
+            quoted = _QUOTED.match(field, at)
+            end = quoted.end() if quoted is not None else -1
+            text = field[at:end]
+        elif char == ")":
+            return None
+        else:
+            end = _until_mark(field, at)
+            text = "" if char == ";" else field[at:end]
+        if end < 0:
+            return None
+        if char == ";":
+            parts.append("")
+            end = at + 1
+        else:
+            parts[-1] += text
+        at = end
+    return parts
+
+
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_MARK = re.compile(r'[();"]')
+_COMMENT_MARK = re.compile(r"[()\\]")
+
+
+def _until_mark(field: str, at: int) -> int:
+    mark = _MARK.search(field, at)
+    return len(field) if mark is None else mark.start()
+
+
+def _comment_end(field: str, at: int) -> int:
+    """Return the end of the comment that begins at *at* (comments nest), -1 if it has none."""
+    depth = 0
+    while (mark := _COMMENT_MARK.search(field, at)) is not None:
+        at = mark.end() + (mark[0] == "\\")
+        depth += {"(": 1, ")": -1}.get(mark[0], 0)
+        if depth == 0:
+            return at
+    return -1
+
+
+def _statement(part: str) -> Said | None:
+    """Return one statement; ``None`` if even its method cannot be read."""
+    method = _METHOD.match(part)
+    if method is None:
+        word = re.match(r"\s*([A-Za-z][\w-]*)\s*(=|\Z)", part)
+        return None if word is None else Said(word[1].lower(), UNREADABLE, "")
+    name, result, at = method[1].lower(), method[2].lower(), method.end()
+    if name not in METHODS:
+        return Said(name, result, "")
     values: dict[str, str] = {}
-    for one in result.properties:
-        values.setdefault(f"{one.type}.{one.name}".lower(), str(one.value))
-    method = str(result.method).lower()
+    while part[at:].strip():
+        found = _PROPERTY.match(part, at)
+        if found is None:
+            return Said(name, UNREADABLE, "")
+        key, value = "".join(found[1].split()).lower(), _unquoted(found[2] or "")
+        if values.setdefault(key, value) != value:
+            return Said(name, UNREADABLE, "")
+        at = found.end()
+    return _said(name, result, values)
+
+
+def _unquoted(value: str) -> str:
+    if value.startswith("<"):
+        return value[1:-1]
+    if value.startswith('"') and value.endswith('"'):
+        return re.sub(r"\\(.)", r"\1", value[1:-1])
+    return value
+
+
+def _said(method: str, result: str, values: Mapping[str, str]) -> Said:
     named = {
         "spf": values.get("smtp.mailfrom") or values.get("smtp.helo", ""),
         "dkim": values.get("header.d") or values.get("header.i", ""),
         "dmarc": values.get("header.from", ""),
     }.get(method, "")
-    mark = values.get("header.b", "").strip('"')
-    selector = values.get("header.s", "").strip('"').lower()
     domain = ascii_domain(named.rpartition("@")[2]) or ""
-    return Said(method, str(result.result).lower(), domain, mark, selector)
-
-
-def _read(field: str) -> Any:
-    """A field as authres reads it; ``None`` where it cannot."""
-    import authres
-
-    if len(field) > LONGEST_FIELD or not field.isascii():
-        return None
-    try:
-        return authres.AuthenticationResultsHeader.parse_value(field)
-    except Exception:  # noqa: BLE001 - a stranger's text; authres raises several kinds
-        return None
+    return Said(
+        method, result, domain, values.get("header.b", ""), values.get("header.s", "").lower()
+    )
 
 
 # -- which fields our own mail server wrote ----------------------------------------------------
@@ -195,7 +286,7 @@ _RECEIVED = re.compile(rb"^received[ \t]*:", re.IGNORECASE | re.MULTILINE)
 
 
 def said_before(server: str, hops: int, raw: bytes) -> list[Said]:
-    """What *server* (an authserv-id) says in the fields that it can be believed to have written.
+    """Return the statements of *server* (an authserv-id) in the fields that are surely its own.
 
     Nothing where too few Received fields stand there: a server writes one (RFC 5321 section 4.4),
     so without it nobody knows where what came from outside begins.

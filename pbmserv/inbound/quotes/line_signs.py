@@ -10,14 +10,13 @@ import re
 from collections.abc import Sequence
 
 from pbmserv.inbound.quotes.phrases import (
-    ADVERTISED,
     CLOSINGS,
     ENDINGS,
+    GREETINGS,
     LABELS,
     OPENERS,
     QUOTING,
-    SENT_FROM,
-    SENT_FROM_TAILS,
+    WEEKDAYS,
     WROTE,
     WROTE_UNSPACED,
 )
@@ -50,44 +49,207 @@ _DIGIT = re.compile(r"[0-9]")
 DATED = re.compile(r"[@0-9]")
 """In a line that names a day, an hour or an address, as mail programs do and few people."""
 
+
+# How an attribution begins, up to where it cannot be anything else.
+_OPENED_WITH_YEAR = re.compile(
+    rf"(?!de )(?:{'|'.join(map(re.escape, OPENERS))})[^@:]{{0,30}}?(?:19|20)[0-9]{{2}}"
+)
+_WEEKDAY = rf"(?:v )?(?:{'|'.join(map(re.escape, WEEKDAYS))})[.,]{{0,2}}"
+_DAY = (
+    r"[0-9]{1,2}[.,]? (?:de )?(?:[^\W\d_][^\s@<>]{0,15}|[0-9]{1,2}\.),? (?:de )?(?:19|20)[0-9]{2}"
+)
+_WEEKDAY_BEGINS = re.compile(
+    rf"{_WEEKDAY} (?:{_DAY}|(?:19|20)[0-9]{{2}}|[0-9.]{{6,10}})|--- (?:on|am|le|el) "
+)
+_OPENER_BEGINS = re.compile(
+    rf"(?:{'|'.join(map(re.escape, OPENERS))})\s?(?:giorno )?(?:[^\s\d@<>]{{1,14}} )?"
+    rf"(?:{_DAY}|[0-9.]{{6,10}}|[^\W\d_]{{3,10}} [0-9]{{1,2}}, (?:19|20)[0-9]{{2}})"
+)
+_DAY_BEGINS = re.compile(_DAY)
+_DATES_FIRST = (_YEAR_FIRST, _OPENED_WITH_YEAR, _WEEKDAY_BEGINS, _DAY_BEGINS)
+_NAME_WORD = r"[^\W\d_][^\d\s<>:;,!?]{0,30}"
+_NAME = rf"(?!(?:ezt|a|ha|va|je|hat|has) ){_NAME_WORD}(?: {_NAME_WORD}){{0,3}}"
+_NAME_VERBS = "|".join(sorted(map(re.escape, WROTE)))
+_NAME_BEGINS = re.compile(
+    rf"{_NAME}(?:,? \(?< ?[^\s<>]{{0,80}}@| ?[于於] ?[0-9]| (?:ezt )?(?:{_NAME_VERBS})\b)"
+)
+_NAME_AND_DATE = re.compile(rf"{_NAME}, {_DAY}")
+_NO_ADDRESS = re.compile(r"[\s<>]")
+
+_LONGEST_STAMP = 200
+_YEAR = re.compile(r"\b(?:19|20)[0-9]{2}\b")
+_STAMP = re.compile(
+    r"(?:\"[^\"@]{0,60}\"|[^\s@,.!?]{1,30}(?: [^\s@,.!?]{1,30}){0,3}|) ?"
+    r"[<(]?[^\s@<>()]{1,64}@[^\s@<>()]{1,80}[>)]?"
+    r",? [-\u2013\u2014|,]? ?([^@!?]{6,40}[0-9] ?:[0-9]{2}(?::[0-9]{2})?(?: ?[ap]\.?m\.?)?)"
+)
+
 _COLONS = (":", "\uff1a")  # ASCII, and as wide as a Chinese character
 _EMPHASIS = BLANKS + "*_"
 
 
-def lines_of_attribution(above: Sequence[str], folded: str) -> int:
-    """Whether a line ends an attribution, and how many lines of it stand above.
+def lines_of_attribution(above: Sequence[str], shown: str) -> int:
+    """Count the lines above `shown` that belong to the attribution that it ends.
 
     Args:
         above: the lines directly above, nearest last; at most `SPAN` of them count.
-        folded: the line, which is not quoted, without blanks around it and casefolded.
+        shown: the line, which is not quoted, without blanks around it.
 
     Returns:
         The number of lines of `above` that belong to it, ``-1`` if the line ends none.
     """
-    if len(folded) > _LONGEST:
+    if len(shown) > _LONGEST:
         return -1
-    last = folded.strip(_EMPHASIS)
+    last = shown.casefold().strip(_EMPHASIS)
+    upper = [_folded(line) for line in above[-SPAN:]]
     if not last.endswith(_COLONS):
-        return 0 if _lacks_a_colon(last) else -1
+        return _with_its_beginning(upper, last, 0) if _lacks_a_colon(last) else -1
     if last.startswith(QUOTING):
         return 0
+    if last.rfind("(") > last.rfind(")"):  # "Bob ezt írta (időpont:", and the date follows below
+        return -1
+    return _with_its_beginning(upper, last, _lines_to_its_date(upper, last))
+
+
+def _lines_to_its_date(upper: Sequence[str], last: str) -> int:
+    """Count the lines above the last one up to the highest that has a date, an address or an
+    opener; ``-1`` if even all of them say too little."""
     alone = _complete(last)
-    if alone and (_YEAR_FIRST.match(last) or (last.startswith(OPENERS) and _DIGIT.search(last))):
+    if alone and _begins_with_date(last):
         return 0
     joined = last
     lines = 0 if alone else -1
-    for count, upper in enumerate(reversed(above[-SPAN:]), start=1):
-        head = _folded(upper)
-        joined = f"{head} {joined}"
+    for count, head in enumerate(reversed(upper), start=1):
+        rest, joined = joined, f"{head} {joined}"
         if len(joined) > _LONGEST:
             break
         if not _complete(joined):
             continue
-        if head.startswith(OPENERS):
-            return count
-        if "@" in head or _DATE_OR_TIME.search(head):
+        is_opened = f"{head} ".startswith(OPENERS)
+        has_verb = lines < 0 and _DATE_OR_TIME.search(rest) is not None
+        if is_opened or has_verb or "@" in head or _DATE_OR_TIME.search(head):
             lines = count
+        if is_opened and _OPENED_WITH_YEAR.match(joined):
+            break
     return lines
+
+
+def _with_its_beginning(upper: Sequence[str], last: str, lines: int) -> int:
+    """Add the lines above that a mail program broke off the beginning of an attribution.
+
+    A line is one if a date, or a name with its verb or address, begins in it and ends below.
+    """
+    if lines < 0:
+        return lines
+    rest = " ".join((*upper[len(upper) - lines :], last))
+    broken_off = ""
+    for count in range(lines + 1, len(upper) + 1):
+        head = upper[-count]
+        broken_off = f"{head} {broken_off}"
+        joined = broken_off + rest
+        if not head or len(joined) > _LONGEST:
+            break
+        begins = _broken_beginning(head, joined, rest)
+        if begins is not None and begins.end() > len(broken_off):
+            lines, rest, broken_off = count, joined, ""
+    return lines
+
+
+def _broken_beginning(head: str, joined: str, rest: str) -> re.Match[str] | None:
+    """Match the date or the name with which an attribution begins in `head`.
+
+    Args:
+        joined: `head` and all lines below it.
+        rest: the part of `joined` that is known to belong to the attribution.
+    """
+    if _begins_with_date(rest):  # of which only a weekday or a name can stand above
+        begins = _WEEKDAY_BEGINS.match(joined)
+        if begins is None and not rest.startswith(OPENERS):
+            begins = _OPENER_BEGINS.match(joined)
+        if begins is None and head.endswith(",") and _could_be_name(head):
+            begins = _NAME_AND_DATE.match(joined)
+        return begins or (_NAME_BEGINS.match(joined) if rest[0] in "于於2" else None)
+    if (begins := _WEEKDAY_BEGINS.match(joined) or _DAY_BEGINS.match(joined)) is not None:
+        return begins
+    if _NAME_BEGINS.match(rest) is None and _could_be_name(head):
+        return _NAME_BEGINS.match(joined) or _NAME_AND_DATE.match(joined)
+    return None
+
+
+def _begins_with_date(text: str) -> bool:
+    """Whether a text begins as attributions do that begin with a date."""
+    return any(begins.match(text) for begins in _DATES_FIRST)
+
+
+def _could_be_name(head: str) -> bool:
+    """Whether a line could be a name, and neither greets nor says goodbye."""
+    words = head.split()
+    return head.rstrip(",") not in CLOSINGS and words[0].rstrip(",!") not in GREETINGS
+
+
+def mend_attributions(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a mail with each ``>`` that ends an address back on the address's line.
+
+    Mail programs break a long attribution in front of the ``>`` of an address. The rest of the
+    attribution then looks like a quoted line. A ``>`` moves only where an attribution is complete
+    with it, so a quoted line never loses its mark.
+    """
+    mended: list[str] = []
+    for at, line in enumerate(lines):
+        shown = line.strip(BLANKS) if ">" in line else ""
+        closing = _closing_marks(mended, shown) if shown.startswith(">") else 0
+        if not closing:
+            mended.append(line)
+            continue
+        above = [*mended[-SPAN:-1], mended[-1].rstrip() + ">" * closing]
+        rest = shown[closing:].strip(BLANKS)
+        if not _is_completed(above, rest, lines[at + 1 : at + SPAN]):
+            mended.append(line)
+            continue
+        mended[-1] = above[-1]
+        if rest:
+            mended.append(rest)
+    return mended
+
+
+def _closing_marks(above: Sequence[str], shown: str) -> int:
+    """Count the ``>`` at the beginning of a line that close addresses in the line above."""
+    if not above or not above[-1] or len(above[-1]) > _LONGEST or is_quoted(above[-1].strip()):
+        return 0
+    line = above[-1]
+    if len(above) > 1 and above[-2].rstrip(BLANKS).endswith("<"):
+        line = f"<{line.strip(BLANKS)}"
+    _, bracket, address = line.rstrip(f"{BLANKS}>").rpartition("<")
+    if not bracket or "@" not in address or _NO_ADDRESS.search(address):
+        return 0
+    near = "".join(above[-SPAN:])
+    opened = near.count("<") - near.count(">")
+    return min(opened, len(shown) - len(shown.lstrip(">")))
+
+
+def _is_completed(above: Sequence[str], rest: str, below: Sequence[str]) -> bool:
+    """Whether `rest`, or a line soon below it, ends an attribution that began in `above`."""
+    read = [*above]
+    for line in (rest, *below):
+        shown = line.strip(BLANKS)
+        if shown.startswith(">") and _closing_marks(read, shown):
+            shown = shown.lstrip(">").strip(BLANKS)
+        if shown and not is_quoted(shown):
+            if lines_of_attribution(read, shown) >= len(read) - len(above) + 1:
+                return True
+        elif line is not rest:
+            return False
+        if shown:
+            read.append(shown)
+    return False
+
+
+def continues_attribution(shown: str) -> bool:
+    """Whether a line below an attribution is the rest of it: its colon, or a date with one."""
+    last = _folded(shown)
+    if not last.endswith(_COLONS):
+        return False
+    return last in _COLONS or _DATE_OR_TIME.search(last) is not None
 
 
 def quotes_behind(line: str) -> bool:
@@ -111,8 +273,10 @@ def lines_above_quote(above: Sequence[str]) -> int:
     A line that ends with a colon is taken for one; and lines above it that bear
     a date or an address.
     """
-    if not above or not _folded(above[-1]).endswith(_COLONS):
+    if not above:
         return 0
+    if not _folded(above[-1]).endswith(_COLONS):
+        return lines_of_stamp(above)
     count = 1
     for upper in reversed(above[-SPAN - 1 : -1]):
         head = _folded(upper)
@@ -120,6 +284,30 @@ def lines_above_quote(above: Sequence[str]) -> int:
             break
         count += 1
     return count
+
+
+def lines_of_stamp(above: Sequence[str]) -> int:
+    """Count the lines above a quote that hold nothing but who wrote it and when.
+
+    Some programs write ``"Bob" bob@example.org - 3 March 2014 10:00 AM``, without a verb or a
+    colon.
+    """
+    joined = ""
+    lines = 0
+    for count, upper in enumerate(reversed(above[-SPAN:]), start=1):
+        head = _folded(upper)
+        joined = f"{head} {joined}".rstrip()
+        if len(joined) > _LONGEST_STAMP:
+            break
+        if _is_stamp(joined) and (not lines or head.startswith('"')):
+            lines = count
+    return lines
+
+
+def _is_stamp(folded: str) -> bool:
+    """Whether a name, an address, a day with its year and a time are all that a text holds."""
+    stamp = _STAMP.fullmatch(folded)
+    return stamp is not None and _YEAR.search(stamp[1]) is not None
 
 
 def _lacks_a_colon(last: str) -> bool:
@@ -187,11 +375,6 @@ _DASHES = str.maketrans(
     dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2500\ufe63\uff0d", "-")
 )
 _SIGNATURE = frozenset(("--", "\u2013", "\u2014"))
-_SENT_FROM_LIMIT = 120
-
-END, PRAISE = "end", "praise"
-"""What `program_sign` finds."""
-
 _FRAMES = ("--", "===", "***", "___")
 
 _CLOSING_LIMIT = 60
@@ -225,29 +408,15 @@ def is_quoted(shown: str) -> bool:
     return mark > 0 and shown[:mark].translate(_IN_NAMES).isalpha()
 
 
-def program_sign(folded: str) -> str:
-    """What a program, or a signature, puts into somebody's mail.
-
-    Returns:
-        `END` where a signature, a divider or a footer begins, `PRAISE` for a line in which a
-        telephone or a program praises itself, ``""`` for a person's words.
-    """
+def ends_text(folded: str) -> bool:
+    """Whether a marked signature, a divider or a footer begins with a line."""
     if folded in _SIGNATURE:
-        return END
+        return True
     dashed = folded if folded.isascii() else folded.translate(_DASHES)
     is_rule = len(dashed) >= _RULE_LENGTH and not dashed.strip(_RULE)
     # "-----Original Message-----" in any language, and with rules of any kind around it
     is_framed = len(dashed) > 6 and dashed.startswith(_FRAMES) and dashed.endswith(_FRAMES)
-    if is_rule or is_framed or dashed.startswith(ENDINGS):
-        return END
-    if len(folded) > _SENT_FROM_LIMIT:
-        return ""
-    if folded.startswith(SENT_FROM) or folded.endswith(SENT_FROM_TAILS):
-        return PRAISE
-    for name, places in ADVERTISED:
-        if name in folded and any(map(folded.count, places)):
-            return PRAISE
-    return ""
+    return is_rule or is_framed or dashed.startswith(ENDINGS)
 
 
 def is_closing(shown: str) -> bool:

@@ -15,11 +15,11 @@ from pbmserv.engine.types import value
 from pbmserv.inbound.quotes.line_signs import (
     BLANKS,
     DATED,
-    END,
     PLAIN_MARKS,
-    PRAISE,
     SPAN,
     announces,
+    continues_attribution,
+    ends_text,
     has_marker,
     header_role,
     is_address,
@@ -28,11 +28,18 @@ from pbmserv.inbound.quotes.line_signs import (
     is_quoted,
     lines_above_quote,
     lines_of_attribution,
-    program_sign,
+    lines_of_stamp,
+    mend_attributions,
     quotes_behind,
     unadorned,
 )
 from pbmserv.inbound.quotes.phrases import GREETINGS
+from pbmserv.inbound.quotes.signatures import (
+    SURE,
+    is_link,
+    lines_of_signature,
+    program_line,
+)
 from pbmserv.mail import reading_time
 
 # A client that wraps a quote leaves the rest of the line unmarked below it; none wraps
@@ -98,11 +105,12 @@ def read_new_text(text: str, own: str = "") -> NewText:
             block in whatever form, and reading ends there; ``""``: it may stand anywhere.
     """
     scan = _Scan(own.casefold())
-    for number, line in enumerate(text.split("\n")):
+    for number, line in enumerate(mend_attributions(text.split("\n"))):
         if number % _LINES_BETWEEN_CHECKS == 0:
             reading_time.check()
         if not scan.take(line):
             break
+    scan.finish()
     said = "\n".join(scan.kept).strip("\n") if scan.written else scan.greeting
     return NewText(said, scan.left_out)
 
@@ -121,6 +129,8 @@ class _Scan:
     _quoted: int = 0  # width of the quoted line directly above
     _roles: list[tuple[int, str]] = field(default_factory=list)  # like a quoted header block's
     _looked_at: int = 0  # unquoted lines
+    # Lines that programs may have added, by their places in `kept`, and how sure that is.
+    _programs: dict[int, tuple[str, str]] = field(default_factory=dict)
     _armour: str = ""  # "head" or "text" inside a clear-signed message
     left_out: bool = False  # see `NewText`
 
@@ -143,6 +153,8 @@ class _Scan:
         # A table's lines look like quote marks, too, and below them our letter goes on without.
         if is_quoted(shown) and (not marked or shown.startswith(PLAIN_MARKS)):
             return self._quote(shown, len(line))
+        if self._announced and continues_attribution(shown):
+            return True
         # What an attribution announced needs no mark.
         if marked or self._announced or self._looked_at == _LINES_LIMIT:
             return self._end()
@@ -181,21 +193,24 @@ class _Scan:
 
     def _plain(self, line: str, shown: str, folded: str) -> bool:
         speaks = WORDLESS.fullmatch(folded) is None
-        sign = program_sign(folded) if speaks else ""
-        if sign == END:
+        if speaks and ends_text(folded):
             return False if shown == "--" else self._end()
         if self._quoted and self._quoted + 1 + _first_word(shown) > _NARROWEST_WRAP:
             self._quoted = _NARROWEST_WRAP  # so is all that follows without a blank line
             return self._pass_over()
         self._quoted = 0
-        if sign == PRAISE:
-            return self._pass_over()
         if speaks:
             role = header_role(shown)
+            sign = "" if role else program_line(folded)
+            if sign or (self._programs and self._follows_program(shown)):
+                self._programs[len(self.kept)] = (sign, line[:_LONGEST_LINE].rstrip())
+                self.kept.append("")
+                self._run = 0
+                return True
             if (role and self._ends_in_headers(role)) or (": " in shown and quotes_behind(shown)):
                 return self._end()
             near = self.kept[len(self.kept) - min(self._run, SPAN) :]
-            above = lines_of_attribution(near, folded)
+            above = lines_of_attribution(near, shown)
             if above >= 0:
                 announcing = "\n".join((*near[len(near) - above :], shown))
                 self.left_out = self.left_out or DATED.search(announcing) is None
@@ -210,6 +225,30 @@ class _Scan:
         self.written += 1
         self._run += 1
         return True
+
+    def _follows_program(self, shown: str) -> bool:
+        """Whether a line is the link below a line that a program may have added."""
+        return is_link(shown) and max(self._programs) == len(self.kept) - 1
+
+    def finish(self) -> None:
+        """Decide on the lines that may be a program's, and drop a signature at the end.
+
+        Lines with words below them are a person's, so they return to their places. A line that a
+        program surely wrote does so only if words stand right below it.
+        """
+        last = max((at for at, line in enumerate(self.kept) if line), default=-1)
+        for at, (sign, line) in self._programs.items():
+            if at < last and (sign != SURE or self.kept[at + 1]):
+                self.kept[at] = line
+                self.written += 1
+            else:
+                self.left_out = True
+        del self.kept[last + 1 :]
+        signed = lines_of_signature(self.kept) if self.kept else 0
+        if signed:
+            self.left_out = True
+            self.written -= sum(1 for line in self.kept[-signed:] if line)
+            del self.kept[-signed:]
 
     def _nothing_above(self) -> bool:
         """Whether only a greeting stands above the first quote; it is set aside then."""
@@ -226,6 +265,7 @@ class _Scan:
                 return False
         self.greeting = "\n".join(written)
         self.kept.clear()
+        self._programs.clear()
         self._roles.clear()
         self.written = self._run = 0
         return True
@@ -236,10 +276,14 @@ class _Scan:
         first = at - SPAN
         while at > first and at >= 0 and not self.kept[at]:
             at -= 1
-        if at >= 0 and announces(self.kept[at]):
+        if at < 0:
+            return
+        stamp = lines_of_stamp(self.kept[max(0, at + 1 - SPAN) : at + 1])
+        count = stamp or int(announces(self.kept[at]))
+        if count:
             self.left_out = self.left_out or DATED.search(self.kept[at]) is None
-            del self.kept[at:]
-            self.written -= 1
+            del self.kept[at + 1 - count :]
+            self.written -= count
 
     def _is_in_block(self, role: str, shown: str, folded: str) -> bool:
         """Whether a header block of an unknown form has been read; if so its lines are dropped.

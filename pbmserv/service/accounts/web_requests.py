@@ -23,6 +23,7 @@ from pbmserv.service.boards.board_page import BoardPages, Taken
 from pbmserv.service.boards.public_pages import PublicPages
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import NOTHING, Done, Notification, told_letter
+from pbmserv.service.solo.hot_seat import FORM, HotSeatForms, HotSeats
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
@@ -53,6 +54,7 @@ class WebRequests:
         boards: for the pages of boards.
         public: for the pages that everybody may read.
         personal: for players' own pages.
+        hot_seats: for boxes that are filled by hand.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class WebRequests:
         self._ask = ask
         self.boards = BoardPages(services, database, clock, hand_in)
         self.public = PublicPages(services, database, clock)
+        self.hot_seats = HotSeats(services, database, clock, ask)
         self.personal = PersonalPages(services, database, clock, self.boards, leave)
 
     def visit(self, token: str) -> str | None:
@@ -160,6 +163,7 @@ class Forms:
             "confirm": self._confirm,
             "unsubscribe": self._unsubscribe,
             "page_link": partial(mail_link, services),
+            FORM: HotSeatForms(services).carry_out,
         }
 
     def _unsubscribe(

@@ -53,6 +53,8 @@ LONGEST_WORDS = 4_000
 """Characters that stay in the page while it is."""
 SCENES = 500
 """Boards that are kept as they were shown, some 50 kB each."""
+TOOLS = ("seal", "lock")
+"""What taps may do instead of marking cells."""
 LOOK_S = 0.1
 BOT_S = 3.0
 """Seconds that a page waits for a bot to move, so that its answer is there at once."""
@@ -69,12 +71,18 @@ class Look:
         tap: the spot that was tapped now; "" for none.
         check: which results one's own markers explain is asked (``all``), or a ray's way (a port).
         words: what is to be said with the move.
+        tool: what taps do: one of `TOOLS`; anything else marks cells.
+        take: the tool that was chosen now; "" for none.
+        step: after how many plies to show the board; ``None`` = as it is now.
     """
 
     draft: str = ""
     tap: str = ""
     check: str = ""
     words: str = ""
+    tool: str = ""
+    take: str = ""
+    step: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +100,11 @@ class BoardPage:
         awaits_report: the coach is still at work.
         hint: what the reader was told who has asked for a hint, and done nothing since.
         plan: the reader's moves that wait for their turn, as `engine.plans` writes them.
-        tap: where the reader has just tapped, or what they have checked; "" for neither.
+        tap: where the reader has just tapped, or what they have checked; ``tool`` if they have
+            chosen a tool, "" for none of these.
+        tool: "seal" while taps seal cells, "lock" while they lock cells and lines, else "".
+        step: after how many plies the board is shown; ``None`` = as it is now.
+        steps: how many plies there are, as far as the reader may know.
     """
 
     token: str
@@ -112,6 +124,9 @@ class BoardPage:
     hint: Mapping[str, Any] | None = None
     plan: str = ""
     tap: str = ""
+    tool: str = ""
+    step: int | None = None
+    steps: int = 0
 
     at_once: ClassVar[bool] = False
     """A move is put together first."""
@@ -128,8 +143,8 @@ class BoardPage:
 
     @property
     def is_running(self) -> bool:
-        """Whether the board is neither over nor declined."""
-        return self.scene.outcome is None and not self.declined
+        """Whether the board is neither over nor declined, and shown as it is now."""
+        return self.scene.outcome is None and not self.declined and self.step is None
 
     @property
     def can_check(self) -> bool:
@@ -185,11 +200,13 @@ class _Kept(NamedTuple):
     Attributes:
         stamp: see `_stamp`.
         asks_coach: see `reports.asks_coach`.
+        steps: see `BoardPage`.
     """
 
     stamp: tuple[Any, ...]
     scene: BoardScene
     asks_coach: bool
+    steps: int
 
 
 class BoardPages:
@@ -228,9 +245,9 @@ class BoardPages:
         link = read_link(self._services.mail_domain.ring, token, self._clock.now())
         if link is None or link.purpose is not Purpose.BOARD:
             return None
-        if look.draft or look.tap or look.check:
+        if look.draft or look.tap or look.check or look.step is not None:
             self._services.traffic.looks(link.player)
-        is_quick = not look.check and len(look.draft) <= QUICK_DRAFT
+        is_quick = not look.check and look.step is None and len(look.draft) <= QUICK_DRAFT
         if self._database.reads_at_once and is_quick:
             seen = self._kept_page(token)
             if seen is not None:
@@ -291,7 +308,23 @@ class BoardPages:
     def _page(self, token: str, look: Look) -> BoardPage | None:
         with self._database.reading.connect() as connection:
             seen = self.seen(connection, token)
-            return None if seen is None else _looked(seen, look)
+            if seen is None or look.step is None:
+                return None if seen is None else _looked(seen, look)
+            return self._stepped(connection, token, seen, look.step)
+
+    def _stepped(
+        self, connection: Connection, token: str, seen: BoardPage, step: int
+    ) -> BoardPage | None:
+        """Return the page as it was after so many plies; the newest one if there are fewer."""
+        found = _sitter_of(connection, self._services.mail_domain, token, self._clock.now())
+        if found is None:
+            return None
+        sitter, board = found
+        positions = known_to(self._services.positions.newest(connection, board), sitter.seat)
+        if step >= len(positions) - 1:
+            return seen
+        scene = scene_of(connection, board, positions[step], sitter.seat)
+        return replace(seen, scene=scene, stands=scene, step=step)
 
     def _kept_page(self, token: str) -> BoardPage | None:
         """The page without a draft, if that takes no more than to read the board's row."""
@@ -304,7 +337,7 @@ class BoardPages:
         is_settled = kept is not None and not (kept.asks_coach or kept.scene.shut)
         if kept is None or not is_settled or kept.stamp != (*_stamp(board), False):
             return None
-        return _of_board(token, board, sitter, kept.scene, CoachPart())
+        return _of_board(token, board, sitter, kept, CoachPart())
 
     def seen(
         self, connection: Connection, token: str, before: Before | None = None
@@ -329,12 +362,14 @@ class BoardPages:
         if kept is None or kept.stamp != stamp:
             if len(self._scenes) >= SCENES:
                 self._scenes.clear()
-            scene = scene_of(connection, board, position.shut if shut else position, seat)
-            kept = _Kept(stamp, scene, asks_coach(position, seat))
+            stands = position.shut if shut else position
+            scene = scene_of(connection, board, stands, seat)
+            steps = len(known_to(position, seat)) - 1
+            kept = _Kept(stamp, scene, asks_coach(position, seat), steps)
             self._scenes[board.id, seat] = kept
         asks = kept.asks_coach
         coach = coach_part(connection, board, position, seat) if asks else CoachPart()
-        return _of_board(token, board, sitter, kept.scene, coach)
+        return _of_board(token, board, sitter, kept, coach)
 
     # -- presses ---------------------------------------------------------------------------
 
@@ -383,15 +418,15 @@ def _stamp(board: BoardRow) -> tuple[Any, ...]:
 
 
 def _of_board(
-    token: str, board: BoardRow, sitter: Sitter, scene: BoardScene, coach: CoachPart
+    token: str, board: BoardRow, sitter: Sitter, kept: _Kept, coach: CoachPart
 ) -> BoardPage:
     declined = board.status == BoardStatus.DECLINED
     return BoardPage(
         token,
         sitter.player_id,
         sitter.userid,
-        scene,
-        scene,
+        kept.scene,
+        kept.scene,
         secrets.token_hex(8),
         undecided=() if declined else board.undecided,
         reports=coach.reports,
@@ -399,7 +434,17 @@ def _of_board(
         hint=coach.hint,
         plan=sitter.plan or "",
         declined=declined,
+        steps=kept.steps,
     )
+
+
+def known_to(newest: Position, seat: Seat) -> list[Position]:
+    """Return the start of a board and the positions after each ply that a seat knows of.
+
+    Plies that were taken back are left out, and those before a restart. Plies of others from which
+    the seat learns nothing are left out, too: their number is private.
+    """
+    return [newest.at(0), *(one for one in newest.after(0) if one.is_news_for(seat))]
 
 
 def _refused(seen: BoardPage, press: Press, refusal: Refusal) -> Pressed:
@@ -449,5 +494,17 @@ def _looked(seen: BoardPage, look: Look) -> BoardPage:
             scene = foreseen("check", {"drawn": drawn}, scene)
     except MoveError as error:
         trouble = why(error.refusal, on_page=True)
-    tap = look.tap or look.check
-    return replace(seen, scene=scene, draft=draft, words=words, trouble=trouble, tap=tap)
+    tap = look.tap or look.check or ("tool" if look.take else "")
+    changed = replace(seen, scene=scene, draft=draft, words=words, trouble=trouble, tap=tap)
+    return replace(changed, tool=tool_of(look.tool, look.take))
+
+
+def tool_of(tool: str, take: str) -> str:
+    """Return what taps do: one of `TOOLS`, or "" while they mark cells.
+
+    Args:
+        tool: the tool of the page that was tapped.
+        take: the tool that was chosen there; "" for none.
+    """
+    chosen = take or tool
+    return chosen if chosen in TOOLS else ""

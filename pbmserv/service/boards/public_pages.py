@@ -32,7 +32,7 @@ from pbmserv.service.core.lookup import anonymous, named, races_of, shown_player
 from pbmserv.service.core.results import Answer
 from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box, daily_pages
-from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestBoxes, GuestPage
+from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestBoxes, GuestLook, GuestPage
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store import solo
 from pbmserv.store.accounts import preferences
@@ -136,9 +136,9 @@ class PublicPages:
         self._clock = clock
         self._guests = GuestBoxes(services, clock)
 
-    async def guest(self, state: str, tap: str, *, check: bool) -> GuestPage | None:
-        """The guest box of today: see `GuestBoxes.page`."""
-        return await self._guests.page(state, tap, check=check)
+    async def guest(self, look: GuestLook) -> GuestPage | None:
+        """Return the guest box: see `GuestBoxes.page`."""
+        return await self._guests.page(look)
 
     async def game(self, number: int, turn: int | None) -> GamePage | None:
         """A board as everybody may see it, after *turn* turns or now; ``None``: there is none."""

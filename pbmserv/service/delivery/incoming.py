@@ -131,6 +131,8 @@ class MailReader:
         if reply_address is not None and reply_address.purpose is Purpose.BOUNCE:
             return self._read_returned(envelope, reply_address, source)
         mail = self._mail(envelope)
+        if reply_address is None:
+            envelope, reply_address = self._addressed(envelope, mail)
         found = read_new_text(mail.text, mail.sender if reply_address is not None else "")
         text, left_out = found.text, found.left_out or mail.left_out
         # A reply without any text says yes, so one that could not be read must not look like that;
@@ -153,6 +155,29 @@ class MailReader:
             source=source,
             only_moves=not commands,
         )
+
+    def _addressed(self, envelope: Envelope, mail: Mail) -> tuple[Envelope, ReplyAddress | None]:
+        """Return the envelope and the reply address with which to read a mail to the plain address.
+
+        A "reply to all" goes to the reply address of a letter and to the plain address. Both
+        copies are read as mails to the reply address, so whichever comes second is a copy of a
+        known mail. A mail in which a player gives a password is for the plain address, too, if
+        the reply address only takes answers.
+        """
+        if not self.mail_domain.is_ours(envelope.recipient) or self.mail_domain.is_postmaster(
+            envelope.recipient
+        ):
+            return envelope, None
+        for recipient in mail.recipients:
+            reply_address = self.mail_domain.read(recipient)
+            if reply_address is None or reply_address.purpose is Purpose.BOUNCE:
+                continue
+            if reply_address.purpose not in _FOR_COMMANDS:
+                reading = reading_of(mail.subject, read_new_text(mail.text).text, self._games, None)
+                if any(line.who is not None for line in reading.lines):
+                    return envelope, None
+            return replace(envelope, recipient=recipient), reply_address
+        return envelope, None
 
     def put_off(self, envelope: Envelope) -> tuple[str, Over]:
         """Who wrote a mail over a limit, of which the door has stored the headers, and which limit;
@@ -253,22 +278,27 @@ def is_set_aside(incoming: IncomingMail) -> bool:
 
 
 def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
-    """Whether a mail that must not be answered may still be a player's.
+    """Return whether a mail that must not be answered may still be a player's.
 
-    A player's own program may answer a letter to that player although it says Auto-Submitted,
-    and anybody may write a command below a subject like that of a note, or in it.
+    Exchange, lists and newsletters' software mark people's mails like a machine's, a player may use
+    a program of their own, and a person may write a subject like that of an out-of-office note.
     """
-    if not mail.only_auto_submitted and mail.automatic != AWAY_SUBJECT:
+    if not mail.only_headers and mail.automatic != AWAY_SUBJECT:
         return False
-    lines = incoming.reading.lines
-    if incoming.reply_address is None:
-        proves = bool(lines) and all(line.who is not None for line in lines)
-        return proves and mail.automatic == AWAY_SUBJECT
-    if incoming.reply_address.purpose in ENDINGS:  # written by programs, and empty
-        return mail.only_auto_submitted
-    # Only with words of its own: an empty answer of a machine is not the yes that a person's is.
-    is_yes = any(isinstance(line.asked, Yes) for line in lines)
-    return incoming.reply_address.purpose in _FOR_COMMANDS and not is_yes
+    lines, reply_address = incoming.reading.lines, incoming.reply_address
+    if reply_address is None:
+        return bool(lines) and all(line.who is not None for line in lines)
+    purpose = reply_address.purpose
+    if purpose in ENDINGS:  # written by programs, and empty
+        return mail.only_headers
+    is_marked = mail.only_headers and not mail.away
+    answers = [line.asked for line in lines if isinstance(line.asked, Yes)]
+    if answers:  # an empty answer of a machine is not the yes that a person's is
+        return is_marked and not any(answer.unsaid for answer in answers)
+    if purpose in _FOR_COMMANDS:
+        return True
+    # Words for another player: two programs must not talk to each other through the server.
+    return is_marked and mail.automatic not in {"auto-submitted", "precedence"}
 
 
 log = logging.getLogger("pbmserv.receive")

@@ -27,7 +27,7 @@ from pbmserv.service.limits.clock_storage import ClockStorage, keep_newest
 
 Idle: TypeAlias = Literal["answered", "refused", "talk"]
 """Result of a mail that moved no game on: an answer, a refusal, or words to another player."""
-Kind: TypeAlias = Literal["player", "address", "network", "reset", "look"]
+Kind: TypeAlias = Literal["player", "address", "network", "reset", "look", "hide", "box"]
 Key: TypeAlias = tuple[str, ...]
 Window: TypeAlias = tuple[RateLimitItem, Key]
 
@@ -48,6 +48,10 @@ _STRANGERS_AT_DOMAIN = "200/hour"
 """Letters to strangers at one domain, whoever causes them."""
 _LOOKS = "120/minute"
 """Requests of one player's programs for a board."""
+_HIDES = "600/hour"
+"""Boxes that are filled by hand on the pages, by everybody together."""
+_OF_A_BOX = "120/minute"
+"""Taps on one of these boxes."""
 _REACHED = "60/hour; 150/day"
 """People to whom one player writes or sends challenges, counted each time."""
 
@@ -123,6 +127,8 @@ class Traffic:
                 ("strangers of player", _STRANGERS_OF_PLAYER if rates.confirmations else ""),
                 ("strangers at", _STRANGERS_AT_DOMAIN if rates.confirmations else ""),
                 ("look", _LOOKS if rates.player else ""),
+                ("hide", _HIDES if rates.player else ""),
+                ("box", _OF_A_BOX if rates.player else ""),
                 ("talk", _TALK if rates.refusals else ""),
                 ("reached", _REACHED if rates.refusals else ""),
             )
@@ -164,7 +170,7 @@ class Traffic:
         Raises:
             TooMany: it exceeds a limit.
         """
-        self._count("player", player)
+        self._count("player", str(player))
 
     def looks(self, player: int) -> None:
         """Count a request of a program for a board of this player.
@@ -172,11 +178,27 @@ class Traffic:
         Raises:
             TooMany: it exceeds a limit.
         """
-        self._count("look", player)
+        self._count("look", str(player))
 
-    def _count(self, kind: Kind, player: int) -> None:
+    def hides(self) -> None:
+        """Count a new box that is filled by hand on the pages.
+
+        Raises:
+            TooMany: it exceeds the limit of everybody together.
+        """
+        self._count("hide", "all")
+
+    def taps(self, box: str) -> None:
+        """Count a tap on one of these boxes.
+
+        Raises:
+            TooMany: it exceeds a limit.
+        """
+        self._count("box", box)
+
+    def _count(self, kind: Kind, who: str) -> None:
         with self._guard:
-            over = self._hit(kind, str(player))
+            over = self._hit(kind, who)
         if over is not None:
             raise TooMany(over)
 

@@ -1,10 +1,10 @@
 """Pages of the boxes of the day: the guests' box, and the archive of the members'.
 
-Who has no account plays the guest box on its page, and the server keeps nothing.
+Guests play the guest box on its page, and the server stores nothing about them.
 
-The page's form carries the moves so far, signed; each look plays them again. Who goes back in the
-browser takes moves back, and nothing can prevent that. So it is another box than the table's: the
-same rules, other atoms, and nothing that is found out here helps anybody there.
+The page's form carries the moves so far, signed; each look plays them again. Going back in the
+browser takes moves back, and nothing can prevent that. So the guest box is not the box of the
+table: it has the same rules and other atoms, and nothing that guests find out helps there.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any, ClassVar, TypeAlias, TypeGuard
 
 from pbmserv.clock import Clock
@@ -27,6 +28,7 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Drawing, Rng, Seat
 from pbmserv.errors import MoveError
 from pbmserv.letters.scene import BoardScene, board_scene, foreseen, why
+from pbmserv.service.boards.board_page import tool_of
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import races_of
 from pbmserv.service.solo.daily_box import best_of_day, day_of, grade_of, table
@@ -40,6 +42,10 @@ LONGEST_STATE = 6_000
 LONGEST_TAP = 200
 MOST_MOVES = 200
 """Rays, markers and guesses on one box; far more than it has ports and cells."""
+KEPT_DAYS = 60
+"""For how many days a game that was begun can be continued."""
+KEPT_BOXES = 100
+"""Boxes that stay in memory."""
 DAYS = 60
 """Days of the archive's list; older ones have their pages, too."""
 TABLE = 200
@@ -49,20 +55,54 @@ _GUEST = Seat(0)
 
 
 @dataclass(frozen=True, slots=True)
+class GuestLook:
+    """A guest's request for the box.
+
+    Attributes:
+        state: the form's field; "" at first, and anything may stand in it.
+        tap: the spot that was tapped; "" for none.
+        check: the guest wants to know which results the markers explain.
+        tool: what taps do: see `tool_of`.
+        take: the tool that was chosen now; "" for none.
+        restart: the guest has asked to begin the box anew, and not confirmed it yet.
+        step: after how many moves to show the box; ``None`` = as it is now.
+    """
+
+    state: str = ""
+    tap: str = ""
+    check: bool = False
+    tool: str = ""
+    take: str = ""
+    restart: bool = False
+    step: int | None = None
+
+    @property
+    def is_first(self) -> bool:
+        """Whether nothing was asked yet: the same page for everybody."""
+        return self == GuestLook()
+
+
+@dataclass(frozen=True, slots=True)
 class GuestPage:
-    """What the page shows.
+    """The guest box as its page shows it.
 
     Attributes:
         scene: the box as the guest sees it.
         now: the view.
         number: of the day.
         day: in ISO 8601.
-        state: what the form carries.
+        state: the form's field: the game so far. The page's address with it brings the game back.
+        start: the state of the same box before the first move; "" for today's.
+        is_today: the box is today's, not that of an earlier day.
         shots: the results of the rays so far, each as one mark.
         trouble: why the tap does not do; "" where it does.
-        anew: the form carried what is no game of today: the box stands at its beginning.
+        anew: the form carried no game that can be continued: the box stands at its beginning.
         full: the form has no room for more moves, but for one that ends the game.
-        tap: where the guest has tapped just now; "" for nowhere.
+        tap: where the guest has tapped just now; ``tool`` for a new tool, "" for nowhere.
+        tool: see `tool_of`.
+        asks: the page asks whether to begin anew.
+        step: after how many moves the box is shown; ``None`` = after all.
+        steps: how many moves there are.
     """
 
     scene: BoardScene
@@ -70,11 +110,17 @@ class GuestPage:
     number: int
     day: str
     state: str
+    start: str = ""
+    is_today: bool = True
     shots: tuple[str, ...] = ()
     trouble: str = ""
     anew: bool = False
     full: bool = False
     tap: str = ""
+    tool: str = ""
+    asks: bool = False
+    step: int | None = None
+    steps: int = 0
 
     draft: ClassVar[str] = ""
     at_once: ClassVar[bool] = True
@@ -82,8 +128,8 @@ class GuestPage:
 
     @property
     def is_running(self) -> bool:
-        """Whether the box is not solved or lost yet."""
-        return self.scene.outcome is None
+        """Whether the box can be played on from here."""
+        return self.scene.outcome is None and self.step is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,71 +192,71 @@ class GuestBoxes:
         self._openings: dict[tuple[int, int], Position] = {}
         self._game = next((game for game in services.registry if _is_playable(game)), None)
 
-    async def page(self, state: str, tap: str, *, check: bool = False) -> GuestPage | None:
-        """The box after one more tap; ``None``: no game here has a box of the day.
-
-        Args:
-            state: what the form carried; "" at first, and anything may stand in it.
-            tap: the spot that was tapped; "" for none.
-            check: what the guest's markers explain is asked.
-        """
+    async def page(self, look: GuestLook) -> GuestPage | None:
+        """Return the box after one more tap; ``None`` if no game here has a box of the day."""
         if self._game is None:
             return None
         opening = day_of(self._clock.now()), max(self._ring.keys)
-        if opening in self._openings and not (state or tap or check):
-            return self._page(self._game, "", "", check=False)
-        return await asyncio.to_thread(self._page, self._game, state, tap, check=check)
+        if opening in self._openings and look.is_first:
+            return self._page(self._game, look)
+        return await asyncio.to_thread(self._page, self._game, look)
 
-    def _page(self, game: RacingGame, state: str, tap: str, *, check: bool) -> GuestPage:
-        day = day_of(self._clock.now())
-        carried = self._read(state, game.info.key, day)
-        number, moves = carried or (max(self._ring.keys), ())
+    def _page(self, game: RacingGame, look: GuestLook) -> GuestPage:
+        today = day_of(self._clock.now())
+        carried = self._read(look.state, game.info.key, today)
+        day, number, moves = carried or (today, max(self._ring.keys), ())
         position = self._opening(game, day, number)
         for text in moves:
             position = position.move(_GUEST, game.parse(_view(position), text))
-        trouble, full = (
-            "",
-            position.number >= MOST_MOVES or len(state) > LONGEST_STATE - LONGEST_TAP,
-        )
-        anew = bool(state) and carried is None
-        if tap and position.outcome is None and not anew:
+        trouble, anew = "", bool(look.state) and carried is None
+        full = position.number >= MOST_MOVES or len(look.state) > LONGEST_STATE - LONGEST_TAP
+        step = look.step if look.step is not None and look.step < position.number else None
+        if look.tap and step is None and position.outcome is None and not anew:
             try:
-                after = _tapped(game, position, tap)
+                after = tapped_position(game, position, look.tap)
                 if not full or after.outcome is not None:  # a last guess has room
                     position = after
             except MoveError as error:
                 trouble = why(error.refusal)
-        scene = _scene(position)
-        if check and position.outcome is None:
+        scene = solo_scene(position if step is None else position.at(step))
+        checks = look.check and step is None and position.outcome is None
+        if checks:
             try:
                 scene = foreseen("check", {}, scene)
             except MoveError as error:
                 trouble = why(error.refusal)
-        stands = [one.ply.text for one in position.after(0) if one.ply is not None]
+        plies = position.after(0)
+        written = partial(self._written, game.info.key, day, number)
         return GuestPage(
             scene,
             scene.view,
             number_of(day),
             f"{EPOCH + timedelta(days=day):%Y-%m-%d}",
-            self._written(game.info.key, day, number, stands),
-            game.shots([note for one in position.after(0) for note in one.step.notes]),
-            trouble,
+            written([one.ply.text for one in plies if one.ply is not None]),
+            start="" if day == today else written([]),
+            is_today=day == today,
+            shots=game.shots([note for one in plies for note in one.step.notes]),
+            trouble=trouble,
             anew=anew,
             full=full,
-            tap="all" if check else tap,
+            tap="all" if look.check else look.tap or ("tool" if look.take else ""),
+            tool=tool_of(look.tool, look.take),
+            asks=look.restart and step is None and position.number > 0,
+            step=step,
+            steps=position.number,
         )
 
     def _opening(self, game: RacingGame, day: int, number: int) -> Position:
         """The box of a day, by one of the server's keys."""
         _, seed = self._ring.secret(f"guest box of {game.info.key}", number)
-        if (day, number) not in self._openings:  # to find a box as hard as the day's takes time
+        known = self._openings.get((day, number))
+        if known is None:  # to find a box as hard as the day's takes time
             words = game.describe(game.fixed(game.daily(day), Rng(seed, day)))
             record = GameRecord(game.info.key, game.info.rules_version, 1, words, seed)
-            self._openings = {**self._openings_of(day), (day, number): opening(game, record)}
-        return self._openings[day, number]
-
-    def _openings_of(self, day: int) -> dict[tuple[int, int], Position]:
-        return {key: one for key, one in self._openings.items() if key[0] == day}
+            known = opening(game, record)
+            newest = list(self._openings.items())[1 - KEPT_BOXES :]
+            self._openings = {**dict(newest), (day, number): known}  # other threads read the old
+        return known
 
     # -- what the form carries -------------------------------------------------------------
 
@@ -219,8 +265,11 @@ class GuestBoxes:
         packed = bytes((number,)) + zlib.compress("\n".join((key, str(day), *moves)).encode(), 9)
         return urlsafe_b64encode(packed + self._mac(packed)).decode("ascii")
 
-    def _read(self, state: str, key: str, day: int) -> tuple[int, tuple[str, ...]] | None:
-        """The key's id and the moves of today's state; ``None``: it is none of ours, or old."""
+    def _read(self, state: str, key: str, today: int) -> tuple[int, int, tuple[str, ...]] | None:
+        """Return a state's day, the id of its key and its moves.
+
+        ``None`` if the state is not one of ours, or more than `KEPT_DAYS` old.
+        """
         if not state or len(state) > LONGEST_STATE or not state.isascii():
             return None
         try:
@@ -234,8 +283,10 @@ class GuestBoxes:
             return None
         if not hmac.compare_digest(signed[-_MAC:], self._mac(packed)):
             return None
-        told, of_day, *moves = zlib.decompress(packed[1:]).decode().split("\n")
-        return (packed[0], tuple(moves)) if (told, of_day) == (key, str(day)) else None
+        game, day, *moves = zlib.decompress(packed[1:]).decode().split("\n")
+        if game != key or not today - KEPT_DAYS <= int(day) <= today:
+            return None
+        return int(day), packed[0], tuple(moves)
 
     def _mac(self, packed: bytes) -> bytes:
         _, key = self._ring.secret("state of a guest", packed[0])
@@ -251,21 +302,20 @@ def _view(position: Position) -> Any:
     return position.game.view(position.state, _GUEST)
 
 
-def _tapped(game: RacingGame, position: Position, tap: str) -> Position:
-    """The position after a tap, which is a move by itself, or changes what taps do.
+def tapped_position(game: RacingGame, position: Position, tap: str) -> Position:
+    """Return the position after a tap, which is a move by itself.
 
     Raises:
-        MoveError: it is none.
+        MoveError: the tap is no legal move.
     """
     view = _view(position)
     assert isinstance(game, Tappable)
     text = game.tapped(view, "", tap[:LONGEST_TAP])
-    if tap.strip() and not text:
-        return position
     return position.move(_GUEST, game.parse(view, text))
 
 
-def _scene(position: Position) -> BoardScene:
+def solo_scene(position: Position) -> BoardScene:
+    """Return a box as its one player sees it, where nobody has an account."""
     return board_scene(
         position,
         number=0,

@@ -1,16 +1,18 @@
-"""Brings a database to the schema of this version, and tells when it is not there."""
+"""The schema of this version: its revision, upgrades to it, and checks of a database."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from contextlib import AbstractContextManager, nullcontext
+import ast
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, inspect, text
 
 from pbmserv.errors import ServerFault
-from pbmserv.store.core.database import Database
+from pbmserv.store.core.database import Database, mail_url
 
 Stores: TypeAlias = Collection[str]
 ALL: Stores = ("mail", "game")
@@ -26,24 +28,46 @@ def migrations_folder() -> Path:
     return installed if installed.is_dir() else package.parent / "migrations"
 
 
+def alembic_ini() -> Path:
+    """Return the configuration for Alembic's own command, of a checkout or an installed package."""
+    return migrations_folder() / "alembic.ini"
+
+
 def upgrade(database: Database, stores: Stores = ALL) -> None:
     """Migrate to the newest revision; a fresh database gets the tables of *stores*."""
+    with migrating(database) as connection:
+        _upgrade(connection, stores)
+
+
+@contextmanager
+def migrating(database: Database) -> Iterator[Connection]:
+    """Begin a transaction for migrations: only one at a time, as long as they need."""
     with database.writing.begin() as connection, _time_for(database, connection):
-        build(connection, stores)
+        _lock(connection)
+        yield connection
 
 
 def build(connection: Connection, stores: Stores = ALL) -> None:
-    """The same in a transaction of the caller's, who gives it the time that it needs."""
-    from alembic import command
+    """Migrate within a transaction of the caller, who gives it the time that it needs."""
+    _lock(connection)
+    _upgrade(connection, stores)
 
+
+def _lock(connection: Connection) -> None:
     if connection.dialect.name != "sqlite":
         connection.execute(text("SET LOCAL lock_timeout = '60s'"))
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+
+
+def _upgrade(connection: Connection, stores: Stores) -> None:
+    from alembic import command
+
+    head()  # refuse several heads in a sentence of ours
     command.upgrade(_config(connection, stores), "head")
 
 
 def _time_for(database: Database, connection: Connection) -> AbstractContextManager[None]:
-    """A migration may take as long as it needs."""
+    """Let a migration take as long as it needs."""
     if database.is_sqlite:
         return nullcontext()
     from pbmserv.store.core.postgresql import unhurried
@@ -51,58 +75,98 @@ def _time_for(database: Database, connection: Connection) -> AbstractContextMana
     return unhurried(connection)
 
 
+def revisions() -> dict[str, tuple[str, ...]]:
+    """Return each revision that this version knows, with the revisions before it.
+
+    Reads the assignments in the files of migrations and runs nothing: Alembic takes longer to
+    import than everything else that a start needs of the schema.
+    """
+    known = {}
+    for path in sorted((migrations_folder() / "versions").glob("*.py")):
+        assigned = dict(_ASSIGNED.findall(path.read_text("utf-8")))
+        before = ast.literal_eval(assigned["down_revision"]) or ()
+        known[str(ast.literal_eval(assigned["revision"]))] = (
+            (before,) if isinstance(before, str) else tuple(before)
+        )
+    return known
+
+
+_ASSIGNED = re.compile(
+    r"^(revision|down_revision)\b[^=\n]*=\s*(\([^)]*\)|\[[^]]*\]|.+)$", re.MULTILINE
+)
+
+
+def heads(known: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the revisions that no other one follows."""
+    followed = {before for one in known.values() for before in one}
+    return sorted(set(known) - followed)
+
+
 def head() -> str:
-    """The newest revision that this version knows: the one no other comes after."""
-    names = [p.stem.partition("_")[0] for p in (migrations_folder() / "versions").glob("*.py")]
-    return max(names)
+    """Return the newest revision that this version knows.
+
+    Raises:
+        ServerFault: there is not exactly one.
+    """
+    newest = heads(revisions())
+    if len(newest) != 1:
+        raise ServerFault(
+            f"the migrations end in {len(newest)} revisions ({', '.join(newest) or 'none'}) in "
+            f"place of one, so this copy of pbmserv is incomplete or was changed; install it again"
+        )
+    return newest[0]
+
+
+def is_known(revision: str) -> bool:
+    """Tell whether this version has a revision; one that it does not have is a newer version's."""
+    return revision in revisions()
 
 
 def current(connection: Connection) -> str | None:
-    """The revision that the database is at; ``None`` for an empty one."""
+    """Return the revision of the database; ``None`` for an empty one."""
     if not inspect(connection).has_table("alembic_version"):
         return None
-    found: str | None = connection.execute(
-        text("SELECT version_num FROM alembic_version")
-    ).scalar_one_or_none()
-    return found
+    rows = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
+    return ", ".join(sorted(rows)) or None
 
 
 def prepare(database: Database, stores: Stores = ALL) -> None:
-    """Upgrade when needed. Cheap when nothing is to do: Alembic is not even imported.
+    """Upgrade if the database is older. Does not import Alembic otherwise.
 
     Raises:
         ServerFault: the database is newer than this version.
     """
     with database.reading.connect() as connection:
-        found = current(connection)
-    if found == head():
+        revision = current(connection)
+    if revision == head():
         return
-    if found is not None and found > head():
-        raise ServerFault(_newer(found))
+    if revision is not None and not is_known(revision):
+        raise ServerFault(_newer(revision))
     upgrade(database, stores)
 
 
 def require(database: Database) -> None:
-    """Refuse a database that is not at this version's revision, older or newer.
+    """Refuse a database that is not at this version's revision.
 
     Raises:
         ServerFault: says what to do.
     """
     with database.reading.connect() as connection:
-        found = current(connection)
-    if found is None or found < head():
+        revision = current(connection)
+    newest = head()
+    if revision is None or (revision != newest and is_known(revision)):
         raise ServerFault(
-            f"the database is at revision {found or 'none'}, and this version needs {head()}; "
+            f"the database is at revision {revision or 'none'}, and this version needs {newest}; "
             "stop the server, keep a copy (pbmserv db backup FILE), then run: pbmserv db upgrade"
         )
-    if found > head():
-        raise ServerFault(_newer(found))
+    if revision != newest:
+        raise ServerFault(_newer(revision))
 
 
-def _newer(found: str) -> str:
+def _newer(revision: str) -> str:
     return (
-        f"the database is at revision {found}, but this version knows only {head()}; "
-        "install the newer version again"
+        f"the database is at revision {revision}, but this version knows only those up to "
+        f"{head()}; install the newer version again"
     )
 
 
@@ -117,15 +181,27 @@ def check(database: Database, stores: Stores = ALL) -> list[str]:
 
     from pbmserv.store.tables.columns import metadata
 
-    def belongs(found: Any, _name: str | None, kind: str, reflected: bool, _other: Any) -> bool:
-        return kind != "table" or reflected or found.info.get("store", "game") in stores
-
     require(database)
     with database.reading.connect() as connection:
-        options = {"compare_type": True, "include_object": belongs}
+        options = {"compare_type": True, "include_object": belongs_to(stores)}
         context = MigrationContext.configure(connection, opts=options)
         differences: list[Any] = compare_metadata(context, metadata)
     return [f"schema differs from the models: {difference!r}" for difference in differences]
+
+
+def stores_at(url: str) -> list[tuple[str, Stores]]:
+    """Return a server's databases, each with its stores: two SQLite files, or one PostgreSQL."""
+    mail = mail_url(url)
+    return [(url, ALL)] if mail == url else [(url, ("game",)), (mail, ("mail",))]
+
+
+def belongs_to(stores: Stores) -> Callable[..., bool]:
+    """Return Alembic's filter of objects: only tables of *stores*, and all that a database has."""
+
+    def belongs(item: Any, _name: str | None, kind: str, reflected: bool, _other: Any) -> bool:
+        return kind != "table" or reflected or item.info.get("store", "game") in stores
+
+    return belongs
 
 
 def _config(connection: Connection, stores: Stores) -> Any:

@@ -108,9 +108,9 @@ def _known(revision: str | None) -> str:
     """
     if revision is None:
         raise OperatorError("the copy is of another program's database: it has no revision")
-    if revision > schema.head():
+    if not schema.is_known(revision):
         raise OperatorError(
-            f"the copy is at revision {revision}, but this version knows only {schema.head()}; "
-            "install the newer version"
+            f"the copy is at revision {revision}, but this version knows only those up to "
+            f"{schema.head()}; install the newer version"
         )
     return revision

@@ -37,7 +37,7 @@ MAGIC = b"PGDMP"
 ENDING_S, LOOK_S = 2.0, 0.05
 """How long a connection that was closed may still be listed, and between two looks."""
 
-_REVISION = re.compile(r"^COPY \S*alembic_version\b.*\n(\w+)$", re.MULTILINE)
+_REVISION = re.compile(r"^COPY \S*alembic_version\b.*\n(\S+)$", re.MULTILINE)
 _LONGEST_REASON = 300
 _USERS = text(
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"

@@ -208,7 +208,7 @@ def _bring_back(whole: Path, mail: Path, game: Database, place: Place) -> None:
         try:
             found = revision(mail) if mail.exists() else None
             is_there = found is not None
-            if found is not None and found > schema.head() and place is over:
+            if found is not None and not schema.is_known(found) and place is over:
                 shutil.copy2(mail, mail.with_name(f"{mail.name}.{found}"))
                 is_there = False
         except OperatorError:

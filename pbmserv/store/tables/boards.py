@@ -249,6 +249,17 @@ daily_boxes = Table(
 )
 """The box of each UTC day (days since 1970): the option words of its boards, secret."""
 
+hot_seats = Table(
+    "hot_seats",
+    metadata,
+    Column("key", String(32), primary_key=True),
+    Column("box", PackedJson, nullable=False),
+    Column("changed_at", Instant, nullable=False, index=True),
+)
+"""Boxes that one person fills by hand for another one at the same device, and the moves on them.
+They belong to no player, and end some days after the last change. `key`: a random word, which is in
+the page's address; `box`: see `service.solo.hot_seat.HotSeat`."""
+
 daily_boards = Table(
     "daily_boards",
     metadata,

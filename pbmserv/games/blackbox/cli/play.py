@@ -74,6 +74,10 @@ def play(
     no_clue: Annotated[
         bool, typer.Option("--no-clue", help="A wrong guess shows nothing.")
     ] = False,
+    hide: Annotated[
+        bool,
+        typer.Option("--hide", help="You hide the atoms by hand, and somebody else plays."),
+    ] = False,
     as_game: AsGame = False,
     as_file: AsFile = False,
 ) -> None:
@@ -83,6 +87,8 @@ def play(
     Example: pbmserv blackbox play 8x8/3-6 --scoring timed
     """
     with politely("play"):
+        if hide and (as_game or as_file or Path(what).is_file() or re.search("[:#]", what)):
+            raise Unusable("--hide needs a kind of box, such as 8x8/4, not a box or a game.")
         from pbmserv.games.blackbox.practice import USUAL_GUESSES, Scoring, begin
 
         def rules(game: GameId) -> Practice:
@@ -96,7 +102,7 @@ def play(
 
         from pbmserv.games.blackbox.cli.terminal.application import Terminal
 
-        Terminal(start, _fresh).run()
+        Terminal(start, _fresh, by_hand=hide).run()
 
 
 def _start(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -30,10 +30,11 @@ from pbmserv.games.blackbox.cli.terminal.board import (
     held_cells,
     port_at,
 )
+from pbmserv.games.blackbox.cli.terminal.hiding import Hiding
 from pbmserv.games.blackbox.cli.terminal.panels import Keys, Question, facts, pointed_out, test_ray
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import trace, way
-from pbmserv.games.blackbox.practice import PLAYER, Practice
+from pbmserv.games.blackbox.practice import PLAYER, Practice, Scoring
 from pbmserv.letters.scene import note_sentences, page
 
 USUAL_FILE = "blackbox.txt"
@@ -56,7 +57,14 @@ class Start:
 
 
 class Terminal(App[None]):
-    """One box after the other, until the player has enough."""
+    """One box after the other, until the player quits.
+
+    Args:
+        start: the first game; with *by_hand* it only says which kind of game to play.
+        fresh: makes another game of the same kind.
+        clock: tells seconds from anywhere.
+        by_hand: one person hides the atoms of each box, and another one plays it.
+    """
 
     TITLE = "Blackbox"
     ENABLE_COMMAND_PALETTE = False
@@ -76,7 +84,10 @@ class Terminal(App[None]):
         Binding("t", "hint", show=False),
         Binding("u,ctrl+z,ctrl+underscore", "change('undo')", show=False),
         Binding("r,ctrl+r,ctrl+y", "change('redo')", show=False),
-        Binding("R", "change('restart')", show=False),
+        Binding("R", "restart", show=False),
+        Binding("comma", "step(-1)", show=False),
+        Binding("full_stop", "step(1)", show=False),
+        Binding("end,escape", "present", show=False),
         Binding("n,ctrl+n", "new", show=False),
         Binding("v", "solve", show=False),
         Binding("s,ctrl+s", "save", show=False),
@@ -92,8 +103,9 @@ class Terminal(App[None]):
         start: Start,
         fresh: Callable[[Practice], Practice],
         clock: Callable[[], float] = time.monotonic,
+        *,
+        by_hand: bool = False,
     ) -> None:
-        """*fresh* makes another game of the same kind; *clock* tells seconds from anywhere."""
         super().__init__()
         self.practice = start.practice
         self._file = start.file
@@ -104,6 +116,9 @@ class Terminal(App[None]):
         self._kept: Practice | None = start.practice
         self._asked = ""
         self._locks = True
+        self._by_hand = by_hand
+        self._has_begun = not by_hand
+        self._step: int | None = None
         self._pointing = Pointing()
         self._told: list[tuple[str, ...]] = []
         # Kept, not looked for: a question above the board must not hide them from the timer.
@@ -133,6 +148,8 @@ class Terminal(App[None]):
         self.set_interval(1, self._tell_facts)
         self._say("Where are the atoms? Fire rays from the ports around the box.")
         self._draw()
+        if self._by_hand:
+            self.push_screen(Hiding(self.practice), self._shut)
 
     def on_board_chosen(self, chosen: Board.Chosen) -> None:
         """A click."""
@@ -144,6 +161,56 @@ class Terminal(App[None]):
         cell = cell_at(box.board, dragged.square)
         if cell is not None and (cell in held_cells(box)) != self._locks:
             self._play(f"{'lock' if self._locks else 'unlock'} {box.board.name(cell)}")
+
+    def action_step(self, by: int) -> None:
+        """Look at the game as it was one move earlier, or later."""
+        done = self.practice.done
+        step = min(max((done if self._step is None else self._step) + by, 0), done)
+        if step == done:
+            self.action_present()
+            return
+        self._step, self._pointing = step, Pointing()
+        shown = self._shown
+        text = f": {shown.chain[step - 1].text}" if step else ""
+        self._told = [(f"Move {step} of {done}{text}", *self._sentences(shown.notes))]
+        self._draw()
+
+    def action_present(self) -> None:
+        """Show the game as it is."""
+        if self._step is None:
+            return
+        self._step, self._told = None, []
+        self._say("This is your game as it is now.")
+        self._draw()
+
+    def _only_looks(self) -> bool:
+        """Whether an earlier move is shown, where nothing can be played; says so."""
+        if self._step is None:
+            return False
+        self._say("Earlier moves are only to look at. Press End to go on.")
+        self._draw()
+        return True
+
+    @property
+    def _shown(self) -> Practice:
+        """The game as the screen shows it: as it is, or as it was."""
+        return self.practice if self._step is None else replace(self.practice, done=self._step)
+
+    def action_restart(self) -> None:
+        """Begin again on the same box, once it is asked for twice if that loses anything."""
+        practice, scored = self.practice, self.practice.scoring is not Scoring.PRACTICE
+        if self._only_looks():
+            return
+        if practice.state == practice.start:
+            self._say("This box is at its beginning.")
+            self._draw()
+            return
+        warning = "This try is over then." if scored else "Then u brings your moves back."
+        if practice.over or self._sure("R", f"Press R again to begin this box again. {warning}"):
+            self._change(practice.restart)
+            if scored:
+                self._before, self._since = 0, self._clock()
+                self._draw()
 
     def action_type(self) -> None:
         """A move in words."""
@@ -159,6 +226,8 @@ class Terminal(App[None]):
 
     def action_check(self) -> None:
         """Compare markers and marks."""
+        if self._only_looks():
+            return
         notes = check_markers(self.practice.view)
         self._pointing = pointed_out(self.practice.options.board, notes)
         self._say(*self._sentences(notes))
@@ -166,6 +235,8 @@ class Terminal(App[None]):
 
     def action_hint(self) -> None:
         """What the coach would say; keys and clock go on while it thinks."""
+        if self._only_looks():
+            return
         self._change(self.practice.hint)
         if self.practice.asks_for_hint:
             self._say("The coach thinks …")
@@ -195,6 +266,9 @@ class Terminal(App[None]):
     def action_new(self) -> None:
         """Another box of the same kind."""
         if self._nothing_lost() or self._sure("n", "Press n again to leave this box for another."):
+            if self._by_hand:
+                self.push_screen(Hiding(self.practice), self._shut)
+                return
             self._begin(Start(self._fresh(self.practice)))
             self._say("A new box.")
             self._draw()
@@ -206,6 +280,8 @@ class Terminal(App[None]):
 
     def action_save(self) -> None:
         """Ask where to, and write it."""
+        if self._keeps_secret():
+            return
         self.push_screen(Question("Save this game as", self._file), self._save)
 
     def action_open(self) -> None:
@@ -214,12 +290,23 @@ class Terminal(App[None]):
 
     def action_identify(self) -> None:
         """Show the game ID."""
+        if self._keeps_secret():
+            return
         self._say(f"This box: {self.practice.game.text}")
         self._draw()
 
+    def _keeps_secret(self) -> bool:
+        """Whether the game ID must not be told, since somebody here has hidden the atoms; says
+        so."""
+        if not self._by_hand or self.practice.over:
+            return False
+        self._say("The ID and the file of a box tell its atoms. You get them at the end.")
+        self._draw()
+        return True
+
     def action_copy(self) -> None:
         """Put the board on the clipboard."""
-        self.copy_to_clipboard(grid(list(self.practice.view.boxes)) + "\n")
+        self.copy_to_clipboard(grid(list(self._shown.view.boxes)) + "\n")
         self._say("Copied the board as text, if this terminal has a clipboard.")
         self._draw()
 
@@ -228,6 +315,8 @@ class Terminal(App[None]):
         self.push_screen(Keys())
 
     def _choose(self, square: Square, *, second: bool) -> None:
+        if self._only_looks():
+            return
         box = self.practice.view.boxes[0]
         port, cell = port_at(box.board, square), cell_at(box.board, square)
         if port is not None and box.marks[port]:
@@ -270,6 +359,8 @@ class Terminal(App[None]):
 
     def _change(self, change: Callable[[], Practice]) -> None:
         """Go on to what a change makes of the game, or say why it cannot."""
+        if self._only_looks():
+            return
         seconds, length = self.seconds, self.practice.done
         try:
             after = change()
@@ -281,8 +372,16 @@ class Terminal(App[None]):
         self.practice = after
         notes = after.notes if after.done > length else ()
         self._pointing = pointed_out(after.options.board, notes)
-        self._say(*self._sentences(notes))
+        self._say(*self._sentences(notes), *self._too_many())
         self._draw()
+
+    def _too_many(self) -> Iterable[str]:
+        """Say that there are more markers than a guess may have."""
+        box, most = self.practice.state.boxes[PLAYER], self.practice.options.most
+        extra = len(box.markers) - most
+        if extra > 0 and not self.practice.over:
+            s = "" if extra == 1 else "s"
+            yield f"You have {extra} marker{s} too many for a guess."
 
     def _sentences(self, notes: Iterable[Note]) -> list[str]:
         return note_sentences(GAME, notes, ["you"], PLAYER)
@@ -291,7 +390,19 @@ class Terminal(App[None]):
         self.practice, self._file = start.practice, start.file
         self._kept = start.practice
         self._before, self._since = start.seconds, self._clock()
-        self._pointing = Pointing()
+        self._pointing, self._step = Pointing(), None
+
+    def _shut(self, practice: Practice | None) -> None:
+        """Begin the game on a box that somebody has hidden the atoms in."""
+        if practice is None:
+            if not self._has_begun:
+                self.exit()
+            return
+        self._has_begun = True
+        self._told = []
+        self._begin(Start(practice))
+        self._say("The box is shut: now it is the other one's turn. Where are the atoms?")
+        self._draw()
 
     def _save(self, name: str | None) -> None:
         if name:
@@ -333,9 +444,9 @@ class Terminal(App[None]):
             self._told = [lines, *self._told[:8]]
 
     def _draw(self) -> None:
-        self._board.show(self.practice.view.boxes[0], self._pointing)
+        self._board.show(self._shown.view.boxes[0], self._pointing)
         self._news.update("\n".join(line for lines in self._told for line in lines))
         self._tell_facts()
 
     def _tell_facts(self) -> None:
-        self._facts.update(facts(self.practice, self.seconds))
+        self._facts.update(facts(self._shown, self.seconds))

@@ -16,6 +16,7 @@ from pbmserv.games.blackbox.cli.terminal.board import Pointing
 from pbmserv.games.blackbox.geometry import HIT, Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES
 from pbmserv.games.blackbox.practice import Practice, Scoring
+from pbmserv.games.blackbox.racing import PER_WRONG, TIMED_FAULT
 from pbmserv.games.blackbox.views import BoxView
 
 
@@ -31,8 +32,18 @@ def facts(practice: Practice, seconds: int) -> str:
         f"Time     {seconds // 60}:{seconds % 60:02}",
     ]
     if practice.scoring is not Scoring.PRACTICE:
-        lines.append(f"Score    {practice.score(seconds).total} ({practice.scoring})")
+        again = f", try {practice.tries}" if practice.tries > 1 else ""
+        lines.append(f"Score    {practice.score(seconds).total} ({practice.scoring}{again})")
+        if not practice.over:
+            lines.append(f"Wrong    {_price(practice.scoring)}")
     return "\n".join(lines)
+
+
+def _price(scoring: Scoring) -> str:
+    """What a wrong guess costs."""
+    if scoring is Scoring.TIMED:
+        return f"each marker costs {TIMED_FAULT}"
+    return f"each atom costs {PER_WRONG}"
 
 
 def test_ray(box: BoxView, port: int, found: int) -> str:
@@ -84,6 +95,7 @@ g               guess: are the markers right?
 c  t            check: which results do your markers explain? A tip (hint)
 u  r            undo, redo (also Ctrl+Z or Ctrl+_, and Ctrl+R)
 R  n            begin again on this box; a new box (also Ctrl+N)
+,  .            look at your moves one by one, back and on; End for now
 v               give up and see where the atoms are
 s  o            save this game in a file; open one
 i  y            show the ID of this box; copy the board as text

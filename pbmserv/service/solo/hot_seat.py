@@ -1,0 +1,328 @@
+"""Manual setup: one person hides the atoms by hand, and another one plays at the same device.
+
+The box is a row that the server alone reads, under a random key in the page's address. The page of
+that address shows the open box until it is shut, and from then on what the player may know, to
+everybody. So neither the address nor the browser's history nor an older page can tell the atoms.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, cast
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.engine.position import Position, opening
+from pbmserv.engine.protocol import ManualSetup, RacingGame, races
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.registry import Registry
+from pbmserv.engine.types import Seat
+from pbmserv.errors import MoveError, OptionError, PlayerError, Refusal, Refused
+from pbmserv.letters.scene import BoardScene, foreseen, why
+from pbmserv.service.boards.board_page import tool_of
+from pbmserv.service.core.context import Services
+from pbmserv.service.core.results import NOTHING, Done
+from pbmserv.service.solo.daily_pages import solo_scene, tapped_position
+from pbmserv.store import hot_seats
+from pbmserv.store.core.database import Database
+
+FORM = "hot_seat"
+"""The name of the form that changes a box."""
+KEPT = timedelta(days=7)
+"""How long a box is kept after its last change."""
+MOST_BOXES = 5_000
+MOST_MOVES = 200
+LONGEST_TAP = 200
+MOST_WORDS, LONGEST_WORD = 5, 40
+"""Options of a box, and characters of each."""
+_PLAYER = Seat(0)
+
+
+@dataclass(frozen=True, slots=True)
+class HotSeat:
+    """A box that is filled by hand, as its row has it.
+
+    Attributes:
+        game: the game's key.
+        rules: the version of its rules.
+        words: option words of the board; with the box in them once it is shut.
+        spots: the hidden spots while it is filled.
+        is_shut: whether it is played on.
+        moves: the player's moves, canonical.
+        turn: how often it was changed; a form of an older page changes nothing.
+        tap: the spot that was tapped last.
+    """
+
+    game: str
+    rules: int
+    words: tuple[str, ...]
+    spots: tuple[str, ...] = ()
+    is_shut: bool = False
+    moves: tuple[str, ...] = ()
+    turn: int = 0
+    tap: str = ""
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> HotSeat:
+        """Read what a row has."""
+        lists = {name: tuple(row[name]) for name in ("words", "spots", "moves")}
+        return cls(**{**row, **lists})
+
+
+@dataclass(frozen=True, slots=True)
+class HideLook:
+    """A request for the page of a box.
+
+    Attributes:
+        tool: what taps do: see `tool_of`.
+        take: the tool that was chosen now; "" for none.
+        check: the player wants to know which results the markers explain.
+        step: after how many moves to show the box; ``None`` = as it is now.
+    """
+
+    tool: str = ""
+    take: str = ""
+    check: bool = False
+    step: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HotSeatPage:
+    """A box as its page shows it.
+
+    Attributes:
+        key: of the row, which is the last part of the page's address.
+        scene: the box as the player sees it; ``None`` while it is filled.
+        view: what may be seen: of the open box while it is filled.
+        is_shut: whether it is played on.
+        turn: see `HotSeat`.
+        count: how many spots are hidden; 0 once it is shut.
+        trouble: why a tap does not do; "" where it does.
+        tap: where somebody has just tapped; ``tool`` for a new tool, ``all`` for a check.
+        tool: see `tool_of`.
+        step: after how many moves the box is shown; ``None`` = after all.
+        steps: how many moves there are.
+    """
+
+    key: str
+    game: str
+    title: str
+    scene: BoardScene | None
+    view: Any
+    is_shut: bool
+    turn: int
+    count: int = 0
+    trouble: str = ""
+    tap: str = ""
+    tool: str = ""
+    step: int | None = None
+    steps: int = 0
+
+    draft: ClassVar[str] = ""
+    at_once: ClassVar[bool] = True
+    """A tap is a move: nothing is put together first."""
+
+    @property
+    def now(self) -> Any:
+        """The view."""
+        return self.view
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the box can be played on from here."""
+        return self.scene is not None and self.scene.outcome is None and self.step is None
+
+
+class HotSeats:
+    """Answers for the pages of these boxes; play makes the changes.
+
+    Args:
+        ask: has a form carried out, by its name and values.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        database: Database,
+        clock: Clock,
+        ask: Callable[[str, dict[str, Any]], Awaitable[Any]],
+    ) -> None:
+        self._services = services
+        self._database = database
+        self._clock = clock
+        self._ask = ask
+
+    @property
+    def game(self) -> str:
+        """The key of the first game that can be set up by hand; "" for none."""
+        return next((game.info.key for game in self._services.registry if _can_hide(game)), "")
+
+    async def begin(self, words: Sequence[str]) -> str | Refusal:
+        """Begin to fill a box with these options; its key, or why there is none.
+
+        Raises:
+            TooMany: too many have begun one; nothing was done.
+        """
+        try:
+            box = begun(self._services.registry, self.game, words)
+        except OptionError as error:
+            return error.refusal
+        self._services.traffic.hides()
+        key = secrets.token_urlsafe(16)
+        values = {"key": key, "box": asdict(box)}
+        return key if await self._ask(FORM, values) else Refusal("hides-full")
+
+    async def page(self, key: str, look: HideLook) -> HotSeatPage | None:
+        """Return the page of a box; ``None``: there is none (any more)."""
+        return await asyncio.to_thread(self._page, key, look)
+
+    async def refusal(self, key: str, tap: str, *, shuts: bool) -> str | None:
+        """Return why a tap does not do, or why the box cannot be shut (*shuts*); "" if it can.
+
+        ``None`` if there is no such box.
+
+        Raises:
+            TooMany: somebody taps too often.
+        """
+        box = await asyncio.to_thread(self._load, key)
+        if box is None:
+            return None
+        self._services.traffic.taps(key)
+        return await asyncio.to_thread(self._refusal, box, tap, shuts)
+
+    def _refusal(self, box: HotSeat, tap: str, shuts: bool) -> str:
+        try:
+            changed(self._services.registry, box, tap, shuts=shuts)
+        except PlayerError as error:
+            return why(error.refusal, on_page=True)
+        return ""
+
+    async def press(self, key: str, turn: int, tap: str, *, shuts: bool) -> None:
+        """Have a tap carried out, or the box shut (*shuts*).
+
+        A form of an older page changes nothing.
+        """
+        await self._ask(FORM, {"key": key, "turn": turn, "tap": tap, "shuts": shuts})
+
+    def _load(self, key: str) -> HotSeat | None:
+        with self._database.reading.connect() as connection:
+            row = hot_seats.load(connection, key)
+        return None if row is None else HotSeat.of_row(row)
+
+    def _page(self, key: str, look: HideLook) -> HotSeatPage | None:
+        box = self._load(key)
+        if box is None:
+            return None
+        game = _game_of(self._services.registry, box)
+        page = HotSeatPage(
+            key, box.game, game.info.title, None, None, box.is_shut, box.turn, tap=box.tap
+        )
+        if not box.is_shut:
+            view = _manual(game).laid_view(game.options(box.words, 1), box.spots)
+            return replace(page, view=view, count=len(box.spots))
+        position = position_of(game, box)
+        steps = position.number
+        step = look.step if look.step is not None and look.step < steps else None
+        scene = solo_scene(position if step is None else position.at(step))
+        tap, trouble = "tool" if look.take else box.tap, ""
+        if look.check and step is None and scene.outcome is None:
+            tap = "all"
+            try:
+                scene = foreseen("check", {}, scene)
+            except MoveError as error:
+                trouble = why(error.refusal, on_page=True)
+        page = replace(page, scene=scene, view=scene.view, step=step, steps=steps, tap=tap)
+        return replace(page, tool=tool_of(look.tool, look.take), trouble=trouble)
+
+
+class HotSeatForms:
+    """Changes to these boxes, as jobs of play."""
+
+    def __init__(self, services: Services) -> None:
+        self._registry = services.registry
+
+    def carry_out(
+        self, values: Mapping[str, Any], now: datetime, connection: Connection
+    ) -> tuple[Done, bool]:
+        """Store a new box, or change one; whether that was done."""
+        key = values["key"]
+        if "box" in values:
+            hot_seats.forget(connection, now - KEPT)
+            if hot_seats.count(connection) >= MOST_BOXES:
+                return NOTHING, False
+            hot_seats.add(connection, key, values["box"], now)
+            return NOTHING, True
+        row = hot_seats.lock(connection, key)
+        if row is None or row["turn"] != values["turn"]:  # a form that was sent twice
+            return NOTHING, False
+        try:
+            box = changed(self._registry, HotSeat.of_row(row), values["tap"], shuts=values["shuts"])
+        except PlayerError:
+            return NOTHING, False
+        hot_seats.change(connection, key, asdict(box), now)
+        return NOTHING, True
+
+
+def begun(registry: Registry, key: str, words: Sequence[str]) -> HotSeat:
+    """Return an empty box with these options.
+
+    Raises:
+        OptionError: one of them is none, or the game has no such box.
+    """
+    game = registry.newest(key)
+    given = [word[:LONGEST_WORD] for word in words[:MOST_WORDS]]
+    options = game.options(("-race", *given), 1)
+    return HotSeat(key, game.info.rules_version, game.describe(options))
+
+
+def changed(registry: Registry, box: HotSeat, tap: str, *, shuts: bool) -> HotSeat:
+    """Return the box after a tap, or shut.
+
+    Raises:
+        PlayerError: it cannot be shut like that, or the tap is no legal move.
+    """
+    game, next_turn = _game_of(registry, box), box.turn + 1
+    tap = tap[:LONGEST_TAP]
+    if not box.is_shut:
+        options = game.options(box.words, 1)
+        if not shuts:
+            spots = _manual(game).laid(options, box.spots, tap)
+            return replace(box, spots=spots, turn=next_turn, tap=tap)
+        words = game.describe(_manual(game).laid_options(options, box.spots))
+        return replace(box, words=words, spots=(), is_shut=True, turn=next_turn, tap="")
+    position = position_of(game, box)
+    if shuts or position.outcome is not None:
+        return box
+    after = tapped_position(game, position, tap)
+    if position.number >= MOST_MOVES and after.outcome is None:
+        raise Refused("hide-long", most=MOST_MOVES)
+    assert after.ply is not None
+    return replace(box, moves=(*box.moves, after.ply.text), turn=next_turn, tap=tap)
+
+
+def position_of(game: RacingGame, box: HotSeat) -> Position:
+    """Return the position after all moves on a box that is shut."""
+    position = opening(game, GameRecord(box.game, box.rules, 1, box.words, b""))
+    for text in box.moves:
+        view = game.view(position.state, _PLAYER)
+        position = position.move(_PLAYER, game.parse(view, text))
+    return position
+
+
+def _can_hide(game: object) -> bool:
+    return races(game) and isinstance(game, ManualSetup)
+
+
+def _game_of(registry: Registry, box: HotSeat) -> RacingGame:
+    game = registry.version(box.game, box.rules)
+    assert races(game)
+    return game
+
+
+def _manual(game: RacingGame) -> ManualSetup:
+    return cast("ManualSetup", game)

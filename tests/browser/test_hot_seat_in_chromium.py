@@ -1,0 +1,105 @@
+"""Two people at one browser: what the second one can find of what the first one has hidden."""
+
+from __future__ import annotations
+
+import pytest
+from chromium import enter, follow, looked_at, opened, reach, tap
+from playwright.sync_api import Browser, Page
+from running import Running
+
+CELLS = ("B3", "D3", "F6", "G7")
+
+
+def hidden(screen: Page) -> None:
+    """Hide four atoms and shut the box."""
+    follow(screen.get_by_role("button", name="Open the box"))
+    tap(screen, *CELLS)
+    follow(screen.get_by_role("button", name="Hide!"))
+
+
+def tells(screen: Page) -> list[str]:
+    """What a page tells of the atoms: buttons that took them out, fields that were filled."""
+    return [
+        one
+        for one in ("your atom", ": atom", "atoms hidden", *(f'value="{cell}"' for cell in CELLS))
+        if one in screen.content() or one in screen.url
+    ]
+
+
+@pytest.mark.parametrize("scripts", [False, True])
+def test_neither_history_nor_address_nor_source_tells_the_atoms(
+    chromium: Browser, server: Running, scripts: bool
+) -> None:
+    screen = opened(chromium, server, "/", 390, "light", scripts=scripts)
+    asked: list[str] = []
+    screen.on("request", lambda one: asked.extend([one.url, str(one.headers.get("referer", ""))]))
+    follow(screen.get_by_role("link", name="Hide a box for the other one"))
+    hidden(screen)
+    address = screen.url
+    assert tells(screen) == []
+    seen = []
+    for _ in range(8):  # as far back as it goes
+        if screen.go_back() is None and screen.url == "about:blank":
+            break
+        seen.append(screen.url)
+        assert tells(screen) == [], seen
+    assert any(url.endswith("/hide") for url in seen)
+    for _ in seen:
+        screen.go_forward()
+        assert tells(screen) == []
+    screen.goto(address)
+    screen.reload()
+    assert tells(screen) == []
+    assert not [url for url in asked for cell in CELLS if cell in url]
+    # The player's moves are not in the history either: no ray is taken back.
+    tap(screen, "A", "+B3")
+    screen.go_back()
+    screen.goto(address)
+    assert "marker on B3" in screen.inner_text("main")
+    screen.context.close()
+
+
+def test_the_page_with_the_atoms_is_empty_once_it_is_left(
+    chromium: Browser, server: Running
+) -> None:
+    """A browser that keeps pages in memory shows them as they were when they were left."""
+    screen = opened(chromium, server, "/hide", 390, "light", scripts=True)
+    follow(screen.get_by_role("button", name="Open the box"))
+    tap(screen, *CELLS)
+    assert "your atom" in screen.content()
+    screen.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', {persisted: true}))")
+    assert screen.inner_text("main") == ""
+    assert tells(screen) == []
+    with screen.expect_navigation():
+        screen.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+    assert screen.get_by_label("your atom").count() == len(CELLS)  # nobody has shut it yet
+    screen.context.close()
+
+
+def test_both_play_by_thumb_and_by_keys(chromium: Browser, server: Running) -> None:
+    screen = opened(chromium, server, "/hide", 390, "light")
+    looked_at(chromium, screen, 390, "light")
+    follow(screen.get_by_role("button", name="Open the box"))
+    looked_at(chromium, screen, 320, "dark")
+    for cell in CELLS:
+        reach(screen, f"{cell}: empty")
+        enter(screen)
+    looked_at(chromium, screen, 390, "dark")
+    reach(screen, "Hide!")
+    enter(screen)
+    looked_at(chromium, screen, 320, "light")
+    reach(screen, "Seal cells")
+    enter(screen)
+    reach(screen, "A1: empty, seal", "Shift+Tab")
+    enter(screen)
+    assert screen.get_by_label("A1: sealed by you, open").count() == 1
+    reach(screen, "Port A: not used, fire", "Shift+Tab")
+    enter(screen)
+    looked_at(chromium, screen, 1280, "dark")
+    assert "You fired port A" in screen.inner_text("main")
+    reach(screen, "Mark cells")
+    enter(screen)
+    tap(screen, *(f"+{cell}" for cell in CELLS), "?")
+    assert "You have found them" in screen.inner_text("h1")
+    looked_at(chromium, screen, 390, "dark")
+    screen.context.close()

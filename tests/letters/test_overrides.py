@@ -1,0 +1,172 @@
+"""Templates of an operator: which ones are used, and what is said about the others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import forking
+import pytest
+
+from pbmserv.errors import OperatorError
+from pbmserv.letters import overrides
+
+pytestmark = pytest.mark.slow
+
+LETTER = "letters/address-asked.j2"
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    file.chmod(0o644)
+    return file
+
+
+def fault(folder: Path, name: str, text: str) -> str:
+    """Return what is said about the only template in a folder; "" if it is used."""
+    file = write(folder, name, text)
+    checked = overrides.check(folder)
+    file.unlink()
+    assert set(checked.usable) == (set() if checked.faults else {name})
+    return "".join(map(str, checked.faults))
+
+
+def test_every_shipped_template_can_be_copied_and_changed(tmp_path: Path) -> None:
+    names = overrides.shipped_names()
+    assert len(names) > 300
+    for name in names:
+        text = overrides.shipped_text(name)
+        changed = f"{{# Ours. #}}\n{text}" if name.endswith(".j2") else f"{text}\n"
+        write(tmp_path, name, changed)
+    checked = overrides.check(tmp_path)
+    assert checked.faults == ()
+    assert sorted(checked.usable) == sorted(names)
+
+
+def test_a_broken_template_is_reported_with_its_line(tmp_path: Path) -> None:
+    text = overrides.shipped_text(LETTER)
+    lines = text.count("\n")
+    for broken, line, why in (
+        (f"{text}\n{{% if %}}", lines + 2, "Expected an expression"),
+        (f"{text}\n\n{{{{ house|upside_down }}}}", lines + 3, "No filter named 'upside_down'"),
+        (f"{text}\n{{{{ hose }}}}", lines + 2, "no template gets a value called hose"),
+        (f'{text}\n{{% include "letters/pieces/x.j2" %}}', lines + 2, "no template of this"),
+        (text.replace("{% endblock %}", "", 1), lines, "Unexpected end of template"),
+    ):
+        said = fault(tmp_path, LETTER, broken)
+        assert said.startswith(f"{tmp_path / LETTER}, line {line}: {why}"), said
+        assert said.endswith("; the shipped template is used")
+        assert said.count("\n") == 0
+
+
+def test_a_template_that_lacks_what_others_need_is_not_used(tmp_path: Path) -> None:
+    for name, text, why in (
+        (LETTER, "Hello!", "it lacks the block headline, html, subject, text"),
+        ("web/problems.j2", "{% block fault %}Oh.{% endblock %}", "it lacks the block away, "),
+        ("palette.j2", "{# no colours #}", "it lacks the macro or value "),
+    ):
+        assert why in fault(tmp_path, name, text), name
+
+
+def test_a_template_that_includes_itself_is_not_used(tmp_path: Path) -> None:
+    name = "letters/pieces/undone.j2"
+    text = overrides.shipped_text(name)
+    said = fault(tmp_path, name, f'{text}{{% include "{name}" %}}\n')
+    assert said.endswith("it includes itself; the shipped template is used")
+
+
+def test_an_unknown_name_is_reported_with_the_one_that_was_meant(tmp_path: Path) -> None:
+    said = fault(tmp_path, "letters/adress-asked.j2", "Hello!")
+    assert f"did you mean {LETTER}?" in said
+    for name in ("letters/.address-asked.j2.swp", "..data/letters/address-asked.j2"):
+        write(tmp_path, name, "{% if %}")
+    assert overrides.check(tmp_path) == overrides.Checked()
+
+
+def test_files_that_cannot_be_trusted_or_read_are_not_used(tmp_path: Path) -> None:
+    file = write(tmp_path, LETTER, overrides.shipped_text(LETTER))
+    file.chmod(0o666)
+    (open_to_all,) = overrides.check(tmp_path).faults
+    assert "everybody on this machine can write to it" in str(open_to_all)
+    file.chmod(0o644)
+    file.write_bytes(b"{# fine #}\n{# \xff #}\n")
+    (not_text,) = overrides.check(tmp_path).faults
+    assert (not_text.line, not_text.why) == (2, "it is not UTF-8; save it as UTF-8")
+    with pytest.raises(OperatorError, match="name a folder that the server can read"):
+        overrides.check(tmp_path / "none")
+
+
+RENDER = """
+import sys
+from pathlib import Path
+from pbmserv.letters import overrides
+from pbmserv.letters.environment import environment, keep_compiled
+overrides.use(Path(sys.argv[1]))
+keep_compiled(Path(sys.argv[2]))
+words = {"userid": "<b>eve</b>", "new": ["a@b.example"], "dropped": []}
+for form in ("txt", "html"):
+    template = environment().get_template(f"letters/address-asked.{form}.j2")
+    block = template.blocks["text" if form == "txt" else "html"]
+    print("".join(block(template.new_context({"words": words, "house": "us@g.example"}))))
+"""
+
+
+def rendered(folder: Path, cache: Path) -> str:
+    """Render a letter in a process that has loaded no template before."""
+    done = subprocess.run(
+        [sys.executable, "-c", RENDER, str(folder), str(cache)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_compiled_templates_follow_every_change_and_html_is_escaped_as_ever(
+    tmp_path: Path,
+) -> None:
+    own, cache = tmp_path / "own", tmp_path / "cache"
+    own.mkdir()
+    shipped = rendered(own, cache)
+    text = overrides.shipped_text(LETTER)
+    for word in ("hopefully you", "maybe you"):
+        ours = text.replace("Somebody with your password, hopefully you,", f"Dear {word},")
+        write(own, LETTER, ours.replace("<p>Dear", "<p>{{ words.userid }}: Dear"))
+        said = rendered(own, cache)
+        assert said.count(f"Dear {word}") == 2
+        assert "&lt;b&gt;eve&lt;/b&gt;: Dear" in said
+    sheet = overrides.shipped_text("letters/letter.css")
+    write(own, "letters/letter.css", f"{sheet}\np {{ letter-spacing: 7px }}\n")
+    assert "letter-spacing:7px" in rendered(own, cache).replace(": ", ":")
+    (own / LETTER).unlink()
+    (own / "letters/letter.css").unlink()
+    assert rendered(own, cache) == shipped
+
+
+def test_commands_list_show_and_check_them(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    environment = {"PATH": "/bin", "PBMSERV_TEMPLATES": str(own), "PBMSERV_DATA_DIR": str(tmp_path)}
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        return forking.run(list(command), environment, timeout=60)
+
+    shown = run("templates", "show", LETTER)
+    assert (shown.returncode, shown.stdout) == (0, overrides.shipped_text(LETTER))
+    write(own, LETTER, shown.stdout)
+    write(own, "letters/nonsense.j2", "")
+    listed = run("templates", "list").stdout.splitlines()
+    assert f"{LETTER}  ({own / LETTER})" in listed
+    assert len(listed) == len(overrides.shipped_names())
+    checked = run("templates", "check")
+    assert checked.returncode == 1
+    assert checked.stdout == "1 of your templates can be used.\n"
+    sentence = f"{own / 'letters/nonsense.j2'}: no template of this version is called"
+    assert checked.stderr.startswith(sentence)
+    assert run("config").stderr.startswith(sentence)
+    (own / "letters/nonsense.j2").unlink()
+    assert run("templates", "check").returncode == 0
+    assert run("templates", "show", "nonsense").returncode == 1

@@ -1,0 +1,149 @@
+"""Attributions that a mail program broke over several lines: none of their words are the player's.
+
+The cases cover every attribution of `quoting.ATTRIBUTIONS` and every verb that the program knows,
+broken at each blank, ``<`` and ``>``, and in front of the colon at its end.
+"""
+# ruff: noqa: RUF001 - letters of other alphabets are meant
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from quoting import ATTRIBUTIONS
+from rows import rows
+
+from pbmserv.inbound.message import read_mail
+from pbmserv.inbound.quotes.phrases import WROTE, WROTE_UNSPACED
+from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.mail.envelope import Envelope
+
+CASES = Path(__file__).parent / "read_wrongly"
+QUOTE = (
+    "> Your move on board 1  -- Reply above this line --\n>\n> Since your last move:\n> resign\n"
+)
+ADDRESS = "pbmserv@games.example.org"
+KNOWN = {
+    **ATTRIBUTIONS,
+    "english, mailto": f"On Nov 26, 2026, at 11:14, pbmserv <{ADDRESS}<mailto:{ADDRESS}>> wrote:",
+    "no verb, no colon": f'"pbmserv" {ADDRESS} – November 26, 2026 11:14 AM',
+}
+VERBS = sorted(WROTE.union(WROTE_UNSPACED))
+
+
+def broken(attribution: str, pieces: int) -> Iterator[str]:
+    """Yield an attribution in so many lines, for each choice of places to break it.
+
+    A dash alone in a line begins a signature, so no piece is one.
+    """
+    places = [
+        at
+        for at in range(1, len(attribution))
+        if attribution[at] in " \u00a0<>" or attribution[at - 1] in "<>"
+    ]
+    if attribution.endswith((":", "：")):
+        places.append(len(attribution) - 1)
+    for chosen in combinations(places, pieces - 1):
+        ends = (*chosen, len(attribution))
+        starts = (0, *chosen)
+        lines = [attribution[a:b].strip(" \u00a0") for a, b in zip(starts, ends, strict=True)]
+        if all(lines) and "–" not in lines:
+            yield "\n".join(lines)
+
+
+def misread(attribution: str) -> Iterator[str]:
+    """Yield each reply with a broken attribution of which more, or less, than the move is read."""
+    for pieces in (1, 2, 3):
+        for lines in broken(attribution, pieces):
+            for reply in (
+                f"g\n\n{lines}\n\n{QUOTE}",
+                f"g\n\n{lines}\n{QUOTE}",
+                f"{lines}\n\n{QUOTE}\ng\n",
+                f"{lines}\n{QUOTE}\ng\n",
+            ):
+                if new_text(reply) != "g":
+                    yield reply
+
+
+@rows("line", KNOWN.values(), ids=KNOWN)
+def test_a_broken_attribution_is_left_out_as_a_whole(line):
+    assert list(misread(line)) == []
+
+
+@rows("line", [line for line in KNOWN.values() if "Bob" in line])
+def test_an_attribution_of_our_own_letters_is_left_out_as_a_whole(line):
+    ours = line.replace("Bob", "pbmserv").replace("b@example.org", ADDRESS)
+    assert list(misread(ours)) == []
+
+
+@rows("verb", VERBS)
+def test_an_attribution_with_any_verb_may_break_before_its_colon_or_bracket(verb):
+    for line in (
+        f"On Thu, Nov 26, 2026 at 11:14 AM pbmserv <{ADDRESS}> {verb}:",
+        f"pbmserv <{ADDRESS}> {verb} 26.11.2026 11:14:",
+    ):
+        assert list(misread(line)) == []
+
+
+@rows("name", ["attribution_top.eml", "attribution_bottom.eml"])
+def test_a_mail_with_a_broken_attribution_is_the_move_alone(name):
+    raw = (CASES / name).read_bytes().replace(b"\n", b"\r\n")
+    envelope = Envelope("alice@players.example", "pbmserv+x@games.example.org", raw)
+    mail = read_mail(envelope, host="games.example.org", is_ours=lambda _: False)
+    assert new_text(mail.text, mail.sender) == "9"
+
+
+@rows("text", (CASES / "attributions.txt").read_text(encoding="utf-8").split("%%\n")[1:])
+def test_the_attributions_of_the_list_are_left_out(text):
+    assert new_text(text) == "g"
+
+
+@rows(
+    "words",
+    [
+        "Good luck!",
+        "I will be away on Monday.",
+        "OK then",
+        "Thanks,",
+        "Hi Bob,",
+        "write to <me@players.example> if I am late",
+        "3",
+        "see you on 3 March, then",
+    ],
+)
+@pytest.mark.parametrize(
+    "language", ["english", "german", "danish", "finnish", "polish", "russian"]
+)
+def test_words_above_an_attribution_stay(words, language):
+    line = ATTRIBUTIONS[language]
+    assert new_text(f"g\n\n{words}\n\n{line}\n{QUOTE}") == f"g\n\n{words}"
+    assert new_text(f"g\n{words}\n{line}\n{QUOTE}") == f"g\n{words}"
+
+
+@rows(
+    "words",
+    [
+        "my address is <me@players.example",
+        "call me: alice@players.example, 10:00",
+        "write to alice@players.example",
+        "I moved on 3 March 2026 at 10:00",
+    ],
+)
+def test_words_right_above_a_quote_stay(words):
+    assert new_text(f"g\n{words}\n> resign\n") == f"g\n{words}"
+
+
+LINES = st.lists(st.sampled_from(["> wrote:", ">:", ">> wrote:", "> resign", ">", "> 12:", ">12"]))
+HEADS = st.sampled_from(
+    ["g <a@b.example", "On 3 Mar 2026 Bob <b@b.example", "g <", "b@b.example", "hello", "3 < 4"]
+)
+
+
+@given(st.lists(HEADS, max_size=3), LINES)
+def test_no_quoted_line_loses_its_mark(heads, quoted):
+    read = new_text("\n".join([*heads, *quoted, "", "h"]))
+    assert not {"resign", "12:", "12", "wrote:", ":"}.intersection(read.split("\n"))

@@ -1,0 +1,103 @@
+"""Words of HTML: elements that a reader sees apart never make one word, inline ones always do."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rows import rows
+
+from pbmserv.inbound.quotes.reply import new_text
+from pbmserv.inbound.text import BLOCKS, INLINE, read_html
+
+
+def names(text: str) -> list[str]:
+    return text.split()
+
+
+VOID = names(
+    """
+    area base br col embed hr img input link meta param source track wbr basefont bgsound frame
+    isindex
+    """
+)
+"""Elements without an end tag and without words."""
+
+STANDARD = names(
+    """
+    a abbr address area article aside audio b base bdi bdo blockquote body br button canvas caption
+    cite code col colgroup data datalist dd del details dfn dialog div dl dt em embed fieldset
+    figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe img input
+    ins kbd label legend li link main map mark math menu meta meter nav noscript object ol optgroup
+    option output p picture pre progress q rp rt ruby s samp script search section select slot
+    small source span strong style sub summary sup svg table tbody td template textarea tfoot th
+    thead time title tr track u ul var video wbr
+    """
+)
+"""All elements of the HTML Standard."""
+
+OLD = names(
+    """
+    acronym applet basefont bgsound big blink center dir font frame frameset image isindex keygen
+    layer listing marquee multicol nextid nobr noembed noframes param plaintext rb rtc spacer
+    strike tt xmp
+    """
+)
+"""Elements of older standards, which mail programs and browsers know."""
+
+JOINED = INLINE - {"br"}
+NOT_SHOWN = {"base", "basefont", "bgsound", "head", "link", "meta", "param", "script", "source",
+             "style", "template", "title", "track"}  # fmt: skip
+MADE_UP = st.from_regex(r"[a-z]{1,8}[-:_]?[a-z0-9]{0,5}", fullmatch=True)
+
+
+def words(markup: str) -> list[str]:
+    html = read_html(markup)
+    assert html is not None
+    return html.text.replace('"', " ").split()
+
+
+def is_apart(name: str) -> bool:
+    """Whether no word of one such element is joined to the words beside it."""
+    read = words(f"<div>1<{name}>2</div>")
+    if name not in VOID:
+        read += words(f"<div>1<{name}>2</{name}>3</div>") + words(f"<p>1<{name}></{name}>3</p>")
+    return not {"12", "23", "13", "123"}.intersection(read)
+
+
+@rows("name", [name for name in (*STANDARD, *OLD) if name not in JOINED | NOT_SHOWN])
+def test_an_element_that_is_not_inline_never_joins_words(name):
+    assert is_apart(name)
+
+
+@given(MADE_UP.filter(lambda name: name not in JOINED | NOT_SHOWN))
+def test_a_made_up_element_never_joins_words(name):
+    assert is_apart(name)
+
+
+@rows("name", sorted(JOINED - {"q", "html", "body", "wbr"}))
+def test_an_inline_element_keeps_a_word_together(name):
+    assert words(f"<p>ba<{name}>n</{name}>k</p>") == ["bank"]
+    assert words(f"<p>the <{name} class=x>ba</{name}>nk</p>") == ["the", "bank"]
+
+
+def test_a_place_where_a_word_may_break_keeps_it_together():
+    assert words("<p>ba<wbr>nk</p>") == ["bank"]
+
+
+@rows("display", ["block", "flex", "grid", "table", "list-item", "flow-root", "table-cell"])
+def test_an_inline_element_that_is_displayed_as_a_block_joins_nothing(display):
+    assert words(f'<div>1<span style="color: red; DISPLAY : {display}">2</span>3</div>') == [*"123"]
+    assert words('<p>ba<b style="display: inline">n</b>k</p>') == ["bank"]
+
+
+@pytest.mark.parametrize("name", ["hr", "br", "li", "option", "td", "dd", "summary"])
+def test_two_numbers_apart_are_two_lines_or_words_of_a_move(name):
+    html = read_html(f"<div>1<{name}>2</div>")
+    assert html is not None
+    assert new_text(html.text).split() == ["1", "2"]
+
+
+def test_no_element_is_both_inline_and_a_block():
+    assert not INLINE & BLOCKS
+    assert set(STANDARD) | set(OLD) >= (INLINE | BLOCKS)

@@ -1,0 +1,144 @@
+"""Alembic's own command, and what the migrations promise it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert
+
+from pbmserv.errors import ServerFault
+from pbmserv.store.core import schema
+from pbmserv.store.core.database import Database
+from pbmserv.store.tables import metadata
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+players = metadata.tables["players"]
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def alembic(url: str, *arguments: str, code: int = 0) -> str:
+    """Run the command in the checkout, as developers do, and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "alembic", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PBMSERV_DATABASE": url},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode != 0) == (code != 0), done
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+def test_there_is_one_newest_revision() -> None:
+    """Two branches that each add a revision must be put in a row, or merged."""
+    assert len(schema.heads(schema.revisions())) == 1
+
+
+def test_revisions_are_read_as_alembic_reads_them() -> None:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    for ini in (schema.alembic_ini(), ROOT / "alembic.ini"):
+        scripts = ScriptDirectory.from_config(Config(ini))
+        read = {one.revision: tuple(one._all_down_revisions) for one in scripts.walk_revisions()}
+        assert read == schema.revisions()
+        assert scripts.get_heads() == [schema.head()]
+    assert {name for name in schema.revisions() if len(name) > 32} == set()  # the column's length
+
+
+REVISION = 'revision = "{name}"\ndown_revision = {before}\n'
+
+
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [
+        ({"9z": None, "0b": '"9z"', "c": '"0b"'}, ["c"]),
+        ({"a": None, "b": '"a"', "c": '"a"'}, ["b", "c"]),
+        ({"a": None, "b": '"a"', "c": '"a"', "0-join": '("b", "c")'}, ["0-join"]),
+        ({"a": None, "b": '"a"', "c": '"a"', "d": '(\n    "b",\n    "c",\n)'}, ["d"]),
+    ],
+)
+def test_the_head_follows_from_the_files_and_not_from_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, graph: dict[str, str], expected: list[str]
+) -> None:
+    (tmp_path / "versions").mkdir()
+    for name, before in graph.items():
+        file = tmp_path / "versions" / f"{name}_slug.py"
+        file.write_text(REVISION.format(name=name, before=before))
+    monkeypatch.setattr(schema, "migrations_folder", lambda: tmp_path)
+    assert schema.heads(schema.revisions()) == expected
+    if len(expected) == 1:
+        assert schema.head() == expected[0]
+    else:
+        with pytest.raises(ServerFault, match=r"end in 2 revisions \(b, c\)"):
+            schema.head()
+
+
+def test_every_revision_says_how_to_go_back() -> None:
+    folder = schema.migrations_folder()
+    texts = {path: path.read_text("utf-8") for path in folder.glob("versions/*.py")}
+    lacking = [path.name for path, source in texts.items() if "\ndef downgrade()" not in source]
+    assert lacking == []
+    assert "def downgrade()" in (folder / "script.py.mako").read_text("utf-8")
+
+
+def test_it_goes_up_and_down_on_every_database_of_the_server(empty: Database) -> None:
+    """An empty database can go down to the first revision and up again, a step at a time."""
+    databases = len(schema.stores_at(empty.url))
+    alembic(empty.url, "upgrade", "head")
+    assert alembic(empty.url, "current").count(f"{schema.head()} (head)") == databases
+    for stores_url, stores in schema.stores_at(empty.url):
+        database = Database(stores_url)
+        assert schema.check(database, stores) == []
+        database.close()
+    assert "No new upgrade operations" in alembic(empty.url, "check")
+    while (before := schema.revisions()[revision_of(empty)]) != ():
+        alembic(empty.url, "downgrade", "-1")
+        assert revision_of(empty) in before
+    refusal = alembic(empty.url, "downgrade", "base", code=1)
+    assert "0001 is the first revision" in refusal
+    assert "pbmserv db restore FILE" in refusal
+    with pytest.raises(ServerFault, match="run: pbmserv db upgrade"):
+        schema.require(empty)
+    alembic(empty.url, "upgrade", "head")
+    assert schema.check(empty, ("game",) if empty.is_sqlite else schema.ALL) == []
+
+
+def revision_of(database: Database) -> str:
+    with database.reading.connect() as connection:
+        return str(schema.current(connection))
+
+
+def test_going_down_loses_nothing_that_players_have_set(empty: Database) -> None:
+    schema.upgrade(empty, ("game",) if empty.is_sqlite else schema.ALL)
+    if empty.is_sqlite:  # its mail store is a file of its own
+        (_, (mail, stores)) = schema.stores_at(empty.url)
+        beside = Database(mail)
+        schema.upgrade(beside, stores)
+        beside.close()
+    row = {"userid": "alice", "password_hash": "x", "address": "alice@players.example"}
+    with empty.writing.begin() as connection:
+        connection.execute(insert(players).values(row | {"created_at": NOW, "labels": "read"}))
+    refusal = alembic(empty.url, "downgrade", "0003", code=1)
+    assert "cannot hold a preference about far labels" in refusal
+    assert revision_of(empty) == schema.head()
+
+
+def test_what_it_cannot_do_is_said_in_a_sentence(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/none.sqlite3"
+    assert f"there is no database at {tmp_path}/none.sqlite3" in alembic(url, "current", code=1)
+    assert list(tmp_path.iterdir()) == []
+    assert "--sql cannot print them" in alembic(url, "upgrade", "head", "--sql", code=1)
+    refusal = alembic("postgres//secret:word@", "current", code=1)
+    assert re.search(r"PBMSERV_DATABASE = .*such as", refusal)
