@@ -1,18 +1,10 @@
 """`python -m benchmarks.hiding [--write]`: likelihoods with which the house hides 4 atoms on 7x7.
 
-<<<<<<< HEAD
-A solver who knows these likelihoods is the opponent to hide from. Again and again such a solver
-learns the likelihoods, and each layout becomes the likelier the more probes it has cost all solvers
-so far (fictitious play with a price for being predictable). What comes out costs a solver who
-knows it more than seven and a half probes, and no layout is likelier than one in a thousand.
-It wants numba (the extra `house`). Without --write it makes the file and compares.
-=======
 The opponent is a solver who knows the likelihoods. In each round a new solver learns them, and a
 layout becomes likelier the more probes it has cost all solvers so far (fictitious play with a price
 for being predictable). The result costs such a solver more than seven and a half probes, and no
 layout is likelier than one in a thousand. It needs numba (the extra `house`). Without --write it
 compares the result with the file.
->>>>>>> docs
 """
 
 from __future__ import annotations

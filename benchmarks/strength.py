@@ -1,19 +1,10 @@
 """`python -m benchmarks.strength [--games N] [--write]`: the strength of the house's levels.
 
-<<<<<<< HEAD
-Each level solves boxes that were drawn by lot, and boxes as the stronger levels hide them. From how
-many turns each takes follows who beats whom, and from that each level's rating (`anchors`). What
-still fits the results is looked up in a table of all layouts, which is quicker than the search that
-a server uses and finds the same (`Table`); a few games of each level are played by that search, and
-tell how long a turn takes. It wants numba (the extra `house`) and some minutes. --write puts the
-figures where the server reads them.
-=======
 Each level solves random boxes, and boxes as the stronger levels hide them. The turns that it needs
 tell how often it beats each other level, and that gives the ratings (`anchors`). Layouts that fit
 the results come from a table of all layouts (`Table`), which is faster than the server's search and
 finds the same; a few games are played with the search to time a turn. It needs numba (the extra
 `house`) and some minutes. --write stores the figures where the server reads them.
->>>>>>> docs
 """
 
 from __future__ import annotations

@@ -1,19 +1,10 @@
 """`python -m benchmarks.trees [KIND …] [--write]`: make the stored trees and compare or write them.
 
-<<<<<<< HEAD
-At each node every port is tried: the tree takes the one after which a greedy player pays least,
-who plays perfectly once fewer than ten layouts are left. For some boards a few of the best ports
-are tried once more, each followed by a player who makes such trials herself (`growing`). No lot is
-drawn and no clock is looked at, so there is no seed, and the files come out the same on every
-machine. It wants numba (the extra `house`).
-Without --write it makes the trees and compares them with the files.
-=======
 At each node every port is tried. The tree takes the port after which a greedy player pays least;
 that player plays perfectly when fewer than ten layouts are left. For some boards a few of the best
 ports are tried once more, each followed by a player who makes such trials, too (`growing`). Nothing
 is random and nothing depends on time, so the files are the same on every machine. It needs numba
 (the extra `house`).
->>>>>>> docs
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """A server, or some of its stages, from start to end, and the text that it prints at its start."""
-=======
-"""Runs a server, or some of its stages, and prints where it listens."""
->>>>>>> stages
 
 from __future__ import annotations
 
@@ -37,7 +33,6 @@ from pbmserv.store.operators import health
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
-<<<<<<< HEAD
     """Run *stages* until SIGTERM or SIGINT.
 
     SIGHUP makes them read keys and certificates again. It has no effect before they are ready, and
@@ -45,12 +40,6 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
 
     Returns:
         The exit code of this process.
-=======
-    """Run *stages* until SIGTERM or SIGINT; return the process's exit code.
-
-    SIGHUP makes them read keys and certificates again; before they are ready, and while they end,
-    it is ignored.
->>>>>>> stages
     """
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     log.configure(loaded.settings.log_level, loaded.settings.log_format, forks=True)
@@ -107,11 +96,7 @@ def _open(settings: Settings) -> tuple[Base, str]:
 
 def _only(settings: Settings, stages: Sequence[str]) -> Settings:
     """Return the settings without the listeners of stages that run elsewhere, and without the
-<<<<<<< HEAD
     certificate if only the door's user may be able to read it."""
-=======
-    certificate, which only the door's user may be able to read."""
->>>>>>> stages
     if "door" not in stages:
         settings = settings.model_copy(
             update=dict.fromkeys(("smtp", "smtps", "lmtp", "mailbox", "tls_cert"))
@@ -124,11 +109,7 @@ def _only(settings: Settings, stages: Sequence[str]) -> Settings:
 
 
 def _with_ports(settings: Settings, bound: Bound) -> Settings:
-<<<<<<< HEAD
     """Return the settings with the ports that were bound in place of port 0."""
-=======
-    """Return the settings with the bound ports in place of port 0."""
->>>>>>> stages
     smtp = listening.port_of(bound.smtp, settings.smtp)
     smtps = listening.port_of(bound.smtps, settings.smtps)
     web = listening.port_of(bound.web, settings.web)
@@ -152,21 +133,12 @@ def _with_ports(settings: Settings, bound: Bound) -> Settings:
 def greeting(
     settings: Settings, mailbox: str = "", stages: Sequence[str] = preflight.STAGES
 ) -> str:
-<<<<<<< HEAD
     """Return the start-up text. Its commands work unchanged, from the same folder.
 
     Args:
         settings: with the ports that were bound.
         mailbox: address of the mailbox's first page; ``""`` = there is none.
         stages: the stages that run here; the text is about these only.
-=======
-    """Return the start-up text. The commands in it work as they are, in the same folder.
-
-    Args:
-        settings: with the bound ports.
-        mailbox: the address of the mailbox's first page, ``""`` if there is none.
-        stages: the stages that run here; the text is about them alone.
->>>>>>> stages
     """
     domain = settings.address.rpartition("@")[2]
     is_whole = set(stages) == set(preflight.STAGES)
@@ -230,12 +202,8 @@ def _operators(settings: Settings) -> list[str]:
 
 
 def program() -> str:
-<<<<<<< HEAD
     """Return the words that start this program again: its name if the shell finds it, else its
     path."""
-=======
-    """Return the command that starts this program: its name if that is on the path, else a path."""
->>>>>>> stages
     name = Path(sys.argv[0]).name
     if name != "pbmserv":
         return f"{_relative(Path(sys.executable))} -m pbmserv"

@@ -127,24 +127,6 @@ def make_game() -> None:
         sa.Column("closed_at", INSTANT, nullable=False),
     )
     op.create_table(
-        "counted",
-        sa.Column("book", sa.String(16), primary_key=True),
-        sa.Column("process", sa.String(16), primary_key=True),
-        sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-        sa.Column("part", sa.SmallInteger, primary_key=True, autoincrement=False),
-        sa.Column("told_at", INSTANT, nullable=False),
-        sa.Column("until", INSTANT, nullable=False),
-        sa.Column("events", sa.LargeBinary, nullable=False),
-        sa.Index("ix_counted_until", "until"),
-    )
-    op.create_table(
-        "counting",
-        sa.Column("book", sa.String(16), primary_key=True),
-        sa.Column("process", sa.String(16), primary_key=True),
-        sa.Column("number", sa.Integer, nullable=False),
-        sa.Column("told_at", INSTANT, nullable=False),
-    )
-    op.create_table(
         "daily_boxes",
         sa.Column("game", sa.String(20), primary_key=True),
         sa.Column("day", sa.Integer, primary_key=True, autoincrement=False),
@@ -450,4 +432,18 @@ def make_game() -> None:
         sa.Column("replayed", KEY),
         sa.Column("created_at", INSTANT, nullable=False, index=True),
         sa.Column("board_id", KEY),
+    )
+    op.create_table(
+        "wrong_passwords",
+        sa.Column("key", sa.String(32), primary_key=True),
+        sa.Column("wrong", sa.SmallInteger, nullable=False),
+        sa.Column("since", INSTANT, nullable=False),
+        sa.Column("locked_until", INSTANT),
+        sa.Column("level", sa.SmallInteger, nullable=False),
+        sa.Column("forget_at", INSTANT, nullable=False, index=True),
+    )
+    op.create_table(
+        "password_sources",
+        sa.Column("key", sa.String(32), primary_key=True),
+        sa.Column("forget_at", INSTANT, nullable=False, index=True),
     )

@@ -1,1 +1,1 @@
-"""Listening sockets, and how many connections each may have."""
+"""Listening sockets, and limits on the connections of each."""

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import logging
 import ssl
-from contextvars import ContextVar
 from pathlib import Path
 
 from pbmserv.errors import ConfigError
 from pbmserv.files import read_octets
-from pbmserv.service.delivery.incoming import note_refusal
 
 log = logging.getLogger("pbmserv.receive")
-
-IN_SESSION: ContextVar[bool] = ContextVar("IN_SESSION", default=False)
-"""Whether a handshake begins in a session, which logs a failure itself."""
 
 
 class Certificate:
@@ -35,35 +30,34 @@ class Certificate:
         self._context = self._fresh()
 
     def context(self) -> ssl.SSLContext:
-        """What a new session shakes hands with: always the same object, renewed in place.
+        """Return the context for a new handshake: always the same object, renewed in place.
 
-        A renewal that cannot be used is logged, and the certificate before it stays.
+        A renewal that cannot be used is logged, and the old certificate stays.
         """
         if self._stamp() != self._seen:
             self.reload("change")
         return self._context
 
     def reload(self, asked: str) -> None:
-        """Read the files now; in the thread that shakes hands. The log says what came of it.
+        """Read the files now, in the thread of the handshakes, and log the result.
 
         Args:
             asked: why they are read again, for the log.
         """
         self._seen = self._stamp()
-        facts = {"asked": asked, "stage": "door"}  # where mail comes in; no other has sessions
+        facts = {"asked": asked, "stage": "door"}  # only the door has sessions
         try:
-            self._fresh()  # a pair that does not fit must not touch the one in use
+            self._fresh()  # a pair that does not fit must not replace the one in use
             self._load(self._context)
         except ConfigError as error:
             facts["why"] = str(error)
             log.error("the certificate is not renewed, the one before stays", extra=facts)
         else:
-            facts |= {"file": str(self._chain), "good_until": _told(self._chain)}
+            facts |= {"file": str(self._chain), "good_until": _good_until(self._chain)}
             log.info("the certificate was read again", extra=facts)
 
     def _fresh(self) -> ssl.SSLContext:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)  # TLS 1.2 and later
-        context.sslobject_class = _Handshake
         self._load(context)
         return context
 
@@ -99,8 +93,8 @@ class Certificate:
         return tuple(_stamp(path) for path in (self._chain, self._key))
 
 
-def _told(chain: Path) -> str:
-    """How long our certificate is good."""
+def _good_until(chain: Path) -> str:
+    """Return when our certificate expires."""
     from cryptography.x509 import load_pem_x509_certificate
 
     try:
@@ -110,32 +104,13 @@ def _told(chain: Path) -> str:
     return f"{ours.not_valid_after_utc:%Y-%m-%dT%H:%MZ}"
 
 
-class _Handshake(ssl.SSLObject):
-    """Logs handshakes that fail before there is a session; asyncio tells nobody of them, nor from
-    where they come."""
-
-    _has_session = False
-
-    def do_handshake(self) -> None:
-        """As the class above does; called again and again until it has succeeded."""
-        self._has_session = self._has_session or IN_SESSION.get()
-        try:
-            super().do_handshake()
-        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            raise
-        except ssl.SSLError as error:
-            if not self._has_session:
-                note_refusal("TLS failed", "", f"TLS {error.reason}")
-            raise
-
-
 _MISSING = (0, 0, 0)
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:
-    """What changes when a file is replaced."""
+    """Return what changes when a file is replaced."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return _MISSING
-    return (found.st_mtime_ns, found.st_ino, found.st_size)
+    return (status.st_mtime_ns, status.st_ino, status.st_size)

@@ -17,10 +17,9 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
-from pbmserv.service.auth.passwords import Lockout, Memo
+from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.context import Services
 from pbmserv.service.limits.rates import Rates, Traffic
-from pbmserv.service.limits.shared_counts import Book
 from pbmserv.service.time.retention import Quota
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.moves import Lookout, Positions
@@ -59,8 +58,8 @@ class Base:
             self.close()
             raise
 
-    def traffic(self, book: Book | None = None) -> Traffic:
-        """Return a counter of mails; *book*: its counts are shared with other processes."""
+    def traffic(self) -> Traffic:
+        """Return the counters that limit mails, for one process."""
         settings = self.settings
         rates = Rates(
             settings.rate_player,
@@ -71,16 +70,14 @@ class Base:
             settings.rate_confirmations,
             settings.rate_resets,
         )
-        return Traffic(rates, self.clock, None if book is None else book.windows)
+        return Traffic(rates, self.clock)
 
     def quota(self) -> Quota:
         """Return the room for the texts of mails."""
         settings = self.settings
         return Quota(self.game, settings.inbox_octets, keeps_unused=settings.unused_days > 0)
 
-    def services(
-        self, positions: Positions, memo: Memo, lockout: Lockout, traffic: Traffic
-    ) -> Services:
+    def services(self, positions: Positions, memo: Memo, traffic: Traffic) -> Services:
         """Return what the contexts of all commands share."""
         settings = self.settings
         looking = Composer(
@@ -91,7 +88,6 @@ class Base:
             self.registry,
             positions,
             memo,
-            lockout,
             traffic,
             settings.operators,
             settings.signup,

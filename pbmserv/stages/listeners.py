@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import socket
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -20,9 +21,9 @@ from pbmserv.letters.environment import environment
 from pbmserv.mail.envelope import Envelope
 from pbmserv.net import listening
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
-from pbmserv.net.listening import AT_ONCE, Listening
+from pbmserv.net.listening import ACCEPTED_AT_ONCE
 from pbmserv.service.accounts import web_requests
-from pbmserv.service.auth.passwords import Lockout, Memo
+from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.operators.health import Health, Slots
 from pbmserv.service.operators.pages import Side
 from pbmserv.smtpd.server import Listener
@@ -38,30 +39,31 @@ from pbmserv.web.mailbox import build_mailbox
 from pbmserv.web.operator_sessions import read_token
 from pbmserv.web.operators import build_operators
 from pbmserv.web.pages import Pages
-from pbmserv.web.server import WebServer, bounds, build_probes
+from pbmserv.web.probes import build_probes
+from pbmserv.web.server import WebServer, bounds
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
     """The sockets of a server, bound before anything is served."""
 
-    smtp: Listening | None
-    smtps: Listening | None
-    lmtp: Listening | None
-    web: Listening | None
-    metrics: Listening | None
-    mailbox: Listening | None
-    operators: Listening | None
+    smtp: socket.socket | None
+    smtps: socket.socket | None
+    lmtp: socket.socket | None
+    web: socket.socket | None
+    metrics: socket.socket | None
+    mailbox: socket.socket | None
+    operators: socket.socket | None
     certificate: Certificate | None
 
     @property
-    def mail(self) -> Mapping[str, Listening]:
+    def mail(self) -> Mapping[str, socket.socket]:
         """The mail ports that there are, by what is spoken there."""
         ports = {"smtp": self.smtp, "smtps": self.smtps, "lmtp": self.lmtp}
         return {name: port for name, port in ports.items() if port is not None}
 
     @property
-    def pages(self) -> list[Listening]:
+    def pages(self) -> list[socket.socket]:
         """The ports of the pages' process that there are."""
         ports = (self.web, self.metrics, self.mailbox, self.operators)
         return [port for port in ports if port is not None]
@@ -92,7 +94,7 @@ def bind(settings: Settings) -> Bound:
         certificate = Certificate(settings.tls_cert, settings.tls_key or settings.tls_cert)
     if settings.operator_pages is not None and settings.operator_token is not None:
         read_token(settings.operator_token)
-    bound: list[Listening | None] = []
+    bound: list[socket.socket | None] = []
     try:
         for name, listen in (
             ("PBMSERV_SMTP", settings.smtp),
@@ -116,7 +118,7 @@ def bind(settings: Settings) -> Bound:
     return Bound(smtp, smtps, lmtp, web, metrics, mailbox, desk, certificate)
 
 
-def _must_be_here(name: str, port: Listening | None, example: str) -> None:
+def _must_be_here(name: str, port: socket.socket | None, example: str) -> None:
     """Refuse to show what is for this machine to others, whatever a name resolves to.
 
     Raises:
@@ -198,8 +200,8 @@ def raise_limit(wanted: int) -> int:
 
 def wanted(sessions: int, mail_ports: int, web_ports: int) -> int:
     """Descriptors that everything needs at once."""
-    mail = mail_ports * (2 * sessions + AT_ONCE)
-    return RESERVED + mail + web_ports * (WEB + WEB_OWN + AT_ONCE)
+    mail = mail_ports * (2 * sessions + ACCEPTED_AT_ONCE)
+    return RESERVED + mail + web_ports * (WEB + WEB_OWN + ACCEPTED_AT_ONCE)
 
 
 def share_out(limit: int, sessions: int, mail_ports: int, web_ports: int) -> Shares:
@@ -211,7 +213,7 @@ def share_out(limit: int, sessions: int, mail_ports: int, web_ports: int) -> Sha
     needed = wanted(sessions, mail_ports, web_ports)
     if limit >= needed:
         return Shares(sessions, WEB, WEB_OWN)
-    always = RESERVED + AT_ONCE * (mail_ports + web_ports)
+    always = RESERVED + ACCEPTED_AT_ONCE * (mail_ports + web_ports)
     part = (limit - always) / (needed - always)
     found = int(sessions * part), int(WEB * part), int(WEB_OWN * part)
     few = f"this process may open {limit} files (RLIMIT_NOFILE), but its ports need {needed}"
@@ -366,8 +368,7 @@ class WebStage:
         self._base = base
         self.door = door
         self._store: str | None = None
-        windows = Lockout(base.clock)
-        services = base.services(Positions(base.registry), Memo(), windows, base.traffic())
+        services = base.services(Positions(base.registry), Memo(), base.traffic())
         self.web_requests = web_requests.WebRequests(
             services, base.game, base.clock, self._ask, self._hand_in, door.form
         )

@@ -24,14 +24,13 @@ from pbmserv.outbound.relay import Relay, open_relay
 from pbmserv.outbound.sender import Sender
 from pbmserv.service.accounts.web_requests import Forms
 from pbmserv.service.auth.password_checks import PasswordChecks
-from pbmserv.service.auth.passwords import Lockout, Passwords
+from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.bots.bot_worker import BotMoves, BotWorker, Moves
 from pbmserv.service.core.mail_service import MailService
 from pbmserv.service.core.results import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.delivery.incoming import IncomingMail, MailReader
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
-from pbmserv.service.limits.shared_counts import Book, Counting
 from pbmserv.service.operators.deeds import Operators, Signature
 from pbmserv.service.operators.health import RelayState
 from pbmserv.service.operators.orders import Order
@@ -81,11 +80,7 @@ class DoorStage:
         self._base = base
         self.clock = base.clock
         self.writer = open_writer(base.mail)
-        book = None  # a single door counts in memory
-        if not base.game.is_sqlite:
-            book = Book("mails", base.game, self.writer, base.clock)
-        self.counting = Counting([book] if book else [])
-        self.traffic = base.traffic(book)
+        self.traffic = base.traffic()
         self.quota = base.quota()
         self.senders = _senders(settings, names)
         self.door = Door(
@@ -125,10 +120,8 @@ class DoorStage:
         self.quota.waits(sum(octets for _, octets in waiting.values()))
 
     def start(self) -> None:
-        """Begin to beat, to remove settled arrivals, and to count together with other doors."""
+        """Begin to beat, and to remove settled arrivals."""
         self.run_once()
-        self.counting.run_once()
-        self.counting.start()
         self._rounds.start()
 
     def stop(self) -> None:
@@ -136,7 +129,6 @@ class DoorStage:
         self._rounds.stop(STOP_S)
         if self.senders is not None:
             self.senders.close()
-        self.counting.stop(STOP_S)
         self.writer.close()
 
     def vitals(self) -> list[Vital]:
@@ -178,13 +170,10 @@ class PlayStage:
         self.writer = open_writer(base.game)
         self.positions = Positions(base.registry)
         self.passwords = passwords or Passwords()
-        self._book = Book("passwords", base.game, self.writer, clock)
-        self.counting = Counting([self._book])
-        lockout = Lockout(clock, self._book.windows, self._book.exchange)
-        self.services = base.services(self.positions, self.passwords.memo, lockout, base.traffic())
+        self.services = base.services(self.positions, self.passwords.memo, base.traffic())
         self.quota = base.quota()
         self.mails = MailService(self.services, self.quota)
-        self.checks = PasswordChecks(self.services, self.passwords, base.game)
+        self.checks = PasswordChecks(self.services, self.passwords, base.game, self.writer, clock)
         games = frozenset(game.info.key for game in base.registry)
         self.reader = MailReader(base.mail_domain, games, settings.mail_servers)
         self.arrivals: Arrivals = (
@@ -234,11 +223,8 @@ class PlayStage:
         )
 
     def start(self) -> None:
-        """Begin. The heartbeat comes first, so that a move is not charged with our outage; then
-        the counts of other processes and of a predecessor."""
+        """Begin; the heartbeat first, so that no move is charged with the time of an outage."""
         self.scheduler.begin()
-        self.counting.run_once()
-        self.counting.start()
         self.play.start()
         self.scheduler.start()
         self._tidying.start()
@@ -255,7 +241,6 @@ class PlayStage:
         if self.senders is not None:
             self.senders.close()
         self.checks.close()
-        self.counting.stop(STOP_S)
         self.writer.close()
 
     def retry(self, mail_id: int, incoming: IncomingMail) -> bool:

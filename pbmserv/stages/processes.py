@@ -20,7 +20,7 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.monitoring.metrics import Vital
 from pbmserv.outbound.outbox import OutboxRows, WrittenRows
-from pbmserv.service.auth.passwords import Lockout, Memo
+from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.bots.bot_worker import TICK_S
 from pbmserv.service.delivery import bounces
 from pbmserv.service.limits.rates import Over, TooMany
@@ -215,7 +215,7 @@ def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
     """Return what changes the outbox in this process, on PostgreSQL, and what closes it."""
     writer = open_writer(base.game)
     positions = Positions(base.registry)
-    services = base.services(positions, Memo(), Lockout(base.clock), base.traffic())
+    services = base.services(positions, Memo(), base.traffic())
     return WrittenRows(writer, base.clock, partial(bounces.refused, services)), writer.close
 
 

@@ -73,7 +73,7 @@ from pbmserv.web.pages import (
 )
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.public import is_number
-from pbmserv.web.server import AGAIN_S, SafeResponses
+from pbmserv.web.safe_responses import AGAIN_S, SafeResponses
 
 if TYPE_CHECKING:
     from pbmserv.web.application import WebRequests

@@ -40,8 +40,9 @@ from pbmserv.web.pages import (
     tagged,
 )
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
+from pbmserv.web.probes import Health, health_routes
 from pbmserv.web.public import PublicRequests, is_number, public_routes, step_of
-from pbmserv.web.server import Health, SafeResponses, fault_of, health_routes, mounted
+from pbmserv.web.safe_responses import SafeResponses, fault_of, mounted
 
 LONGEST_TOKEN = 200
 """Characters. Our tokens are shorter; a longer one is not looked up."""

@@ -24,7 +24,7 @@ from pbmserv.service.solo.hot_seat import HideLook, HotSeatPage
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Printer, html, read_form, tagged
 from pbmserv.web.public import is_number, step_of
-from pbmserv.web.server import HEADERS
+from pbmserv.web.safe_responses import HEADERS
 
 KEY = re.compile(r"[A-Za-z0-9_-]{1,32}")
 """Keys of boxes; nothing else is looked up."""

@@ -34,7 +34,7 @@ from pbmserv.outbound.relay_url import read_relay_url
 from pbmserv.web.mail_program import LONGEST_BODY, Draft, MailProgram, Person, drafted
 from pbmserv.web.pages import LASTING, PRIVATE, html, read_form, tagged
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
-from pbmserv.web.server import HEADERS, SafeResponses
+from pbmserv.web.safe_responses import HEADERS, SafeResponses
 
 ANSWER_S = 3.0
 """Seconds that a page which has sent a mail waits for a letter."""

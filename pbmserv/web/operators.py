@@ -44,7 +44,7 @@ from pbmserv.web.operator_sessions import (
 )
 from pbmserv.web.pages import LASTING, PRIVATE, html, read_form, tagged
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
-from pbmserv.web.server import HEADERS, SafeResponses
+from pbmserv.web.safe_responses import HEADERS, SafeResponses
 
 LONGEST_FORM = 8_000
 """Octets."""

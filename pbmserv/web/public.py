@@ -21,7 +21,7 @@ from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, Gue
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import BRIEFLY, LASTING, SHARED, UNLISTED, Printer, Rendered, tagged
 from pbmserv.web.pictures import Ink, rating_graph
-from pbmserv.web.server import HEADERS
+from pbmserv.web.safe_responses import HEADERS
 
 LONGEST_NUMBER = 9
 """Digits of a number in a path."""

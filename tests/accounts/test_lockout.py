@@ -1,16 +1,56 @@
-"""Who may still try a password, from where, and since when."""
+"""Whether another password is looked at, for which account, from where, and since when."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 import pytest
+from processes import Process, wait_until
 from running import MovableClock
+from sqlalchemy import func, select
+from wire import Wire, mail
 
+from pbmserv.clock import Clock, SystemClock
 from pbmserv.mail.envelope import Source
-from pbmserv.service.auth.passwords import Lockout
-from pbmserv.service.limits import windows
+from pbmserv.service.auth import lockout as rules
+from pbmserv.store.accounts import lockouts
+from pbmserv.store.core.database import Database
+from pbmserv.store.tables import password_sources, wrong_passwords
 
+pytestmark = pytest.mark.both_databases
+
+OURS = "pbmserv@games.example"
+PASSWORD = "wonder-land"
 ALICE, THIEF = "alice@players.example", "thief@elsewhere.example"
 HOME, STRANGE = Source("192.0.2.0/24", ALICE), Source("198.51.100.0/24", THIEF)
+
+
+@dataclass
+class Lockout:
+    """What one host does with the passwords that it is sent."""
+
+    database: Database
+    clock: Clock
+
+    def may_try(self, userid: str, source: Source) -> bool:
+        with self.database.reading.connect() as connection:
+            return rules.may_try(connection, userid, source, self.clock.now())
+
+    def wrong(self, userid: str, source: Source) -> None:
+        with self.database.writing.begin() as connection:
+            rules.note_wrong(connection, userid, source, self.clock.now())
+
+    def right(self, userid: str, source: Source) -> None:
+        with self.database.writing.begin() as connection:
+            rules.note_right(connection, userid, source, self.clock.now())
+
+    def rows(self) -> int:
+        with self.database.reading.connect() as connection:
+            return sum(
+                connection.execute(select(func.count()).select_from(table)).scalar_one()
+                for table in (wrong_passwords, password_sources)
+            )
 
 
 @pytest.fixture
@@ -19,8 +59,8 @@ def clock() -> MovableClock:
 
 
 @pytest.fixture
-def lockout(clock: MovableClock) -> Lockout:
-    return Lockout(clock)
+def lockout(database: Database, clock: MovableClock) -> Lockout:
+    return Lockout(database, clock)
 
 
 def guess(lockout: Lockout, userid: str, source: Source, times: int) -> None:
@@ -55,7 +95,7 @@ def test_each_time_it_stays_closed_for_twice_as_long(lockout: Lockout, clock: Mo
 
 
 def test_it_never_stays_closed_for_more_than_a_day(lockout: Lockout, clock: MovableClock) -> None:
-    for _ in range(40):
+    for _ in range(12):
         guess(lockout, "alice", STRANGE, 5)
         clock.move(hours=24)
         assert lockout.may_try("alice", STRANGE)
@@ -87,14 +127,58 @@ def test_a_right_password_starts_the_count_again(lockout: Lockout) -> None:
     assert lockout.may_try("alice", HOME)
 
 
-def test_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch, lockout: Lockout) -> None:
-    monkeypatch.setattr(windows, "REMEMBERED", 10)
-    for number in range(50):
-        guess(lockout, f"player{number}", Source(f"10.0.{number}.0/24", THIEF), 5)
-        lockout.right(f"friend{number}", HOME)
-    found = lockout._windows
-    assert len(found._locks) == len(found._usual) == 10
-    assert len(found._hits) <= 10
+def test_rows_are_removed_when_they_no_longer_matter(
+    lockout: Lockout, database: Database, clock: MovableClock
+) -> None:
+    def prune() -> None:
+        with database.writing.begin() as connection:
+            lockouts.prune(connection, clock.now())
+
+    lockout.right("alice", HOME)
+    guess(lockout, "alice", STRANGE, 4)
+    clock.move(minutes=61)
+    prune()
+    assert lockout.rows() == 1  # the source from which she was right
+    guess(lockout, "alice", STRANGE, 5)
+    clock.move(hours=24)
+    prune()
+    guess(lockout, "alice", STRANGE, 5)
+    clock.move(minutes=19)
+    assert not lockout.may_try("alice", STRANGE)  # the second lock is longer, so it is remembered
+    clock.move(days=30)
+    prune()
+    assert lockout.rows() == 0
+
+
+def test_no_row_shows_a_userid_a_network_or_an_address(
+    lockout: Lockout, database: Database
+) -> None:
+    guess(lockout, "alice", STRANGE, 5)
+    lockout.right("alice", HOME)
+    with database.reading.connect() as connection:
+        rows = str(
+            [connection.execute(select(t)).all() for t in (wrong_passwords, password_sources)]
+        )
+    for part in ("alice", "198.51", "192.0.2", "thief", "example"):
+        assert part not in rows
+
+
+def test_hosts_share_locks_and_a_restart_forgets_nothing(
+    lockout: Lockout, database_url: str, clock: MovableClock
+) -> None:
+    for _ in range(5):
+        restarted = Database(database_url)
+        assert Lockout(restarted, clock).may_try("alice", STRANGE)
+        Lockout(restarted, clock).wrong("alice", STRANGE)
+        restarted.close()
+    assert not lockout.may_try("alice", STRANGE)
+    lockout.right("alice", HOME)
+    other = Database(database_url)
+    guess(lockout, "alice", HOME, 4)
+    Lockout(other, clock).right("alice", HOME)
+    guess(lockout, "alice", HOME, 4)
+    assert lockout.may_try("alice", HOME)
+    other.close()
 
 
 def test_a_guesser_in_the_player_s_network_has_a_door_of_his_own(lockout: Lockout) -> None:
@@ -129,3 +213,40 @@ def test_a_network_that_nobody_knows_is_the_sender_s_domain(lockout: Lockout) ->
         lockout.wrong(f"u{number}", Source("", f"evil{number}@evil.example"))
     assert not lockout.may_try("alice", Source("", "evil99@evil.example"))
     assert lockout.may_try("alice", Source("", ALICE))
+
+
+def guess_by_mail(process: Process, word: str) -> None:
+    with Wire(process.port) as wire:
+        raw = mail(THIEF, f"prefs alice {word}", Message_ID=f"<{word}@elsewhere.example>")
+        assert wire.mail(THIEF, OURS, raw).startswith("250")
+
+
+def answers_in(folder: Path) -> int:
+    """Letters to the thief that were delivered."""
+    letters = b"".join(file.read_bytes() for file in folder.rglob("mail/*/new/*"))
+    return letters.count(b"To: thief@elsewhere.example")
+
+
+@pytest.mark.slow
+def test_a_killed_server_still_knows_the_wrong_passwords(database_url: str, tmp_path: Path) -> None:
+    """The guesser's count goes on where it was, and a right password comes too late."""
+    settings = {"mail_servers": "192.0.2.1"}
+    process = Process(tmp_path, database_url, **settings)
+    with Wire(process.port) as wire:
+        raw = mail(ALICE, f"signup alice {PASSWORD}")
+        assert wire.mail(ALICE, OURS, raw).startswith("250")
+    for n in range(4):
+        guess_by_mail(process, f"wrong-{n}")
+    wait_until(lambda: answers_in(tmp_path) == 4, "the answers to be delivered")
+    process.kill()
+    process = Process(tmp_path, database_url, **settings)
+    database = Database(database_url)
+    lockout, source = Lockout(database, SystemClock()), Source("127.0.0.0/24", THIEF)
+    assert lockout.may_try("alice", source)
+    guess_by_mail(process, "wrong-4")
+    wait_until(lambda: not lockout.may_try("alice", source), "the fifth to be counted")
+    guess_by_mail(process, PASSWORD)
+    wait_until(lambda: answers_in(tmp_path) == 6, "the last answers")
+    assert not lockout.may_try("alice", source)
+    assert process.stop() == 0
+    database.close()

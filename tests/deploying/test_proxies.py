@@ -15,7 +15,7 @@ from proxies import NAME, Proxy, caddy, nginx
 from running import Running, start
 
 from pbmserv.web.application import LONGEST_FORM
-from pbmserv.web.server import HEADERS
+from pbmserv.web.safe_responses import HEADERS
 
 Start = Callable[[Path, int], AbstractContextManager[Proxy]]
 

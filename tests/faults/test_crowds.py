@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import logging
-import os
+import re
 import socket
 import ssl
 from collections.abc import Iterator
@@ -13,11 +12,10 @@ from pathlib import Path
 
 import pytest
 import trustme
+from processes import Process
 from running import Running, start
 from wire import Wire, mail
 
-from pbmserv.net.connection_limits import Bounds, ConnectionLimits
-from pbmserv.net.listening import Listening
 from pbmserv.smtpd import server as smtp
 from pbmserv.smtpd.session import OCTETS_OF_USE
 from pbmserv.stages import listeners
@@ -221,42 +219,20 @@ def test_a_connection_that_is_kept_alive_ends_soon(
         assert ends(client)
 
 
-@contextlib.contextmanager
-def no_files(monkeypatch: pytest.MonkeyPatch, listening: Listening) -> Iterator[list[int]]:
-    """The next connections meet a process that has opened all it may."""
-    accept, left = socket.socket.accept, [0]
-
-    def fails(self: socket.socket) -> tuple[socket.socket, object]:
-        if self is listening and listening._spare is not None:
-            left[0] += 1
-            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-        return accept(self)
-
-    with monkeypatch.context() as broken:
-        broken.setattr(socket.socket, "accept", fails)
-        yield left
-
-
-def test_without_files_a_client_is_turned_away_and_nothing_spins(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("networks", [15, 1], ids=["strangers", "our-own-network"])
+def test_three_hundred_idle_clients_keep_neither_mail_nor_pages_out(
+    tmp_path: Path, networks: int
 ) -> None:
-    with Listening(socket.AF_INET, socket.SOCK_STREAM) as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        listening.settimeout(PATIENCE_S)
-        listening.limits = ConnectionLimits("smtp", Bounds(9, 9, 9, 300, 10), ())
-        with caplog.at_level(logging.INFO), no_files(monkeypatch, listening) as met:
-            for n in range(5):
-                client = socket.create_connection(listening.getsockname(), PATIENCE_S)
-                with pytest.raises(BlockingIOError):
-                    listening.accept()
-                assert ends(client)
-                assert met == [n + 1]
-            # Nothing can be kept for hard times: asyncio is told, once, and leaves it alone.
-            monkeypatch.setattr(listening, "_open_spare", lambda: False)
-            with pytest.raises(OSError, match="Too many open files"):
-                listening.accept()
-            with pytest.raises(BlockingIOError):
-                listening.accept()
-        (line,) = caplog.records
-        assert vars(line)["because"] == "no file descriptors are left"
+    """With the limits as they are set by default, from many networks and from this machine."""
+    sources = [f"127.0.{40 + n}.1" for n in range(15)] if networks > 1 else ["127.0.0.1"]
+    process = Process(tmp_path, f"sqlite:///{tmp_path}/pbmserv.sqlite3", web="127.0.0.1:0")
+    (page,) = re.findall(r"http://127\.0\.0\.1:(\d+)", process.greeting)
+    with contextlib.ExitStack() as stack:
+        for port in (process.port, int(page)):
+            for n in range(300):
+                stack.enter_context(sits(port, sources[n % len(sources)]))
+        for newcomer in (STRANGER, "127.0.0.1"):
+            with Wire(process.port, source=newcomer) as wire:
+                assert wire.mail(ALICE, OURS, a_mail(len(newcomer))).startswith("250")
+            assert get(int(page), newcomer).startswith(b"HTTP/1.1 200 ")
+    assert process.stop() == 0

@@ -81,13 +81,22 @@ class Shelf:
 
 
 class Ear(asyncio.Transport):
-    """The other end of a connection, without a socket; it behaves as asyncio's own do."""
+    """A connection without a socket, which behaves as asyncio's own do."""
 
     def __init__(self, protocol: asyncio.Protocol) -> None:
         super().__init__({"peername": ("192.0.2.1", 25), "sockname": ("192.0.2.2", 25)})
         self._protocol = protocol
         self.heard = bytearray()
         self.closed = False
+
+    @property
+    def protocol(self) -> asyncio.Protocol:
+        """The protocol that has the connection now."""
+        return self._protocol
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        assert isinstance(protocol, asyncio.Protocol)
+        self._protocol = protocol
 
     def write(self, data: Any) -> None:
         if not self.closed:  # afterwards nobody hears it
@@ -147,15 +156,14 @@ async def _session(said: bytes, size: int, *, lmtp: bool) -> None:
             certificate=None,
             tls_at_once=False,
         )
-        session = cast("Any", listener)._session()
-        ear = Ear(session)
-        session.connection_made(ear)
+        ear = Ear(listener.make_gate())
+        ear.protocol.connection_made(ear)
         for at in range(0, len(said), size):
             if not ear.closed:
-                session.data_received(said[at : at + size])
+                ear.protocol.data_received(said[at : at + size])
                 await asyncio.sleep(0)
         if not ear.closed:
-            session.eof_received()
+            ear.protocol.eof_received()
         await _ended()
         ear.close()
         await asyncio.sleep(0)

@@ -48,7 +48,7 @@ BY_BOARD = {
 """Distributed, each by this column: what belongs to a board lies in its shard."""
 MAIL = {
     *("arrivals", "settled", "stores", "inbox", "outbox", "letter_bytes", "bounces"),
-    *("counting", "counted"),
+    *("wrong_passwords", "password_sources"),
 }
 """Queues: whole, on one node, which may have no board."""
 ELSEWHERE_BOUND = {"daily_boards.board_id"}

@@ -15,7 +15,7 @@ from pbmserv.net.connection_limits import (
     FROM_NETWORK,
     IN_ALL,
     LEAST_STAY_S,
-    MOST_TOLD,
+    MOST_LOGGED,
     SPAN_S,
     Bounds,
     ConnectionLimits,
@@ -186,7 +186,7 @@ def test_a_flood_of_refusals_is_a_line_for_each_network_and_span(
 def test_refusals_from_everywhere_are_not_a_line_each(caplog: pytest.LogCaptureFixture) -> None:
     clients = Clients(Bounds(1, 1, 1, 300, 10))
     with caplog.at_level(logging.INFO, "pbmserv.crowd"):
-        for n in range(5 * MOST_TOLD):
+        for n in range(5 * MOST_LOGGED):
             clients.come(f"10.{n // 200}.{n % 200}.1")
-    assert len(caplog.records) == MOST_TOLD + 1
+    assert len(caplog.records) == MOST_LOGGED + 1
     assert vars(caplog.records[-1])["network"] == "others"

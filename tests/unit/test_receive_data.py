@@ -10,7 +10,7 @@ from aiosmtpd.smtp import SMTP
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pbmserv.smtpd.wire import MailAtOnce
+from pbmserv.smtpd.protocol import StrictSmtp
 
 LARGEST = 4_000
 
@@ -20,6 +20,18 @@ class Kept:
 
     def __init__(self) -> None:
         self.mails: list[object] = []
+
+    async def handle_MAIL(
+        self, server: Any, session: Any, envelope: Any, address: str, options: list[str]
+    ) -> str:
+        envelope.mail_from = address
+        return "250 OK"
+
+    async def handle_RCPT(
+        self, server: Any, session: Any, envelope: Any, address: str, options: list[str]
+    ) -> str:
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
         self.mails.append(envelope.content)
@@ -95,7 +107,7 @@ def test_any_mail_in_any_pieces(found: list[bytes], cuts: list[int], following: 
     octets = text + b".\r\n" + following
     places = sorted({0, *(cut for cut in cuts if cut < len(octets)), len(octets)})
     pieces = [octets[a:b] for a, b in pairwise(places)]
-    ours = told(MailAtOnce, pieces)
+    ours = told(StrictSmtp, pieces)
     assert ours == told(SMTP, pieces)
     if not any(len(line) > 999 for line in found):
         assert ours[0] == [b"".join(line + b"\r\n" for line in found)]
@@ -104,7 +116,7 @@ def test_any_mail_in_any_pieces(found: list[bytes], cuts: list[int], following: 
 def test_too_much_is_refused_and_forgotten() -> None:
     line = b"y" * 98 + b"\r\n"
     pieces = [line] * (LARGEST // 100 + 1) + [b".\r\n", b"NOOP\r\n"]
-    kept, said = told(MailAtOnce, pieces)
+    kept, said = told(StrictSmtp, pieces)
     assert (kept, said) == told(SMTP, pieces)
     assert kept == []
     assert b"\r\n552 " in said
@@ -113,17 +125,17 @@ def test_too_much_is_refused_and_forgotten() -> None:
 
 def test_just_enough_is_taken() -> None:
     line = b"y" * 98 + b"\r\n"
-    kept, _ = told(MailAtOnce, [line * (LARGEST // 100), b".\r\n"])
+    kept, _ = told(StrictSmtp, [line * (LARGEST // 100), b".\r\n"])
     assert kept == [line * (LARGEST // 100)]
 
 
 def test_what_is_wrong_with_the_command_is_said_as_ever() -> None:
-    assert told(MailAtOnce, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"]) == told(
+    assert told(StrictSmtp, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"]) == told(
         SMTP, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"]
     )
 
 
 def test_a_client_that_hangs_up_in_the_middle_leaves_nothing() -> None:
-    kept, said = told(MailAtOnce, [b"Subject: x\r\n"])
+    kept, said = told(StrictSmtp, [b"Subject: x\r\n"])
     assert kept == []
     assert said.endswith(b"354 End data with <CR><LF>.<CR><LF>\r\n")

@@ -223,7 +223,7 @@ def test_a_client_that_cannot_do_tls_leaves_a_line(
             while client.recv(4096):
                 pass
     found = facts(caplog, "TLS failed")
-    assert [one["network"] for one in found] == ["127.0.0.0/24", "unknown"]
+    assert [one["network"] for one in found] == ["127.0.0.0/24", "127.0.0.0/24"]
     assert {one["because"] for one in found} == {"TLS WRONG_VERSION_NUMBER"}
 
 

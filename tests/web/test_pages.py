@@ -27,7 +27,7 @@ from pbmserv.games.blackbox.geometry import HIT, geometry, trace_all
 from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.net.connection_limits import ConnectionLimits
-from pbmserv.net.listening import Listening, bind
+from pbmserv.net.listening import bind
 from pbmserv.service.solo.daily_pages import GuestBoxes, GuestLook
 from pbmserv.web.application import Confirmation, Pages, Subscription, build
 from pbmserv.web.server import WebServer, bounds
@@ -505,7 +505,7 @@ def test_a_server_that_never_started_lets_go_of_its_socket() -> None:
 
 def test_a_socket_that_cannot_serve_is_told_at_once() -> None:
     async def story() -> None:
-        with Listening(socket.AF_INET, socket.SOCK_DGRAM) as letters_only:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as letters_only:
             letters_only.bind(("127.0.0.1", 0))
             server = WebServer(site_of(CommandContext()), letters_only, anybody())
             with pytest.raises(ServerFault, match="could not start") as fault:

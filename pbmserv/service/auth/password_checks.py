@@ -12,20 +12,23 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlalchemy import Connection
 
+from pbmserv.clock import Clock
 from pbmserv.commands.table import model
 from pbmserv.commands.table.accounts import ChangePassword, Signup
 from pbmserv.mail.envelope import Source
 from pbmserv.monitoring import metrics
-from pbmserv.service.auth import verified_sender
+from pbmserv.service.auth import lockout, verified_sender
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.core.context import WAITING_SIGNUPS, Services
 from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
+from pbmserv.store.core.writer import Writer
 
 log = logging.getLogger("pbmserv.service")
 
@@ -43,10 +46,19 @@ MOST_WRONG = 3
 class PasswordChecks:
     """Checks the passwords that a mail brings, and hashes the new ones. Thread-safe."""
 
-    def __init__(self, services: Services, passwords: Passwords, database: Database) -> None:
+    def __init__(
+        self,
+        services: Services,
+        passwords: Passwords,
+        database: Database,
+        writer: Writer,
+        clock: Clock,
+    ) -> None:
         self._services = services
         self._passwords = passwords
         self._database = database
+        self._writer = writer
+        self._clock = clock
         self._threads = ThreadPoolExecutor(THREADS, "pbmserv-hashing")
         self._guard = threading.Lock()
         self._turns: dict[str, deque[_Turn]] = {}
@@ -142,9 +154,9 @@ class PasswordChecks:
             player = players.of_name(connection, who.userid)
             waiting = players.pending(connection, who.userid)  # asked in any case: it takes time
             proven = _is_proven(connection, work.incoming, player)
-        if not proven:
-            self._services.lockout.catch_up()
-        if not proven and not self._services.lockout.may_try(who.userid, source):
+            now = self._clock.now()
+            is_open = proven or lockout.may_try(connection, who.userid, source, now)
+        if not is_open:
             _note_wrong(source, player, "not looked at after too many wrong ones")
             return _Looked(0, wrong=True)
         if player is not None:
@@ -158,7 +170,10 @@ class PasswordChecks:
             if right:
                 return _Looked(runs, wrong=False)
         if runs and not proven:  # the same slip again tells a guesser nothing
-            self._services.lockout.wrong(who.userid, source)
+            note_wrong = partial(
+                lockout.note_wrong, userid=who.userid, source=source, now=self._clock.now()
+            )
+            self._writer.submit(note_wrong).result()
         _note_wrong(source, player, "wrong" if runs else "wrong again")
         return _Looked(runs, wrong=True)
 

@@ -3,16 +3,6 @@
 Hashing takes a tenth of a second on purpose, so `Passwords` does it before a mail reaches the
 writer (`password_checks`). Inside a transaction there is only the `Memo`, which cannot hash. It
 holds HMACs under a key that dies with the process, never passwords.
-
-`Lockout` counts wrong passwords over moving windows, for all processes together: for an account
-from one source, for a network over all accounts, and, much higher, for an account from anywhere. A
-full window locks that out for a while, which doubles each time. Userids that do not exist are
-counted like any others, so nothing tells them apart.
-
-A stranger cannot lock a player out: the source from which that player was right before is counted
-by itself. Where a guesser cannot be told from the player at all (the same network, or one that
-nobody knows, and the same forged envelope sender), its locks are short. Mails that prove their
-sender, and reply addresses, need no password and are not slowed.
 """
 
 from __future__ import annotations
@@ -22,18 +12,12 @@ import secrets
 import threading
 from base64 import b64encode
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from datetime import timedelta
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.low_level import ARGON2_VERSION
-from limits import RateLimitItem, RateLimitItemPerHour, RateLimitItemPerMinute
 
-from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
-from pbmserv.mail.envelope import Source
-from pbmserv.service.limits.windows import Windows
 
 MEMO = 50_000
 """Verdicts remembered; about 150 bytes each."""
@@ -174,116 +158,3 @@ def _made_up(hasher: PasswordHasher) -> str:
     costs = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
     ends = [b64encode(octets).decode().rstrip("=") for octets in (salt, digest)]
     return "$".join(["", f"argon2{hasher.type.name.lower()}", f"v={ARGON2_VERSION}", costs, *ends])
-
-
-PAIR = RateLimitItemPerMinute(5, 10, "pair")
-"""Wrong passwords for one account from one source."""
-NETWORK = RateLimitItemPerMinute(30, 10, "network")
-"""Wrong passwords from one network, whatever the account."""
-ACCOUNT = RateLimitItemPerHour(60, 1, "account")
-"""Wrong passwords for one account from anywhere."""
-
-FIRST_LOCK = timedelta(minutes=10)
-LONGEST_LOCK = timedelta(hours=24)
-LONGEST_SHARED = timedelta(hours=1)
-"""Of a lock that may hit the player with the guesser: at most 120 guesses a day get past it,
- so a password of five random letters holds for a century."""
-
-FORGIVEN = timedelta(hours=24)
-"""After so long without a lock the next one lasts `FIRST_LOCK` again."""
-
-
-def _alone() -> None:
-    """Nobody else counts."""
-
-
-class Lockout:
-    """Counts wrong passwords and says who may try one. Thread-safe.
-
-    Args:
-        windows: where they are counted.
-        exchange: tells other processes, and learns from them; waits for the database.
-    """
-
-    def __init__(
-        self,
-        clock: Clock,
-        windows: Windows | None = None,
-        exchange: Callable[[], None] = _alone,
-    ) -> None:
-        self._clock = clock
-        self._windows = windows or Windows(clock)
-        self._exchange = exchange
-        self._guard = threading.Lock()
-
-    def catch_up(self) -> None:
-        """Learn what other processes have counted, before a password is looked at.
-
-        Raises:
-            SQLAlchemyError: the database could not be asked.
-        """
-        self._exchange()
-
-    def may_try(self, userid: str, source: Source) -> bool:
-        """Whether a password for *userid* from *source* is to be looked at at all."""
-        with self._guard:
-            if self._is_locked(PAIR.key_for(userid, source.network, source.sender)):
-                return False
-            if self._is_usual(userid, source):
-                return True
-            return not (
-                self._is_locked(NETWORK.key_for(source.neighbours))
-                or self._is_locked(ACCOUNT.key_for(userid))
-            )
-
-    def wrong(self, userid: str, source: Source) -> None:
-        """A password was looked at, and wrong; all processes know when this returns.
-
-        Raises:
-            SQLAlchemyError: the database could not be told yet.
-        """
-        pair = (userid, source.network, source.sender)
-        longest = LONGEST_LOCK if source.network else LONGEST_SHARED
-        limits = (
-            (PAIR, LONGEST_SHARED if self._is_usual(userid, source) else longest, pair),
-            (NETWORK, longest, (source.neighbours,)),
-            (ACCOUNT, LONGEST_LOCK, (userid,)),
-        )
-        with self._guard:
-            for limit, _, who in limits:
-                self._windows.hit(limit, *who)
-        self._exchange()  # so that the last one of a full window locks it, whoever that is
-        with self._guard:
-            locked = [self._lock_if_full(*limit) for limit in limits]
-        if any(locked):
-            self._exchange()
-
-    def right(self, userid: str, source: Source) -> None:
-        """A password was right: that account is open again from that source."""
-        with self._guard:
-            pair = PAIR.key_for(userid, source.network, source.sender)
-            self._windows.clear(pair)
-            self._windows.open(pair)
-            self._windows.note_usual(_usual(userid, source))
-
-    def _is_locked(self, key: str) -> bool:
-        lock = self._windows.lock(key)
-        return lock is not None and self._clock.now() < lock.until
-
-    def _is_usual(self, userid: str, source: Source) -> bool:
-        return self._windows.is_usual(_usual(userid, source))
-
-    def _lock_if_full(self, limit: RateLimitItem, longest: timedelta, who: Sequence[str]) -> bool:
-        if self._windows.has_room(limit, *who):
-            return False
-        key, now = limit.key_for(*who), self._clock.now()
-        last = self._windows.lock(key)
-        level = last.level + 1 if last is not None and now < last.until + FORGIVEN else 0
-        span = min(FIRST_LOCK * 2 ** min(level, 20), longest)
-        self._windows.close(key, now + span, level)
-        self._windows.clear(key)
-        return True
-
-
-def _usual(userid: str, source: Source) -> str:
-    return f"usual\0{userid}\0{source.network}\0{source.sender}"

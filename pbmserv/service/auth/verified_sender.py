@@ -27,6 +27,7 @@ from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Illegal, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
+from pbmserv.service.auth import lockout
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import too_many_passwords
 from pbmserv.store.accounts import players
@@ -156,7 +157,8 @@ def with_password(context: CommandContext, line: Line) -> Line | None:
         return None
     if isinstance(line.asked, PlayerError) and not isinstance(other.asked, Challenge):
         return other
-    open_to_guesses = context.services.lockout.may_try(said.userid, context.incoming.source)
+    source = context.incoming.source
+    open_to_guesses = lockout.may_try(context.connection, said.userid, source, context.now)
     if not open_to_guesses and context.verified_as(said.userid) is None:
         return None
     return other if _is_right(context, said, player) else None

@@ -15,7 +15,8 @@ from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
-from pbmserv.service.auth.passwords import Lockout, Memo
+from pbmserv.service.auth import lockout
+from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.budget import Budget
 from pbmserv.service.core.lookup import (
     not_seated,
@@ -61,7 +62,6 @@ class Services:
     registry: Registry
     positions: Positions
     memo: Memo
-    lockout: Lockout
     traffic: Traffic
     operators: frozenset[str]
     signup: str
@@ -99,6 +99,7 @@ class CommandContext:
         carried_out: something proven was done.
         unproven: the answer goes to a player who may not have written the mail at all.
         counted: players whose mail this was counted as.
+        right_passwords: userids whose passwords the mail had right.
         reported: boards of which the coach has still to report.
         bot_turns: boards where it became a bot's turn, each with whether the answer waits for it.
         line_words: the present command's own words; ``None`` = the mail's.
@@ -128,6 +129,7 @@ class CommandContext:
     carried_out: bool = False
     unproven: bool = False
     counted: set[int] = field(default_factory=set)
+    right_passwords: set[str] = field(default_factory=set)
     reported: set[int] = field(default_factory=set)
     bot_turns: list[tuple[int, bool]] = field(default_factory=list)
     line_words: str | None = None
@@ -188,13 +190,14 @@ class CommandContext:
             self.echo_hidden = True
             raise too_many_passwords()
         player = players.of_name(self.connection, who.userid)
-        lockout, source = self.services.lockout, self.incoming.source
-        if lockout.may_try(who.userid, source) or self.verified_as(who.userid):
+        source = self.incoming.source
+        is_open = lockout.may_try(self.connection, who.userid, source, self.now)
+        if is_open or self.verified_as(who.userid):
             right = self._is_right(who, player)
             if right and player is None:
                 raise Refused("not-confirmed", part=who.userid)
             if right and player is not None:
-                lockout.right(who.userid, source)
+                self.right_passwords.add(who.userid)
                 self._has_spoken(player)
                 return player
         # Nothing of the line is repeated: words may have slipped, and any of them may be

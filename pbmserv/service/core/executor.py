@@ -18,7 +18,7 @@ from pbmserv.errors import PlayerError, Refused
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.service.accounts import absences, account, leaving, messages, preferences
-from pbmserv.service.auth import verified_sender
+from pbmserv.service.auth import lockout, verified_sender
 from pbmserv.service.boards import (
     followers,
     friends,
@@ -96,6 +96,8 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
     if context.reply_address is not None and context.reply_address.purpose in ENDINGS:
         lines = lines[:1]  # all of such a mail is one thing, whatever its lines look like
     letters, said = _each(context, lines)
+    for userid in sorted(context.right_passwords):  # also where the command itself was refused
+        lockout.note_right(context.connection, userid, context.incoming.source, context.now)
     done = context.tally.done > 0
     # A reply address answers a letter of ours.
     context.carried_out = done and (bool(context.proven) or context.reply_address is not None)

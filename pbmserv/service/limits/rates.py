@@ -1,61 +1,64 @@
-"""How many mails a player, an address and a network may send; and answers that lead nowhere.
+"""Limits on the mails of a player, an address and a network, and on answers that change no game.
 
-Counted in memory, over moving windows, when a mail's text is there and before it is read; on
-PostgreSQL doors tell each other (`shared_counts`). What is over a limit is put off (451), so that
-nothing is lost: a mail server tries again by itself; what play alone can know of waits here. An
-address is counted for each network by itself: anybody can write it on an envelope.
+The counts are moving windows in the memory of one process. The door counts a mail when its text has
+arrived and before it is read; play counts the rest. A mail over a limit is put off (451), so that
+nothing is lost: its mail server tries again. Addresses are counted for each network by itself,
+since anybody can write any address on an envelope.
 """
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Literal, TypeAlias
 
 from limits import RateLimitItem, RateLimitItemPerDay, parse_many
+from limits.strategies import MovingWindowRateLimiter
 
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault
 from pbmserv.mail.envelope import NOWHERE, Source
-from pbmserv.service.limits.windows import Windows
+from pbmserv.service.limits.clock_storage import ClockStorage, keep_newest
 
 Idle: TypeAlias = Literal["answered", "refused", "talk"]
-"""What a mail led to that moved no game on: an answer, a refusal, words to somebody else."""
+"""Result of a mail that moved no game on: an answer, a refusal, or words to another player."""
 Kind: TypeAlias = Literal["player", "address", "network", "reset", "look", "hide", "box"]
+Key: TypeAlias = tuple[str, ...]
+Window: TypeAlias = tuple[RateLimitItem, Key]
 
 _TRIES = RateLimitItemPerDay(3, 1, "tries")
-"""Mails over a limit that are looked at, to see whether their sender may be written to."""
+"""Mails over a limit that are read, to find out whether their sender can be told."""
 _TOLD = RateLimitItemPerDay(1, 1, "told")
 _SAME = RateLimitItemPerDay(20, 7, "same")
-"""Mails of one sender with the same words that lead to no more than an answer."""
+"""Mails of one sender with the same words that lead only to an answer."""
 NETWORKS = 3
-"""How many networks can have used up their share of an address before nobody has one there."""
+"""Networks that together may use up what all networks have at one address."""
 _TALK = "40/hour; 100/day"
-"""Mails of one sender that only carry words to others."""
+"""Mails of one sender that only carry words to other players."""
 _STRANGERS_OF_NETWORK = "40/hour; 150/day"
-"""Letters that one network brings to addresses that nothing shows to be its writers' own."""
+"""Letters to strangers that one network causes."""
 _STRANGERS_OF_PLAYER = "10/day"
-"""The same for one player, whatever the network."""
+"""Letters to strangers that one player causes, from any network."""
 _STRANGERS_AT_DOMAIN = "200/hour"
-"""The same for all addresses of one domain, whoever brings them."""
+"""Letters to strangers at one domain, whoever causes them."""
 _LOOKS = "120/minute"
-"""How often programs look at boards of one player."""
+"""Requests of one player's programs for a board."""
 _HIDES = "600/hour"
-"""How many boxes may be filled by hand on the pages, by all together."""
+"""Boxes that are filled by hand on the pages, by everybody together."""
 _OF_A_BOX = "120/minute"
 """Taps on one of these boxes."""
 _REACHED = "60/hour; 150/day"
-"""People whom one player writes to or challenges, each counted as often as that happens."""
+"""People to whom one player writes or sends challenges, counted each time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What the settings allow, as `limits` writes it (``240/hour``); ``""`` = no limit."""
+    """Limits from the settings, in the notation of `limits` (``240/hour``); ``""`` = no limit."""
 
     player: str
     address: str
@@ -68,10 +71,10 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """Somebody has sent too much.
+    """A limit that a mail exceeds.
 
     Attributes:
-        who: the player's row id, the address with the network it wrote from, or the network.
+        who: the player's row id, the address with its network, or the network.
         most: mails that are allowed in `span`.
         span: such as ``"hour"`` or ``"2 hours"``.
         again: when the next mail would be taken.
@@ -85,7 +88,7 @@ class Over:
 
 
 class TooMany(ServerFault):
-    """A player who has proved to be one has sent too much; nothing of the mail was done."""
+    """A player whose identity is proven exceeds a limit; nothing of the mail was carried out."""
 
     def __init__(self, over: Over) -> None:
         super().__init__(f"more than {over.most} mails in {over.span}")
@@ -93,7 +96,7 @@ class TooMany(ServerFault):
 
 
 class Reply(Enum):
-    """What becomes of an answer that leads nowhere."""
+    """Whether an answer that moves no game on is sent."""
 
     SEND = "send"
     LAST = "last"
@@ -102,13 +105,9 @@ class Reply(Enum):
 
 
 class Traffic:
-    """Counts mails. Thread-safe, and never slow.
+    """Counts mails and letters. Thread-safe, and never waits."""
 
-    Args:
-        windows: where they are counted.
-    """
-
-    def __init__(self, rates: Rates, clock: Clock, windows: Windows | None = None) -> None:
+    def __init__(self, rates: Rates, clock: Clock) -> None:
         self._limits: dict[str, list[RateLimitItem]] = {
             name: parse_many(text) if text else []
             for name, text in (
@@ -130,58 +129,58 @@ class Traffic:
                 ("reached", _REACHED if rates.refusals else ""),
             )
         }
-        self._windows = windows or Windows(clock)
+        self._windows = MovingWindowRateLimiter(ClockStorage(clock))
+        self._proven_sources: OrderedDict[Key, None] = OrderedDict()
         self._guard = threading.Lock()
 
     def is_over(self, source: Source, player: int, *, direct: bool) -> bool:
-        """Whether a mail need not even be sent: it would be one too many, and not be read.
+        """Return whether a mail would exceed a limit and would not even be read.
 
-        Nothing is counted, since naming a recipient is no mail. Of what our own mail servers hand
-        on nobody knows where it comes from before its text is there. Arguments as in `arrives`.
+        Nothing is counted, since naming a recipient is not a mail. The network of a mail that our
+        own mail servers hand on is unknown before its text is here. Arguments as in `arrives`.
         """
         with self._guard:
-            for kind, who in _counted(source if direct else NOWHERE, player, direct=direct):
-                limits = self._limits[kind]
-                if False in [self._windows.has_room(limit, kind, who) for limit in limits]:
-                    return not self._windows.has_room(_TRIES, kind, who)
+            for kind, who in _counted_as(source if direct else NOWHERE, player, direct=direct):
+                if not self._has_room([(limit, (kind, who)) for limit in self._limits[kind]]):
+                    return not self._windows.test(_TRIES, kind, who)
         return False
 
     def arrives(self, source: Source, player: int, *, direct: bool) -> Over | None:
-        """Count a mail; why it is not taken now, if so.
+        """Count a mail; return the limit that it exceeds, if any.
 
         Args:
-            player: whose reply address the mail is for, 0 for nobody's.
-            direct: its sender's own client brought it, not a mail server of ours, which must not
-                be put off for what one network sends: it would have to write to forged senders.
+            player: owner of the reply address that the mail is for; 0 for none.
+            direct: the sender's own client brought it. A mail server of ours is not put off for the
+                mails of one network: it would have to write to forged senders.
         """
         with self._guard:
-            for kind, who in _counted(source, player, direct=direct):
+            for kind, who in _counted_as(source, player, direct=direct):
                 over = self._hit(kind, who)
                 if over is not None:
                     return over
         return None
 
     def spoke(self, player: int) -> None:
-        """Count a mail whose player was known by a password only, or that a page has written.
+        """Count a mail that only a password proves to be a player's, or one from a page.
 
         Raises:
-            TooMany: it is one too many.
+            TooMany: it exceeds a limit.
         """
         self._count("player", str(player))
 
     def looks(self, player: int) -> None:
-        """Count a look of a program at a board of this player.
+        """Count a request of a program for a board of this player.
 
         Raises:
-            TooMany: it is one too many.
+            TooMany: it exceeds a limit.
         """
         self._count("look", str(player))
 
     def hides(self) -> None:
-        """Count a box that somebody begins to fill by hand on the pages.
+        """Count a new box that is filled by hand on the pages.
 
         Raises:
-            TooMany: all together have begun too many.
+            TooMany: it exceeds the limit of everybody together.
         """
         self._count("hide", "all")
 
@@ -189,7 +188,7 @@ class Traffic:
         """Count a tap on one of these boxes.
 
         Raises:
-            TooMany: it is one too many.
+            TooMany: it exceeds a limit.
         """
         self._count("box", box)
 
@@ -200,139 +199,153 @@ class Traffic:
             raise TooMany(over)
 
     def may_look(self, over: Over) -> bool:
-        """Whether a mail over the limit is to be read, to find out who is to be told."""
+        """Count a mail over a limit that is read anyway; return False if there were enough today.
+
+        Only its text says who can be told.
+        """
         with self._guard:
             return self._windows.hit(_TRIES, over.kind, over.who)
 
     def may_tell(self, address: str) -> bool:
-        """Whether *address* was not told yet today that it sends too much; it is now."""
+        """Count an explanation to *address*; return False if there was one today."""
         with self._guard:
             return self._windows.hit(_TOLD, address.lower())
 
     def answers(self, who: str, words: str, outcome: Idle, stranger: str, source: Source) -> Reply:
-        """Count a mail that moves no game on.
+        """Count a mail that moves no game on, and return whether it is answered.
 
-        Programs that answer every answer would go on for ever; people give up long before.
+        Programs that answer every answer would go on for ever; people stop long before.
 
         Args:
-            who: whose mail it was: what proves that, else where it pretends to come from, and from
-                which network. Nobody uses up by forged mails what somebody has who proves more.
-            words: all that the mail says.
-            stranger: where the answer goes, if that may be somebody who has not asked; else "".
+            who: the proven writer of the mail, else its sender and network. Forged mails therefore
+                use up nothing of what a proven writer has.
+            words: the whole text of the mail.
+            stranger: recipient of the answer, if that may be somebody who has not written; else "".
             source: where the mail came from.
         """
         digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
-        limits: list[tuple[RateLimitItem, tuple[str, ...]]] = [(_SAME, (who, digest))]
-        limits += [(limit, (outcome, who)) for limit in self._limits[outcome]]
+        windows: list[Window] = [(_SAME, (who, digest))]
+        windows += [(limit, (outcome, who)) for limit in self._limits[outcome]]
         if stranger:
-            limits += self._shares("stranger", stranger, source)
+            windows += self._shares("stranger", stranger, source)
         with self._guard:
-            if not all(self._windows.has_room(limit, *key) for limit, key in limits):
+            if not self._hit_all(windows):
                 return Reply.NONE
-            for limit, key in limits:
-                self._windows.hit(limit, *key)
-            is_last = not all(self._windows.has_room(limit, *key) for limit, key in limits)
-        return Reply.LAST if is_last else Reply.SEND
+            return Reply.SEND if self._has_room(windows) else Reply.LAST
 
     def asks(self, addresses: Sequence[str], source: Source) -> str:
         """Count a letter that asks for an answer at each of *addresses* (in lower case).
 
-        The address that has had enough of them today comes back, and then none is counted.
+        Returns:
+            ``""``, or the first address that had enough of them; then none is counted.
         """
+        windows = {address: self._shares("asked", address, source) for address in addresses}
         with self._guard:
-            shares = [(one, self._shares("asked", one, source)) for one in addresses]
-            for address, limits in shares:
-                if not all(self._windows.has_room(limit, *key) for limit, key in limits):
+            for address, shares in windows.items():
+                if not self._has_room(shares):
                     return address
-            for _, limits in shares:
-                for limit, key in limits:
-                    self._windows.hit(limit, *key)
+            for shares in windows.values():
+                self._hit_all(shares)
         return ""
 
     def asks_strangers(
         self, addresses: Sequence[str], source: Source, player: int = 0
     ) -> Literal["", "network", "domain"]:
         """Count a letter to each of *addresses* (in lower case), whose owners may never have
-        written: which limit is reached already, and then none is counted.
+        written.
 
         Args:
-            player: who wants these letters; 0 for nobody known.
+            player: who wants these letters; 0 if unknown.
+
+        Returns:
+            ``""``, or the limit that they exceed; then none is counted.
         """
-        by = [("network", "strangers of", source.neighbours)]
-        by += [("network", "strangers of player", str(player))] if player else []
-        counted = [(why, kind, who, len(addresses)) for why, kind, who in by]
         domains = Counter(address.rpartition("@")[2] for address in addresses)
-        counted += [("domain", "strangers at", one, domains[one]) for one in domains]
-        windows = [
-            (why, limit, (kind, who), cost)
-            for why, kind, who, cost in counted
-            for limit in self._limits[kind]
+        by_writer: list[tuple[Key, int]] = [(("strangers of", source.neighbours), len(addresses))]
+        if player:
+            by_writer.append((("strangers of player", str(player)), len(addresses)))
+        by_domain: list[tuple[Key, int]] = [
+            (("strangers at", domain), count) for domain, count in domains.items()
         ]
         with self._guard:
-            for why, limit, key, cost in windows:
-                if not self._windows.has_room(limit, *key, cost=cost):
-                    return "domain" if why == "domain" else "network"
-            for _, limit, key, cost in windows:
-                self._windows.hit(limit, *key, cost=cost)
+            for reason, counts in (("network", by_writer), ("domain", by_domain)):
+                for key, cost in counts:
+                    windows = [(limit, key) for limit in self._limits[key[0]]]
+                    if not self._has_room(windows, cost):
+                        return "domain" if reason == "domain" else "network"
+            for key, cost in (*by_writer, *by_domain):
+                self._hit_all([(limit, key) for limit in self._limits[key[0]]], cost)
         return ""
 
-    def _shares(
-        self, kind: str, address: str, source: Source
-    ) -> list[tuple[RateLimitItem, tuple[str, ...]]]:
-        """The windows of letters to an address whose owner may not have asked for them: what one
-        network has there, so that it leaves something to others, and what all have together."""
+    def _shares(self, kind: str, address: str, source: Source) -> list[Window]:
+        """Return the windows of letters to an address whose owner may not have asked for them: the
+        share of one network, so that others have something left, and that of all together."""
         limits = self._limits[kind]
-        shares = [(limit, (kind, address, source.neighbours)) for limit in limits]
-        total = [type(one)(NETWORKS * one.amount, one.multiples, "total") for one in limits]
-        return [*shares, *((limit, (kind, address)) for limit in total)]
+        totals = [type(one)(NETWORKS * one.amount, one.multiples, "total") for one in limits]
+        return [
+            *((limit, (kind, address, source.neighbours)) for limit in limits),
+            *((limit, (kind, address)) for limit in totals),
+        ]
 
     def may_reach(self, player: int, count: int) -> bool:
-        """Count so many letters of a player to others; none where that would be too many."""
-        limits = self._limits["reached"]
-        who = ("reached", str(player))
+        """Count so many letters of a player to others; return False if those are too many."""
+        windows: list[Window] = [
+            (limit, ("reached", str(player))) for limit in self._limits["reached"]
+        ]
         with self._guard:
-            if not all(self._windows.has_room(limit, *who, cost=count) for limit in limits):
-                return False
-            for limit in limits:
-                self._windows.hit(limit, *who, cost=count)
-        return True
+            return self._hit_all(windows, count)
 
     def may_reset(self, player: int) -> bool:
-        """Count a letter that offers a new password; whether there were few enough today."""
+        """Count a letter that offers a new password; return False if there were enough today."""
         with self._guard:
             return self._hit("reset", str(player)) is None
 
     def is_usual(self, address: str, source: Source) -> bool:
-        """Whether *address* was lately shown to write from there."""
-        return self._windows.is_usual(_usual(address, source))
+        """Return whether *address* was lately shown to write from *source*."""
+        return _address_and_source(address, source) in self._proven_sources
 
     def proves(self, address: str, source: Source) -> None:
-        """The owner of *address* writes from there; worth nothing where nobody knows where."""
+        """Remember that the owner of *address* writes from *source*, unless its network is
+        unknown."""
         if source.network:
-            self._windows.note_usual(_usual(address, source))
+            with self._guard:
+                keep_newest(self._proven_sources, _address_and_source(address, source), None)
+
+    def _has_room(self, windows: Sequence[Window], cost: int = 1) -> bool:
+        return all(self._windows.test(limit, *key, cost=cost) for limit, key in windows)
+
+    def _hit_all(self, windows: Sequence[Window], cost: int = 1) -> bool:
+        """Count a hit in each window if all of them have room for it."""
+        if not self._has_room(windows, cost):
+            return False
+        for limit, key in windows:
+            self._windows.hit(limit, *key, cost=cost)
+        return True
 
     def _hit(self, kind: Kind, who: str) -> Over | None:
+        """Count a hit; return the first limit that has no room for it."""
         for limit in self._limits[kind]:
             if not self._windows.hit(limit, kind, who):
-                again = self._windows.again_at(limit, kind, who)
+                reset_time = self._windows.get_window_stats(limit, kind, who).reset_time
+                again = datetime.fromtimestamp(reset_time, UTC)
                 return Over(kind, who, limit.amount, _span(limit), again)
         return None
 
 
-def _counted(source: Source, player: int, *, direct: bool) -> list[tuple[Kind, str]]:
-    """The windows in which a mail is counted."""
-    windows: list[tuple[Kind, str]] = []
+def _counted_as(source: Source, player: int, *, direct: bool) -> list[tuple[Kind, str]]:
+    """Return what a mail is counted for."""
+    keys: list[tuple[Kind, str]] = []
     if direct and source.network:
-        windows.append(("network", source.network))
+        keys.append(("network", source.network))
     if source.sender:
-        windows.append(("address", f"{source.sender} {source.network}"))
+        keys.append(("address", f"{source.sender} {source.network}"))
     if player:
-        windows.append(("player", str(player)))
-    return windows
+        keys.append(("player", str(player)))
+    return keys
 
 
-def _usual(address: str, source: Source) -> str:
-    return f"usual\0{address.lower()}\0{source.network}\0{source.sender}"
+def _address_and_source(address: str, source: Source) -> Key:
+    return address.lower(), source.network, source.sender
 
 
 def _span(limit: RateLimitItem) -> str:

@@ -34,7 +34,7 @@ from pbmserv.service.boards.proposals import ANSWERED_DAYS
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.bounces import TOO_LATE
 from pbmserv.service.limits.postmaster_shares import SMALL
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import lockouts, players
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.statements import older, remove
 from pbmserv.store.core.writer import Writer
@@ -220,6 +220,7 @@ class Expiry:
             or self._empty(MailState.ANSWERED, kept.unused)
             or self._empty(MailState.IGNORED, kept.unused)
             or self._prune()
+            or self._forget_wrong_passwords()
             or self._drop_rows(unconfirmed_boards, BOARDS_KEPT)
             or self._drop_rows(invitations, INVITATIONS_KEPT)
             or self._drop(players.late_signups, partial(remove, table=signups), UNCONFIRMED_KEPT)
@@ -257,6 +258,10 @@ class Expiry:
             inbox.prune, unproven=now - ROWS_UNPROVEN, before=now - ROWS_PROVEN, most=BATCH
         )
         return self._writer.submit(job).result()
+
+    def _forget_wrong_passwords(self) -> int:
+        """Remove counts and locks that no longer matter; return how many there were."""
+        return self._writer.submit(partial(lockouts.prune, now=self._clock.now())).result()
 
     def _drop_rows(self, table: Table, kept: timedelta) -> int:
         return self._drop(partial(older, table=table), partial(remove, table=table), kept)

@@ -20,9 +20,11 @@ from pbmserv.store.tables.accounts import (
     invitations,
     keys,
     notices,
+    password_sources,
     players,
     signups,
     uninvited,
+    wrong_passwords,
 )
 from pbmserv.store.tables.boards import (
     RUNNING,
@@ -55,8 +57,6 @@ from pbmserv.store.tables.mail import (
     MailState,
     arrivals,
     bounces,
-    counted,
-    counting,
     inbox,
     letter_bytes,
     outbox,
@@ -83,8 +83,6 @@ __all__ = [
     "boards",
     "bounces",
     "closed_games",
-    "counted",
-    "counting",
     "daily_boards",
     "daily_boxes",
     "daily_readers",
@@ -101,6 +99,7 @@ __all__ = [
     "notices",
     "outages",
     "outbox",
+    "password_sources",
     "players",
     "plies",
     "rating_changes",
@@ -114,4 +113,5 @@ __all__ = [
     "submitted_moves",
     "unconfirmed_boards",
     "uninvited",
+    "wrong_passwords",
 ]

@@ -243,3 +243,25 @@ uninvited = Table(
     Column("since", Instant, nullable=False),
 )
 """Addresses whose owners never want an invitation again, by their marks: the address is nowhere."""
+
+wrong_passwords = Table(
+    "wrong_passwords",
+    metadata,
+    Column("key", String(32), primary_key=True),
+    Column("wrong", SmallInteger, nullable=False),
+    Column("since", Instant, nullable=False),
+    Column("locked_until", Instant, nullable=True),
+    Column("level", SmallInteger, nullable=False),
+    Column("forget_at", Instant, nullable=False, index=True),
+)
+"""Wrong passwords by what they are counted for, and locks (`service.auth.lockout`). `key`: a hash;
+`wrong`: number since `since`; `level`: locks in a row before the newest one; `forget_at`: when the
+row no longer matters."""
+
+password_sources = Table(
+    "password_sources",
+    metadata,
+    Column("key", String(32), primary_key=True),
+    Column("forget_at", Instant, nullable=False, index=True),
+)
+"""Sources from which a player's password was right. `key`: a hash of the userid and the source."""

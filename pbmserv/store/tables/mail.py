@@ -1,4 +1,4 @@
-"""The tables of mail that came, of letters that go, and of what is counted."""
+"""The tables of mail that came and of letters that go."""
 
 from __future__ import annotations
 
@@ -278,30 +278,3 @@ bounces = Table(
 and `soft` are counted as `service.delivery.bounces` says; `hard_at`, `soft_at`: when last.
 `suspended_at`: since when nothing is sent there. `diagnostic`: the mail server's words, at the last
 one counted."""
-
-counting = Table(
-    "counting",
-    metadata,
-    Column("book", String(16), primary_key=True),
-    Column("process", String(16), primary_key=True),
-    Column("number", Integer, nullable=False),
-    Column("told_at", Instant, nullable=False),
-)
-"""How much each process has told: `number` of its last batch in `counted`. A process tells one
-batch after the other, so what another has seen of it is one number, whoever commits first."""
-
-counted = Table(
-    "counted",
-    metadata,
-    Column("book", String(16), primary_key=True),
-    Column("process", String(16), primary_key=True),
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("part", SmallInteger, primary_key=True, autoincrement=False),
-    Column("told_at", Instant, nullable=False),
-    Column("until", Instant, nullable=False),
-    Column("events", LargeBinary, nullable=False),
-    Index("ix_counted_until", "until"),
-)
-"""What was counted, in batches: `service.limits.windows.Event`, packed, with hashes in place of
-addresses. `until`: when nothing of it counts any more. `book`: what is counted, see
-`service.limits.shared_counts`."""

@@ -1,0 +1,160 @@
+"""aiosmtpd's protocol with a strict reader, and with our own MAIL, RCPT, VRFY and DATA.
+
+aiosmtpd (1.4) has no hook for the reader of a session: it makes one and passes it to
+`asyncio.StreamReaderProtocol`. `_StrictLines` stands between the two and replaces the reader.
+`tests/unit/test_aiosmtpd.py` fails if a new version makes or uses its reader in another way. The
+other parts use documented hooks: methods named ``smtp_COMMAND``, and a handler's ``handle_``
+methods.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from aiosmtpd.smtp import SMTP, Envelope, Session, syntax
+
+from pbmserv.smtpd.arguments import CommandRefused, check_mail_parameters, read_arguments
+from pbmserv.smtpd.lines import StrictReader
+
+NO_LIMIT = 1 << 30
+"""Octets of a mail if aiosmtpd is given no limit."""
+
+
+class Handler(Protocol):
+    """Decides about each step of a session."""
+
+    async def handle_MAIL(  # noqa: N802 - named like aiosmtpd's hooks
+        self, server: Any, session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        """Note the sender; return the reply."""
+        ...
+
+    async def handle_RCPT(  # noqa: N802 - named like aiosmtpd's hooks
+        self, server: Any, session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        """Note a recipient; return the reply."""
+        ...
+
+    async def handle_DATA(  # noqa: N802 - named like aiosmtpd's hooks
+        self, server: Any, session: Session, envelope: Envelope
+    ) -> str:
+        """Take ``envelope.content``; return the reply."""
+        ...
+
+
+class _StrictLines(asyncio.StreamReaderProtocol):
+    """Replaces the reader that aiosmtpd makes.
+
+    Attributes:
+        lines: the reader of this session.
+    """
+
+    def __init__(
+        self,
+        _reader: asyncio.StreamReader,
+        client_connected_cb: Callable[..., Any] | None = None,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        self.lines = StrictReader(loop)
+        super().__init__(self.lines, client_connected_cb, loop)
+
+    def data_received(self, data: bytes) -> None:
+        """Hand octets to the reader."""
+        self.lines.octets_received += len(data)
+        super().data_received(data)
+
+
+class StrictSmtp(SMTP, _StrictLines):
+    """An SMTP session whose commands and mails have one meaning."""
+
+    event_handler: Handler
+
+    def current(self) -> tuple[Session, Envelope]:
+        """Return the session and the envelope, which aiosmtpd makes when a connection begins."""
+        assert self.session is not None
+        assert self.envelope is not None
+        return self.session, self.envelope
+
+    @syntax("MAIL FROM:<address>", extended=" [SP <mail-parameters>]")
+    async def smtp_MAIL(self, arg: str | None) -> None:  # noqa: N802 - named by aiosmtpd
+        """Begin a mail (RFC 5321 section 4.1.1.2)."""
+        if await self.check_helo_needed():
+            return
+        session, envelope = self.current()
+        try:
+            if envelope.mail_from:
+                raise CommandRefused("503 5.5.1 there is a sender already")
+            arguments = read_arguments("FROM:", arg, extended=session.extended_smtp)
+            check_mail_parameters(arguments.parameters, self.data_size_limit or NO_LIMIT)
+        except CommandRefused as refusal:
+            await self.push(refusal.reply)
+            return
+        envelope.smtp_utf8 = "SMTPUTF8" in arguments.parameters
+        await self.push(
+            await self.event_handler.handle_MAIL(
+                self, session, envelope, arguments.address, arguments.options
+            )
+        )
+
+    @syntax("RCPT TO:<address>", extended=" [SP <mail-parameters>]")
+    async def smtp_RCPT(self, arg: str | None) -> None:  # noqa: N802 - named by aiosmtpd
+        """Name a recipient (RFC 5321 section 4.1.1.3)."""
+        if await self.check_helo_needed():
+            return
+        session, envelope = self.current()
+        try:
+            if not envelope.mail_from:
+                raise CommandRefused("503 5.5.1 send MAIL first")
+            arguments = read_arguments("TO:", arg, extended=session.extended_smtp)
+            if arguments.options:
+                raise CommandRefused("555 5.5.4 this parameter is not known here")
+        except CommandRefused as refusal:
+            await self.push(refusal.reply)
+            return
+        await self.push(
+            await self.event_handler.handle_RCPT(
+                self, session, envelope, arguments.address, arguments.options
+            )
+        )
+
+    @syntax("VRFY <address>")
+    async def smtp_VRFY(self, arg: str | None) -> None:  # noqa: N802 - named by aiosmtpd
+        """Tell nobody which addresses there are (RFC 5321 section 7.3)."""
+        if arg:
+            await self.push("252 2.5.2 send a mail and see")
+        else:
+            await self.push("501 5.5.4 Syntax: VRFY <address>")
+
+    async def smtp_AUTH(self, arg: str | None) -> None:  # noqa: N802, ARG002 - named by aiosmtpd
+        """Refuse: nobody logs in here."""
+        await self.push('500 5.5.1 command "AUTH" not recognized')
+
+    @syntax("DATA")
+    async def smtp_DATA(self, arg: str | None) -> None:  # noqa: N802 - named by aiosmtpd
+        """Read a mail and hand it to the handler (RFC 5321 sections 4.1.1.4 and 4.5.2)."""
+        session, envelope = self.current()
+        if arg or not session.host_name or not envelope.rcpt_tos:
+            await super().smtp_DATA(arg or "")  # it says what is wrong
+            return
+        await self.push("354 End data with <CR><LF>.<CR><LF>")
+        content = await self.lines.read_mail(self.data_size_limit or NO_LIMIT)
+        if content is None:
+            await self.refuse_mail("552 Error: Too much mail data")
+        elif max(map(len, content.split(b"\r\n"))) + len(b"\r\n") > self.line_length_limit:
+            await self.refuse_mail("500 Line too long (see RFC5321 4.5.3.1.6)")
+        else:
+            envelope.content = envelope.original_content = content
+            try:
+                reply = await self.event_handler.handle_DATA(self, session, envelope)
+            except Exception as error:  # noqa: BLE001 - it is logged, and the client waits
+                await self.refuse_mail(await self.handle_exception(error))
+                return
+            self.envelope = Envelope()
+            await self.push(reply)
+
+    async def refuse_mail(self, reply: str) -> None:
+        """Say that a mail was not taken, and be ready for the next one."""
+        self.envelope = Envelope()
+        await self.push(reply)

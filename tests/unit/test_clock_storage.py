@@ -1,0 +1,55 @@
+"""Moving windows of the `limits` library that go by the server's clock."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+from limits import RateLimitItemPerMinute, parse
+from limits.strategies import MovingWindowRateLimiter
+from running import MovableClock
+
+from pbmserv.service.limits.clock_storage import MOST_KEYS, ClockStorage
+
+FIVE = RateLimitItemPerMinute(5)
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 3)), max_size=40))
+def test_no_window_ever_holds_more_than_its_limit(waits: list[tuple[int, int]]) -> None:
+    clock = MovableClock()
+    limiter = MovingWindowRateLimiter(ClockStorage(clock))
+    counted: list[float] = []
+    for seconds, cost in waits:
+        clock.move(seconds=seconds)
+        now = clock.now().timestamp()
+        in_window = [at for at in counted if at > now - 60]
+        has_room = len(in_window) + cost <= 5
+        assert limiter.test(FIVE, "alice", cost=cost) is has_room
+        assert limiter.hit(FIVE, "alice", cost=cost) is has_room
+        counted += [now] * cost * has_room
+
+
+def test_the_window_opens_when_its_oldest_hit_expires() -> None:
+    clock = MovableClock()
+    limiter = MovingWindowRateLimiter(ClockStorage(clock))
+    assert limiter.hit(FIVE, "alice")
+    opens_at = datetime.fromtimestamp(limiter.get_window_stats(FIVE, "alice").reset_time, UTC)
+    clock.move(seconds=30)
+    assert limiter.hit(FIVE, "alice", cost=4)
+    assert not limiter.hit(FIVE, "alice")
+    clock.move(seconds=30)
+    assert clock.now() == opens_at
+    assert limiter.hit(FIVE, "alice")
+    assert not limiter.hit(FIVE, "alice")
+
+
+def test_many_keys_push_out_the_least_recently_used_one() -> None:
+    limiter = MovingWindowRateLimiter(ClockStorage(MovableClock()))
+    once = parse("1/day")
+    for number in range(MOST_KEYS):
+        assert limiter.hit(once, str(number))
+    assert not limiter.hit(once, "0")
+    assert limiter.hit(once, "one more")
+    assert limiter.hit(once, "0")
+    assert not limiter.hit(once, "2")
