@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pbmserv.engine.types import Seat, value
+from pbmserv.engine.types import Seat
 
 Span: TypeAlias = tuple[datetime, datetime]
 """From the first moment, and up to but without the second one."""
@@ -91,7 +91,7 @@ _OFFSET = re.compile(r"([0-9]{1,3})([dh])")
 _NO_TIME = timedelta()
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Terms:
     """How long a board's players may take, in days.
 
@@ -122,7 +122,7 @@ class Terms:
 USUAL = Terms()
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class SeatClock:
     """One seat's clock.
 
@@ -139,7 +139,7 @@ class SeatClock:
     covered: timedelta = _NO_TIME
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Person:
     """What counts of a player.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pbmserv.engine import record
@@ -25,7 +25,7 @@ from pbmserv.engine.record import (
     Ply,
 )
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import Move, Note, Outcome, Rng, Seat, Step, value
+from pbmserv.engine.types import Move, Note, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal, MoveError
 
 _LEADING_BACK = frozenset({UNDO, REDO})
@@ -81,7 +81,7 @@ def _forfeited(step: Step[Any]) -> Step[Any]:
     return replace(step, notes=notes, public=public)
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Position:
     """A board after some ply.
 

@@ -28,7 +28,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pbmserv.engine.types import Seat, value
+from pbmserv.engine.types import Seat
 from pbmserv.errors import NotUnderstood
 
 VERSION = 1
@@ -62,7 +62,7 @@ HINT = "hint"
 and what the hint says is worked out from the position after it."""
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Ply:
     """One applied move.
 

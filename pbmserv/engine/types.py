@@ -5,23 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NewType, TypeVar
+from typing import Generic, NewType, TypeVar
 
-if TYPE_CHECKING:
-    from dataclasses import dataclass as value
-else:
-
-    def value(*, frozen: bool, **how: Any) -> Any:
-        """A dataclass that nobody changes, for what each mail and each letter makes dozens of.
-
-        mypy holds everybody to that. While the program runs nothing does: Python sets the fields
-        of a frozen one five times as slowly, a tenth of what a move took (docs/decisions/0086).
-        """
-        assert frozen
-        return dataclass(unsafe_hash=how.get("eq", True), **how)
-
-
-__all__ = ["value"]  # beside what is defined here
 S = TypeVar("S")
 V = TypeVar("V")
 T = TypeVar("T")
@@ -82,7 +67,7 @@ class GameInfo:
     strength: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Move:
     """A move in its canonical text.
 
@@ -100,7 +85,7 @@ SCORE = "score"
 """The kind of the notes that tell a score in a sentence, where no table of the scores is drawn."""
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Note:
     """Something that happened in a step, for those in its audience.
 
@@ -117,7 +102,7 @@ class Note:
     values: Mapping[str, Value] = field(default_factory=dict)
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Step(Generic[S]):
     """What one applied move (or withdrawal) did.
 
@@ -151,7 +136,7 @@ class Preview(Generic[V]):
     notes: tuple[Note, ...]
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """How a finished board ended.
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pbmserv.engine.types import value
 from pbmserv.errors import MailError
 from pbmserv.inbound.headers import (
     ContentType,
@@ -63,7 +62,7 @@ _SHOWN = re.compile(r"(?:text|mms|sms)?[-_ ]?[0-9]{0,8}\.txt")
 _PICTURE = re.compile(rb"<(?:img|image|picture|video|audio|object|embed|svg)\b", re.IGNORECASE)
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Body:
     """The text of a mail.
 
@@ -83,7 +82,7 @@ class Body:
     reaction: bool = False
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Found:
     """The content of a leaf: text as it shall be read, still HTML, or why it is neither.
 

@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pbmserv.engine.position import Position
 from pbmserv.engine.registry import shown_options
-from pbmserv.engine.types import Seat, value
+from pbmserv.engine.types import Seat
 from pbmserv.errors import Misread, MoveError, PlayerError, ServerFault, StoreAway
 from pbmserv.letters.environment import template_of
 from pbmserv.letters.mime import Attachment
@@ -129,7 +129,7 @@ def unless_broken(board: int, game: str, show: Callable[[], T]) -> T | None:
         return None
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Seen:
     """A board at a ply, through somebody's eyes.
 
@@ -209,7 +209,7 @@ _json = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 # -- where a reader can go -------------------------------------------------------------------
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Mailto:
     """Makes the links of one letter; templates call it with the text of a reply.
 

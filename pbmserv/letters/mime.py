@@ -18,7 +18,6 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Literal
 
-from pbmserv.engine.types import value
 from pbmserv.errors import ServerFault
 
 #: RFC 5322, 2.1.1: octets in a line without its CRLF.
@@ -60,7 +59,7 @@ _ENCODED_WORD_PLAIN = frozenset(
 )
 
 
-@value(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Headers:
     """All that varies in a letter's header.
 

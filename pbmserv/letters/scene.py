@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -17,7 +17,7 @@ from pbmserv.engine.clocks import Terms
 from pbmserv.engine.position import Position, notes_for
 from pbmserv.engine.protocol import Aided, coached, previews
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import SCORE, Note, Outcome, Seat, value
+from pbmserv.engine.types import SCORE, Note, Outcome, Seat
 from pbmserv.errors import Refusal, ServerFault
 from pbmserv.letters.environment import template_of
 from pbmserv.mail.letter_kinds import kind_of, letters_that
@@ -46,7 +46,7 @@ class Links(StrEnum):
 _DOWN_FROM = {links: tuple(Links)[place:] for place, links in enumerate(Links)}
 
 
-@value(frozen=True)
+@dataclass(frozen=True)
 class BoardScene:
     """A board as one reader may see it; the only thing a template learns about a game.
 
@@ -110,7 +110,7 @@ class BoardScene:
         return " - ".join(self.names)
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Composed:
     """A letter's words; `html` is empty where it would be too long for mail programs."""
 

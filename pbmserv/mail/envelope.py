@@ -17,10 +17,8 @@ from email.utils import format_datetime
 from functools import lru_cache
 from typing import TypeAlias
 
-from pbmserv.engine.types import value
 
-
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Envelope:
     """One mail for one of our addresses, as the wire gave it.
 
@@ -78,7 +76,7 @@ def written(sender: str, recipient: str, domain: str, press: Press, now: datetim
     return Envelope(sender, recipient, mail.as_bytes())
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Mail:
     """A parsed mail.
 
@@ -125,7 +123,7 @@ class Mail:
         return cls("", "", "", "", automatic=why, only_headers=False, digest=digest)
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """Whether the domain of a mail's From address vouches for it (RFC 7489 section 4.2).
 
@@ -204,7 +202,7 @@ def is_among(peer: str, networks: Iterable[Network]) -> bool:
     return False
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Source:
     """Where a mail comes from, as far as its sender cannot choose that.
 

@@ -20,8 +20,6 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
 
-from pbmserv.engine import types
-
 MAC_BYTES = 10
 LONGEST_LOCAL = 64
 
@@ -109,7 +107,7 @@ _OF_A_LETTER = frozenset({Purpose.TRAY, Purpose.UNSUBSCRIBE, Purpose.BROADCAST, 
 }
 
 
-@types.value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class ReplyAddress:
     """What a reply address says.
 

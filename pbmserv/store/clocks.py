@@ -17,7 +17,7 @@ from pbmserv.engine.clocks import (
     to_json,
     turned,
 )
-from pbmserv.engine.types import Seat, value
+from pbmserv.engine.types import Seat
 from pbmserv.store.core.statements import columns_of, insert_into
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import absences, players
@@ -28,7 +28,7 @@ GAP = timedelta(minutes=5)
 """A server that has not been heard of for longer than this was down."""
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Times:
     """A board's clocks and when to look at them; no clocks = nobody has started them."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from pbmserv.commands.table.model import BoardRef
-from pbmserv.engine.types import BOT_USERIDS, value
+from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.mail import reading_time
 
 
@@ -64,7 +64,7 @@ _PLAIN = re.compile(r"\S+")
 _CLOSING = {mark: re.compile(rf"{mark}(?!\S)") for mark in "\"'"}
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Word:
     """A word of a line, hidden from `repr` since it may be a password.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.command_names import (
@@ -23,7 +23,6 @@ from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, Tra
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Kind, Row, Trait
 from pbmserv.commands.table.starting import Accept
-from pbmserv.engine.types import value
 from pbmserv.errors import Misread, PlayerError
 
 LONGEST_ECHO = 200
@@ -212,7 +211,7 @@ def may_act(text: str) -> bool:
     return is_command or MOVES.fullmatch(text) is not None
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Head:
     """The first words of a reply: perhaps a game, the name of a command, and its arguments."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pbmserv.engine.types import value
 from pbmserv.errors import PlayerError
 
 
@@ -157,7 +156,7 @@ STRANGER = Sender("", 0, lambda _: False)
 """A sender about whom nothing is known, not even which words are userids."""
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Line:
     """One line of a mail and the command it stands for.
 
@@ -191,7 +190,7 @@ class Line:
         return getattr(self.asked, "who", None)
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Reading:
     """All commands of a mail.
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from typing import NoReturn
 
-from pbmserv.engine.types import Move, value
+from pbmserv.engine.types import Move
 from pbmserv.errors import Illegal, NotUnderstood
 from pbmserv.games.blackbox.geometry import Geometry
 
@@ -51,7 +51,7 @@ class Kind(StrEnum):
     GUESS = "guess"
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Element:
     """One part of a move.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from pbmserv.engine.types import Outcome, Seat, value
+from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.moves import Element, Kind
 from pbmserv.games.blackbox.options import Options
@@ -43,7 +43,7 @@ class Result:
 UNDECIDED = Result()
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Box:
     """The box that one seat solves.
 
@@ -81,7 +81,7 @@ class Box:
     circled: frozenset[int] = frozenset()
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class State:
     """A board.
 
@@ -128,7 +128,7 @@ def hiding(state: State) -> frozenset[Seat]:
     )
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Change:
     """What one element did to the aids.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import compress
 from math import gcd
 from operator import not_
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from pbmserv.engine.types import Outcome, Seat, value
+from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.display import Spots, Told, port_spots, spot_row, tell, texts_of
 from pbmserv.games.blackbox.geometry import HIT, Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
@@ -63,7 +63,7 @@ _AS_ROW = partial(tuple.__new__, Row)
 """A row of what it has, as `Row` makes it, in a third of the time."""
 
 
-@value(frozen=True)
+@dataclass(frozen=True)
 class BoxView:
     """A box as one reader may see it.
 
@@ -169,7 +169,7 @@ class BoxView:
         )
 
 
-@value(frozen=True)
+@dataclass(frozen=True)
 class Examples:
     """What a reader could write now; made only from what the reader sees.
 
@@ -201,7 +201,7 @@ def _spread(board: Geometry) -> Sequence[int]:
     return [(start + step * n) % count for n in range(count)]
 
 
-@value(frozen=True)
+@dataclass(frozen=True)
 class View:
     """A board as one reader may see it.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from pbmserv.engine.types import value
 from pbmserv.inbound.quotes.line_signs import (
     BLANKS,
     DATED,
@@ -70,7 +69,7 @@ neither quotes, ends nor praises anything."""
 _SIGNED = "-----BEGIN PGP SIGNED MESSAGE-----"
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class NewText:
     """What the writer of a reply added.
 

@@ -4,6 +4,7 @@ and told."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
@@ -12,7 +13,7 @@ from pbmserv.commands.table.looking import Report
 from pbmserv.commands.table.model import Credentials
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import coached
-from pbmserv.engine.types import Seat, value
+from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work, squares_of
@@ -140,7 +141,7 @@ def is_done(position: Position, seat: Seat) -> bool:
     return position.apart and seat not in position.game.to_act(position.state)
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class CoachPart:
     """What the coach says on a board's page.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pbmserv.commands.table import model
 from pbmserv.engine.position import Position
-from pbmserv.engine.types import Seat, value
+from pbmserv.engine.types import Seat
 from pbmserv.errors import ServerFault
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pbmserv.service.core.context import CommandContext
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Part:
     """One thing a letter says.
 
@@ -53,7 +53,7 @@ class Part:
             raise ServerFault("words for others have not passed the guard")
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Notification:
     """A letter to somebody who is not the sender (or to a second address of theirs).
 
@@ -71,7 +71,7 @@ class Notification:
         return cls(sitter.address, sitter.player_id, part, sitter.digest)
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What one command led to. No parts: the sender is told nothing (others may be)."""
 
@@ -98,7 +98,7 @@ class Tally:
     refused: int = 0
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """A stored mail.
 
@@ -120,7 +120,7 @@ class Receipt:
     letters: int = 0
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Done:
     """What a committed job leaves to do in memory.
 
@@ -140,7 +140,7 @@ class Done:
 NOTHING = Done({}, 0)
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class CommandResult:
     """What became of one command, and who may read it: (address, player id)."""
 

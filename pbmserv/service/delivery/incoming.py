@@ -13,14 +13,13 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from typing import Literal, TypeAlias
 
 from pbmserv.commands.reading.mail import read, read_message, unread
 from pbmserv.commands.table.model import Credentials, Reading, ReplyMove, Yes
-from pbmserv.engine.types import value
 from pbmserv.errors import MailError
 from pbmserv.inbound.dsn import read_report
 from pbmserv.inbound.message import AWAY_SUBJECT, read_mail, source_of
@@ -49,7 +48,7 @@ _FOR_COMMANDS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
 may write, and plain words are commands."""
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class IncomingMail:
     """A mail that has been read and is to be carried out.
 
@@ -310,7 +309,7 @@ _QUOTED = re.compile(r"[\"'<].*")
 _CAMEL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a mail.
 

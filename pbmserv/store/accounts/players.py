@@ -18,7 +18,6 @@ from sqlalchemy import (
     update,
 )
 
-from pbmserv.engine.types import value
 from pbmserv.store.core.statements import Prepared, columns_of, insert_into
 from pbmserv.store.delivery import bounces as bounce_rows
 from pbmserv.store.tables.accounts import (
@@ -36,7 +35,7 @@ _MOST_ALIKE = 200
 """Userids that are compared with a misspelt one."""
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Player:
     """A player.
 

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 
 from pbmserv.engine.clocks import USUAL, Person, SeatClock, Span, Terms, from_json, to_json
-from pbmserv.engine.types import Seat, value
+from pbmserv.engine.types import Seat
 from pbmserv.store import clocks
 from pbmserv.store.core.statements import Prepared, columns_of, insert_into
 from pbmserv.store.tables import boards
@@ -19,7 +19,7 @@ from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import BoardStatus, followers, plies, seats
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Sitter:
     """A player at a board.
 
@@ -49,7 +49,7 @@ class Sitter:
         return Person.of(self.tz, self.remind, away, digest=digest)
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class BoardRow:
     """A board as the database has it.
 

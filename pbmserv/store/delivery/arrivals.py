@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -31,7 +31,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from pbmserv.engine.types import value
 from pbmserv.errors import ServerFault
 from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.store.core.statements import Prepared
@@ -49,7 +48,7 @@ PROBE_OCTETS = 8_192
 """As large as a mail: it needs new pages, which a full disk does not give."""
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class NewArrival:
     """What has come and is to be stored.
 
@@ -68,7 +67,7 @@ class NewArrival:
     player_id: int | None = None
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Arrival(NewArrival):
     """What has come, stored under its number, which is never given again."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -24,14 +24,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from pbmserv.engine.types import value
 from pbmserv.mail.letter_kinds import kind_of, letters_that
 from pbmserv.store.core.statements import Prepared, columns_of
 from pbmserv.store.tables.columns import Instant
 from pbmserv.store.tables.mail import LetterState, bounces, letter_bytes, outbox
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class NewLetter:
     """A letter to queue.
 
@@ -57,7 +56,7 @@ class NewLetter:
     tray: bool = field(default=False, kw_only=True)
 
 
-@value(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class QueuedLetter(NewLetter):
     """A letter in the queue.
 
