@@ -182,7 +182,7 @@ def greeting(
             f"  {run} send --from {bob} --reply yes",
             f'  {run} send --from {alice} --subject "blackbox challenge alice bob"',
             f"  {run} read {bob}",
-            f'  {run} send --from {bob} --reply "b3,d3,8h,13n"',
+            f'  {run} send --from {bob} --reply "b3,d3,f1,e6"',
             f'  {run} send --from {alice} --reply "a1,c4,e5,g2"',
             f"  {run} read {alice}",
             "",

@@ -46,7 +46,7 @@ _SERVERS = frozenset(
     ("mailer-daemon", "mailerdaemon", "postmaster", "mail-daemon", "mailer_daemon")
 )
 _FIELD = re.compile(r"([A-Za-z][A-Za-z0-9-]{0,60})[ \t]*:(.*)")
-_REPLY = re.compile(r"\W{0,5}(?:[\w.-]{1,40}\W{1,3}){0,6}?[45]\d\d[ -]")
+_REPLY = re.compile(r"\W{0,5}(?:[\w.-]{1,40}[^\w.-]{1,3}){0,6}?[45]\d\d[ -]")
 _REFUSAL = re.compile(r"(?<![\d.])5\d\d[ -]#?5\.\d{1,3}\.\d{1,3}(?![\d.]\d)[^'\"\n]{0,300}")
 _STILL_TRYING = re.compile(
     r"delay|not yet been delivered|will (?:be retried|continue|keep trying|retry|try again)"

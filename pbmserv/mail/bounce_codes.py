@@ -62,7 +62,7 @@ _NOBODY = frozenset(
 # … and those about the letter or its sender. All of x.6 and x.7 are, too.
 _THIS_LETTER = frozenset({"1.7", "1.8", "1.9", "1.20", "1.90", "2.3", "3.4"})
 
-_IP = r"\[?(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{1,4}:[0-9a-f:]{3,40})\]?"
+_IP = r"\[?(?:\d{1,3}(?:\.\d{1,3}){3}|(?<![0-9a-f:])[0-9a-f]{1,4}:[0-9a-f:]{3,40}(?![0-9a-f:]))\]?"
 _REJECTS = r"(?:reject|refus|den(?:y|ied)|block|bann|list|not (?:allow|accept|permit|author))"
 
 _SENDER = re.compile(

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from asking_pages import asked, site_of
+from asking_pages import asked, followed, site_of
 from sqlalchemy import select
 
 from pbmserv.engine.position import Position, opening, work_of
@@ -147,7 +147,7 @@ def test_no_page_costs_more(world: Any, benchmarks: Any) -> None:
             fresh = site_of(world.server)
             await asked(fresh, "/")
             begun = process_time()
-            answer = await asked(fresh, path)
+            answer = await followed(fresh, path)
             costs[path] = process_time() - begun
             statuses[path] = answer.status
 

@@ -45,7 +45,7 @@ from pbmserv.letters.filters import definitions, filled, said
 from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import blank_tokens
-from pbmserv.outbound.relay import blanked
+from pbmserv.outbound.relay import loggable_reply
 
 pytestmark = pytest.mark.slow
 
@@ -253,7 +253,7 @@ SCANNERS: Mapping[str, Scanner] = {
         ("550 ",),
         ("exceeda", "exceed a ", "user ", "5.1.1", "mailbox ", "550 5.1.1 "),
     ),
-    "words of relays": Scanner(blanked),
+    "words of relays": Scanner(loggable_reply),
     "new text of replies": Scanner(
         new_text,
         ("hi\n", "-----BEGIN PGP SIGNED MESSAGE-----\n"),
@@ -373,7 +373,7 @@ SCANNERS: Mapping[str, Scanner] = {
         longest=LONGEST_LINE,
     ),
     "transcripts": Scanner(
-        lambda text: GAME.load(text, lambda _: ("-id=8x8:A1",)),
+        lambda text: GAME.load(text, lambda _: ("-id=8x8:A1",), lambda _: None),
         (
             "pbmserv transcript 1\ngame: blackbox\nbox: 8x8:A1\nmoves:\n",
             "pbmserv transcript 1\n",
@@ -382,7 +382,7 @@ SCANNERS: Mapping[str, Scanner] = {
         ("box:\n", "box: \n", "box: board ", "1. a\n", "game: blackbox\n", "undone:\n"),
     ),
     "saved games": Scanner(
-        lambda text: GAME.load(text, lambda _: ()),
+        lambda text: GAME.load(text, lambda _: (), lambda _: None),
         (
             "SAVEFILE:41:Simon Tatham's Portable Puzzle Collection\n",
             (

@@ -92,7 +92,7 @@ def revisions() -> dict[str, tuple[str, ...]]:
 
 
 _ASSIGNED = re.compile(
-    r"^(revision|down_revision)\b[^=\n]*=\s*(\([^)]*\)|\[[^]]*\]|.+)$", re.MULTILINE
+    r"^(revision|down_revision)\b[^=\n]*=\s*(\([^)=]*\)|\[[^]=]*\]|.+)$", re.MULTILINE
 )
 
 
