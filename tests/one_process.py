@@ -43,12 +43,15 @@ class Server:
                 self._ring_bots,
                 passwords,
                 names=names,
+                by=f"play {settings.data_dir}",
                 has_own_door=True,
             )
             stack.callback(self.play_stage.stop)
             self.door_stage = DoorStage(self.base, self.play_stage.play.ring, names)
             stack.callback(self.door_stage.stop)
-            self.post_stage = PostStage(self.base, self.play_stage.rows, relay)
+            self.post_stage = PostStage(
+                self.base, self.play_stage.rows, relay, by=f"post1 {settings.data_dir}"
+            )
             stack.callback(self.post_stage.stop)
             self.bots_stage = BotsStage(self.base, self.play_stage.bot_moves)
             self.web_stage = WebStage(self.base, self.door_stage.door, _Side(self.play_stage))

@@ -63,7 +63,7 @@ class Reader:
 
     def tap(self, link: str, words: str = "") -> None:
         """Tap a link of the letter, which begins a mail; type more, and send it."""
-        follow(self.letter.get_by_role("link", name=link).first)
+        follow(self.letter.get_by_role("link", name=link, exact=True).first)
         self.send(words)
 
     def send(self, words: str) -> None:
@@ -107,9 +107,9 @@ def test_a_whole_first_game_in_the_mailbox(chromium: Browser, server: Running) -
 
     reader.open_newest("alice", "Your move")
     reader.is_well_made("board", 375, "light")
-    reader.tap("A1: empty", ",+c4,+e5,+g2,1")
+    reader.tap("A1", ",+c4,+e5,+g2,1")
     reader.open_newest("bob", "Your move")
-    reader.tap("Port B: not used")
+    reader.tap("B")
     assert page.inner_text("h1").startswith("Waiting for alice")
     reader.open_newest("alice", "Your move")
     with reader.context.expect_page() as opened:
