@@ -163,6 +163,9 @@ class OneStore(Arrivals):
         self._by = by
         self._writer = writer
         self._clock = clock
+        # A dead predecessor, or a claim whose answer was lost, may have left arrivals claimed in
+        # our name; the next claim gives them back.
+        self._may_have_lost = True
         super().__init__(database)
 
     def release(self) -> None:
@@ -173,8 +176,8 @@ class OneStore(Arrivals):
             return []
         now = self._clock.now()
         with self._mail.reading.connect() as connection:
-            is_free = arrivals.has_free(connection, now)
-        claimed = self._claim(now) if is_free else []
+            has_work = self._may_have_lost or arrivals.has_free(connection, now)
+        claimed = self._claim(now) if has_work else []
         with self._guard:
             self._in_hand |= {arrival.id: arrival.received_at for arrival in claimed}
             self.has_more = bool(self._in_hand)  # more of their lanes, or of what others had
@@ -190,7 +193,10 @@ class OneStore(Arrivals):
             of_lane=CLAIMED_OF_LANE,
             in_hand=self._held(),
         )
-        return self._writer.submit(job).result()
+        self._may_have_lost = True
+        claimed = self._writer.submit(job).result()
+        self._may_have_lost = False
+        return claimed
 
     def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
         if not arrivals.take(connection, arrival.id):
