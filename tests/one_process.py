@@ -33,7 +33,14 @@ class Server:
         relay: Relay | None = None,
         passwords: Passwords | None = None,
         names: Resolver | None = None,
+        host: str = "one",
     ) -> None:
+        """Start nothing yet.
+
+        Args:
+            host: a part of the names under which play and post claim rows; servers that run at
+                the same time need different ones.
+        """
         with contextlib.ExitStack() as stack:
             self.base = Base(settings, clock)
             stack.callback(self.base.close)
@@ -43,15 +50,13 @@ class Server:
                 self._ring_bots,
                 passwords,
                 names=names,
-                by=f"play {settings.data_dir}",
+                by=f"{host} play",
                 has_own_door=True,
             )
             stack.callback(self.play_stage.stop)
             self.door_stage = DoorStage(self.base, self.play_stage.play.ring, names)
             stack.callback(self.door_stage.stop)
-            self.post_stage = PostStage(
-                self.base, self.play_stage.rows, relay, by=f"post1 {settings.data_dir}"
-            )
+            self.post_stage = PostStage(self.base, self.play_stage.rows, relay, by=f"{host} post1")
             stack.callback(self.post_stage.stop)
             self.bots_stage = BotsStage(self.base, self.play_stage.bot_moves)
             self.web_stage = WebStage(self.base, self.door_stage.door, _Side(self.play_stage))

@@ -300,7 +300,9 @@ def test_whoever_got_it_forwarded_says_yes_for_nobody(house: Indoors) -> None:
 
 def test_a_robot_accepts_nothing_and_gets_no_loop(house: Indoors) -> None:
     letter = invited(house)
-    assert house.send(FRIEND, "Re: x", "yes", to=letter.reply_to, Auto_Submitted="auto-replied") == []
+    assert (
+        house.send(FRIEND, "Re: x", "yes", to=letter.reply_to, Auto_Submitted="auto-replied") == []
+    )
     assert count(house, players) == 4
 
 

@@ -77,7 +77,7 @@ def _is_due(server: Server) -> bool:
 
 def test_two_keepers_over_one_postgresql_double_nothing(postgres_url: str, tmp_path: Path) -> None:
     with start(postgres_url, tmp_path) as running:
-        other = Server(running.server.settings, running.server.clock, running.relay)
+        other = Server(running.server.settings, running.server.clock, running.relay, host="two")
         try:
             both = [running.server, other]
             tables = seat_pairs(running.server, MANY)
