@@ -57,7 +57,8 @@ class DialogFailed(Exception):
 
 
 EMPTY_CELL = re.compile(
-    r'aria-label="[A-Z]+[0-9]+: empty[^"]*"[^>]*>[A-Z]+[0-9]+<|body=%2B[A-Z]+[0-9]+(?:">[A-Z]+[0-9]+</a>)?'
+    r'aria-label="[A-Z]+[0-9]+: empty[^"]*"[^>]*>[A-Z]+[0-9]+<'
+    r'|body=%2B[A-Z]+[0-9]+(?:">[A-Z]+[0-9]+</a>)?'
 )
 STYLE = re.compile(r'<style>.*?</style>|style="[^"]*"', re.DOTALL)
 TOKEN = re.compile(r"(?:\+|%2B)[a-z2-7]{24,64}(?=@)")
