@@ -1,7 +1,7 @@
-"""Reads keys and certificates again (SIGHUP); whatever cannot be used leaves the one before it.
+"""Reloads keys and certificates on SIGHUP. A file that cannot be used leaves the old one in force.
 
-Nothing that is under way notices: sessions keep what they shook hands with, letters that are
-made keep their signature. All other settings are read at the start alone.
+Open sessions keep their certificate, and finished letters keep their signature. All other settings
+are read only when the server starts.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ log = logging.getLogger("pbmserv.app")
 
 
 class Reload:
-    """What one process reads again.
+    """Reloads the keys and the certificate of one process; each process does so for itself.
 
     Args:
-        stage: who says so in the log; every stage reads them for itself.
-        ring: the keys of reply addresses, which stand in the database.
-        signer, named: what signs letters, and the files of its keys, where letters are sent.
-        certificate: of mail sessions, where mail comes in by TLS.
+        stage: name of the process in log lines.
+        database: stores the keys of reply addresses.
+        ring: these keys in memory.
+        signer: signs letters with DKIM; ``None`` = this process sends none.
+        named: the files of the signer's keys.
+        certificate: for TLS in mail sessions; ``None`` = this process has no such sessions.
     """
 
     def __init__(
@@ -53,11 +55,11 @@ class Reload:
         self._asked = asyncio.Event()
 
     def ask(self) -> None:
-        """Read everything again, soon; whoever asks twice gets what stands there then."""
+        """Request a reload. Requests before it begins count as one."""
         self._asked.set()
 
     async def run(self) -> None:
-        """Do what is asked for until cancelled; in the event loop of the mail sessions."""
+        """Carry out requests until cancelled, in the event loop of the mail sessions."""
         while True:
             await self._asked.wait()
             self._asked.clear()
@@ -65,7 +67,7 @@ class Reload:
                 if self._certificate is not None:
                     self._certificate.reload(ASKED)
                 await asyncio.to_thread(self._read_keys)
-            except Exception:  # the server goes on with what it has
+            except Exception:  # the server continues with the old ones
                 log.exception(
                     "not everything could be read again; what was not stays as it was",
                     extra=self._facts,
@@ -73,10 +75,10 @@ class Reload:
 
     def _read_keys(self) -> None:
         if self._signer is not None and self._named:
-            found = [self._signing_key(self._signer, named) for named in self._named]
-            self._signer.keys = [key for key in found if key is not None]
-            told = ", ".join(f"{key.selector} ({key.kind})" for key in self._signer.keys)
-            log.info("letters are signed", extra=self._facts | {"keys": told})
+            keys_or_none = [self._signing_key(self._signer, named) for named in self._named]
+            self._signer.keys = [key for key in keys_or_none if key is not None]
+            names = ", ".join(f"{key.selector} ({key.kind})" for key in self._signer.keys)
+            log.info("letters are signed", extra=self._facts | {"keys": names})
         try:
             with self._database.reading.connect() as connection:
                 keys = players.signing_keys(connection)
@@ -93,23 +95,26 @@ class Reload:
             log.info("the keys of reply addresses were read again", extra=self._facts | facts)
 
     def _signing_key(self, signer: Signer, named: NamedFile) -> Key | None:
-        """The key of a file, else the one that was read there before."""
+        """Return the key in a file, or the previous key of this selector if it cannot be used."""
         try:
-            found = load(named)
+            key = load(named)
         except ConfigError as error:
             facts = self._facts | {"selector": named.selector}
             log.error("a DKIM key stays as it was", extra=facts | {"why": str(error)})
-            return next((key for key in signer.keys if key.selector == named.selector), None)
+            return next((old for old in signer.keys if old.selector == named.selector), None)
         facts = self._facts | {"selector": named.selector, "file": str(named.path)}
         log.info("a DKIM key was read again", extra=facts)
-        return found
+        return key
 
 
 def check_keys(keys: Mapping[int, bytes]) -> None:
-    """Refuse keys of reply addresses with which no letter could be written.
+    """Check that letters can be written with these keys of reply addresses.
+
+    Args:
+        keys: secrets by their number.
 
     Raises:
-        ConfigError: says why.
+        ConfigError: there is none, or one has an impossible number or is too short.
     """
     if not keys:
         raise ConfigError("the table of keys is empty")
