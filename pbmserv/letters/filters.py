@@ -1,4 +1,4 @@
-"""Filters of templates: sentences and tables of a text letter, and the cells of boards."""
+"""Filters for templates: they format sentences and tables of text letters, and cells of boards."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ WIDTH = 76
 
 _BETWEEN = "  "
 _NARROWEST = 8
-"""A column that must give way stays at least this wide (or as wide as it is)."""
+"""Columns to which a column of a table that is too wide may shrink."""
 
 _DEFINED = re.compile(r"  (\S+(?: {1,2}\S+)*) {2,}([^\s|](?:(?!  ).)*)")
 _GOES_ON = re.compile(r" {4,}[^\s|].*")
 
 
 def aligned(text: str, width: int = WIDTH) -> str:
-    """Lines of cells with ``|`` between them as a table; the first line has the headings.
+    """Format lines of cells, separated by ``|``, as a table; the first line has the headings.
 
-    Columns of numbers stand to the right. Where the table is too wide, the widest column gives
-    way and its cells go on in lines below.
+    Columns of numbers are aligned to the right. If the table is wider than *width* columns, the
+    widest column shrinks, and its cells continue in lines below.
     """
     rows = [
         [cell.strip() for cell in line.split("|")] for line in text.splitlines() if line.strip()
@@ -50,21 +50,21 @@ def aligned(text: str, width: int = WIDTH) -> str:
 
 
 def definitions(block: str) -> list[tuple[str, str]]:
-    """Terms and what they mean, where the block is a list of them; else none.
+    """Return the terms and meanings of a block that is a list of definitions, else an empty list.
 
-    A line is indented by two, and two blanks or more stand between term and meaning; deeper lines
-    go on with the meaning above.
+    A definition is indented by two blanks, and at least two blanks separate term and meaning. Lines
+    with a deeper indent continue the meaning above.
     """
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for line in block.strip("\n").splitlines():
-        if begun := _DEFINED.fullmatch(line):
-            found.append((begun[1], begun[2].strip()))
-        elif found and _GOES_ON.fullmatch(line):
-            term, meaning = found[-1]
-            found[-1] = (term, f"{meaning} {line.strip()}")
+        if definition := _DEFINED.fullmatch(line):
+            pairs.append((definition[1], definition[2].strip()))
+        elif pairs and _GOES_ON.fullmatch(line):
+            term, meaning = pairs[-1]
+            pairs[-1] = (term, f"{meaning} {line.strip()}")
         else:
             return []
-    return found
+    return pairs
 
 
 def _widths(widths: list[int], width: int) -> list[int]:
@@ -96,10 +96,10 @@ def _lines(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> 
 
 
 def marked(headline: str) -> str:
-    """A letter's headline, with the words in its first line that end the reading of a reply.
+    """Return a letter's headline with the mark above which replies are read, in its first line.
 
-    Both stand in one line, so that a reply that quotes us without quote marks leaves neither. What
-    is too long for that goes on below.
+    Both are in one line, so that a reply that quotes the letter without quote marks leaves neither.
+    A headline that is too long continues below.
     """
     mark = "  -- Reply above this line --"
     if len(headline) <= WIDTH - len(mark) and headline == " ".join(headline.split()) != "":
@@ -109,7 +109,7 @@ def marked(headline: str) -> str:
 
 
 def said(words: str, indent: str = "  ") -> str:
-    """A person's words, indented and wrapped, their own line breaks kept."""
+    """Indent and wrap a person's words, and keep their line breaks."""
     lines = []
     for line in words.splitlines():
         wrapped = textwrap.wrap(line, WIDTH - len(indent), break_on_hyphens=False)
@@ -118,10 +118,9 @@ def said(words: str, indent: str = "  ") -> str:
 
 
 def filled(words: str, indent: str = "", hanging: str = "", width: int = WIDTH) -> str:
-    """Words of ours in lines as full as they can be, the first one behind *indent*, all others
-    behind *hanging*.
+    """Wrap words of ours at *width* columns; *indent* begins the first line, *hanging* the others.
 
-    As `textwrap.fill` does it without breaking words, in a quarter of its time.
+    Equals `textwrap.fill` without breaking words, in a quarter of its time.
     """
     lines: list[str] = []
     line: list[str] = []
@@ -139,13 +138,13 @@ def filled(words: str, indent: str = "", hanging: str = "", width: int = WIDTH) 
 
 
 sentence = lru_cache(maxsize=1_000)(filled)
-"""The same for what letters have in common, as they have most of their sentences."""
+"""`filled` with a memory, for sentences that many letters have in common."""
 
 
 def wordwrap(words: str, width: int, *, break_on_hyphens: bool = True) -> str:
-    """As Jinja's, which goes by `textwrap`, and quickly where each word stands as it is."""
-    found = words.split()
-    is_plain = words == " ".join(found) and max(map(len, found), default=0) <= width
+    """Wrap text as Jinja's filter of this name does, faster if no word must be broken."""
+    parts = words.split()
+    is_plain = words == " ".join(parts) and max(map(len, parts), default=0) <= width
     if is_plain and not (break_on_hyphens and "-" in words):
         return filled(words, width=width)
     return "\n".join(
@@ -161,13 +160,13 @@ def wordwrap(words: str, width: int, *, break_on_hyphens: bool = True) -> str:
 
 
 def moment(iso: str, tz: str) -> str:
-    """``Saturday 21 March 2026, 14:00 (Europe/Berlin)``, of a moment in ISO 8601."""
+    """Format a moment in ISO 8601 as ``Saturday 21 March 2026, 14:00 (Europe/Berlin)``."""
     at = datetime.fromisoformat(iso).astimezone(zone(tz))
     return f"{at:%A} {at.day} {at:%B %Y, %H:%M} ({tz})"
 
 
 def day(iso: str, tz: str = "") -> str:
-    """``21 March 2026``, of a moment in ISO 8601, or of a day that is one without a time zone."""
+    """Format a moment in ISO 8601, or without *tz* a date, as ``21 March 2026``."""
     at = datetime.fromisoformat(iso)
     if tz:
         at = at.astimezone(zone(tz))
@@ -175,7 +174,7 @@ def day(iso: str, tz: str = "") -> str:
 
 
 def verbatim(words: str, label: str) -> str:
-    """What somebody wrote, behind a label; only what is too long for a line is broken."""
+    """Put a label before a person's words; break only lines that are too long."""
     return textwrap.fill(
         words,
         WIDTH,
@@ -186,22 +185,24 @@ def verbatim(words: str, label: str) -> str:
 
 
 def listing(words: Sequence[str], last: str = "and") -> str:
-    """``a, b and c``"""
+    """Join words as in ``a, b and c``."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
 def beside(boxes: Sequence[Any], forms: Mapping[str, str]) -> str:
-    """Grids beside each other as text, line by line: they are most of a letter, and Jinja takes a
-    hundred times as long for a loop over cells.
+    """Draw grids beside each other as text.
+
+    Grids are the largest part of a letter, and a loop over cells in a template would take a hundred
+    times as long.
 
     Args:
-        boxes: all of one size; what is `drawn` of each has `board.top`, `top_marks`, `rows`,
+        boxes: boxes of one size; `drawn` of each has `board.top`, `top_marks`, `rows`,
             `bottom_marks` and `board.bottom`.
-        forms: lines: `names` and `marks` of ports above and below, where ``[spots]`` stands for
-            all of them; `rule` next to them; `between` two rows. Names, marks and `row`, which
-            names a row's fields, are ``%`` forms.
+        forms: ``%`` forms of lines: `names` and `marks` of the ports above and below, in which
+            ``[spots]`` is replaced by a field for each port; `row` with the fields of a row; and,
+            without fields, `rule` next to the ports and `between` two rows.
     """
     grids = []
     drawn = [one.drawn for one in boxes]
@@ -223,16 +224,17 @@ def _line(row: Any, form: str) -> str:
 
 
 _LINK = "\x02"
-"""Stands for the beginning of a link in rows that are kept: no template and no name has it."""
+"""Stands for the beginning of a link in cached rows; it occurs in no template and no name."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Forms:
-    """The HTML of a grid's spots, which a template writes down once for all letters.
+    """HTML forms of a grid's spots.
 
     Attributes:
-        spots: for each kind its HTML, cut where the name belongs.
-        row, ends: HTML around the cells of a row, and of the rows of ports above and below.
+        spots: HTML of each kind, split where the name is inserted.
+        row: HTML around the cells of a row.
+        ends: HTML around the row of ports above and below.
     """
 
     spots: Mapping[str, list[str]]
@@ -241,8 +243,11 @@ class Forms:
 
 
 def forms(written: Mapping[str, str]) -> Forms:
-    """HTML for each kind of spot, in which ``[name]``, ``[shown]``, ``[more]`` and ``[link]`` may
-    stand; ``row`` and ``ends`` have ``[spots]`` where theirs belong.
+    """Read the forms of a template.
+
+    Args:
+        written: HTML of each kind of spot, in which ``[name]``, ``[shown]``, ``[more]`` and
+            ``[link]`` are placeholders; ``row`` and ``ends`` have the placeholder ``[spots]``.
     """
     pieces = {kind: str(form).strip().replace("[link]", _LINK) for kind, form in written.items()}
     row, ends = [tuple(pieces.pop(around).split("[spots]")) for around in ("row", "ends")]
@@ -250,13 +255,13 @@ def forms(written: Mapping[str, str]) -> Forms:
 
 
 def grid(found: Any, filled: Forms, link: str = "") -> Markup:
-    """The rows of a grid in HTML, in short lines, which mails can carry as they are.
+    """Draw the rows of a grid in HTML, in lines that are short enough for mail.
 
     Args:
-        found: its spots, as (kind, name, shown, more): `top`, `rows` of (left, inside, right) and
-            `bottom`.
-        filled: how each kind looks.
-        link: what stands for ``[link]``, in front of words of a reply.
+        found: the spots `top`, `rows` of (left, inside, right) and `bottom`; each spot is (kind,
+            name, shown, more).
+        filled: the form of each kind.
+        link: replaces ``[link]``, in front of the words of a reply.
     """
     pieces = [""]
     for row in (
@@ -270,11 +275,13 @@ def grid(found: Any, filled: Forms, link: str = "") -> Markup:
     return Markup(drawn[:-1])  # noqa: S704 - see `_row`
 
 
-# Most rows are like those of other letters, and a row is a hundred times dearer than a look-up.
+# Most rows equal rows of other letters, and drawing one takes a hundred times as long as a look-up.
 @lru_cache(maxsize=2_560)
 def _row(spots: tuple[Any, ...], around: tuple[str, ...], filled: Forms) -> list[str]:
-    """Cells, or ports, in a line that is cut where links begin; their forms are a template's own,
-    all else is escaped."""
+    """Draw a line of cells or ports, split where links begin.
+
+    The forms come from a template and are HTML; everything else is escaped.
+    """
     drawn = []
     for kind, name, shown, more in spots:
         form = str(escape(name)).join(filled.spots[kind])
@@ -284,19 +291,21 @@ def _row(spots: tuple[Any, ...], around: tuple[str, ...], filled: Forms) -> list
 
 
 _LABELS = ("aria-label", 'aria-pressed="true" aria-label')
-"""What follows a button's value, tapped or not."""
+"""Attributes after a button's value, not pressed and pressed."""
 
 
 _SIGNS = ("", "+", "/", "!", "lock ", "unlock ")
-"""What a button's value may have in front of the spot's name."""
+"""Beginnings of a button's value, in front of the spot's name."""
 
 
 def pressed(rows: str, draft: str, tap: str = "") -> Markup:
-    """The rows of a grid, where buttons whose taps are in a draft say so to those who hear them.
+    """Mark the buttons of a grid whose moves are in the draft as pressed, for screen readers.
 
     Args:
-        tap: what was tapped last. Its button has the focus again, under whatever name: whoever
-            plays by keys need not begin at the top of the page for each tap.
+        rows: HTML of the grid.
+        draft: moves, separated by commas.
+        tap: the last tap. Its button gets the focus, also if its value has changed, so that a
+            player with a keyboard continues there and not at the top of the page.
     """
     html = str(rows)
     for put in filter(None, map(str.strip, draft.split(","))):
@@ -331,4 +340,4 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         wordwrap,
     )
 } | {"sentence": sentence}
-"""All of them by the names that templates know."""
+"""The filters by their names in templates."""
