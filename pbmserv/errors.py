@@ -85,7 +85,7 @@ class PlayerError(PbmError):
         self.refusal = Refusal(code, part, values, example)
 
     def offering(self, example: str) -> Self:
-        """The same refusal with another example; "" for none."""
+        """Return this refusal with another example; "" for none."""
         refusal = self.refusal
         return type(self)(refusal.code, part=refusal.part, example=example, **refusal.values)
 

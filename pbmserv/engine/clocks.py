@@ -26,7 +26,7 @@ NIGHT = (time(22), time(7))
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """The same time in spans that do not touch, oldest first; empty ones are left out."""
+    """Join spans that overlap or touch; return them oldest first, without empty ones."""
     found: list[Span] = []
     for begins, ends in sorted(spans):
         if ends <= begins:

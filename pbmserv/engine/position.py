@@ -258,7 +258,7 @@ class Position:
 
     @property
     def shut(self) -> Position:
-        """The same end of a board, as a player sees it who may not know yet what was hidden."""
+        """The position for a player who, after the end, may not know the hidden facts yet."""
         if self.outcome is None or not races(self.game):
             return self
         step = self.game.shut(self.step)

@@ -271,7 +271,7 @@ class Racing(Protocol):
         ...
 
     def anew(self, options: Any) -> Any:
-        """The same rules, with chance to decide again."""
+        """Return the options without what fixes chance, such as a seed."""
         ...
 
     def apart(self, state: Any) -> bool:

@@ -266,7 +266,7 @@ def _fitted(draw: Draw, letter: str, values: Mapping[str, Any], fair: int, most:
 
 
 class _Texts(NamedTuple):
-    """What the templates of a letter say."""
+    """The texts that the templates of a letter make."""
 
     subject: str
     headline: str

@@ -57,11 +57,11 @@ def lines_with_tokens(ring: KeyRing, lines: Sequence[str], secrets: Iterable[str
         return set()
     fixed = [_signs(one) for one in (mailbox_secret(ring), *secrets)]
     fixed = [one for one in fixed if len(one) >= SHORTEST_SECRET]
-    found: set[int] = set()
+    places: set[int] = set()
     for spelling in _spellings(_plain(lines)):
-        found |= _with_tokens(ring, spelling) | _with_secrets(fixed, spelling)
-        found |= _with_sessions(spelling)
-    return found
+        places |= _with_tokens(ring, spelling) | _with_secrets(fixed, spelling)
+        places |= _with_sessions(spelling)
+    return places
 
 
 def _with_tokens(ring: KeyRing, spelling: _Spelling) -> set[int]:

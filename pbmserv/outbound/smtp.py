@@ -8,6 +8,7 @@ import re
 import smtplib
 import ssl
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pbmserv.errors import (
@@ -94,21 +95,9 @@ class SmtpRelay(Relay):
         new connection. After DATA nothing is repeated: the letter may have been accepted.
         """
         connection = self._mail_accepted(letter)
-        try:
+        with self._kept_if_refused(connection):
             _recipient(connection, letter, self._patience.command)
             _data(connection, letter, self._patience.end)
-        except RelayDown:
-            connection.close()
-            raise
-        except RelayError:
-            if _reset(connection, self._patience.command):
-                self._idle.append(connection)
-            else:
-                connection.close()
-            raise
-        except BaseException:
-            connection.close()
-            raise
         self._idle.append(connection)
 
     def _mail_accepted(self, letter: OutgoingLetter) -> smtplib.SMTP:
@@ -118,19 +107,24 @@ class SmtpRelay(Relay):
         return self._mail_said(self._connected(letter), letter)
 
     def _mail_said(self, connection: smtplib.SMTP, letter: OutgoingLetter) -> smtplib.SMTP:
-        try:
+        with self._kept_if_refused(connection):
             _mail(connection, letter, self._patience.command)
-        except RelayDown:
-            connection.close()
+        return connection
+
+    @contextlib.contextmanager
+    def _kept_if_refused(self, connection: smtplib.SMTP) -> Iterator[None]:
+        """Keep the connection if the letter is refused; close it after any other error."""
+        try:
+            yield
+        except RelayError as error:
+            if isinstance(error, RelayDown) or not _reset(connection, self._patience.command):
+                connection.close()
+            else:
+                self._idle.append(connection)
             raise
         except BaseException:
-            # Refused before anything else was said: the connection stays usable.
-            if _reset(connection, self._patience.command):
-                self._idle.append(connection)
-            else:
-                connection.close()
+            connection.close()
             raise
-        return connection
 
     def _connected(self, letter: OutgoingLetter) -> smtplib.SMTP:
         """Return a new connection: greeted, encrypted if required, logged in."""

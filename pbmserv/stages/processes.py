@@ -53,7 +53,7 @@ ASKERS_END_S = 5.0
 """Seconds for which an ending play waits for the processes that ask it."""
 
 BEAT, BEAT_S = 1, 1.0
-"""What web notes as its work, which has no number, and how often in seconds."""
+"""The number that web notes as its work (requests have none), and the seconds between notes."""
 SEEN_THREADS = THREADS - 1
 """Threads of web at most: all that the supervisor can see, but for the event loop's own."""
 T = TypeVar("T")
@@ -63,7 +63,7 @@ log = logging.getLogger("pbmserv.stages")
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a process gets from its parent.
+    """Objects that a process gets from its parent.
 
     Attributes:
         base: databases, keys and games.

@@ -64,7 +64,7 @@ class Exhausted(ServerFault):
 
 
 class Bucket:
-    """What is left of a share; it may be overdrawn by one page."""
+    """Counts what is left of a share. One page may overdraw it."""
 
     def __init__(self, share: Share, now: float) -> None:
         self._share = share

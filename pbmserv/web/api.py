@@ -138,10 +138,10 @@ def build_api(
     return application
 
 
-def _told(request: Request, found: Any, shape: Any, headers: Mapping[str, str]) -> Response:
-    """An answer with its ETag; *found* as bytes was printed before."""
+def _told(request: Request, value: Any, shape: Any, headers: Mapping[str, str]) -> Response:
+    """Return an answer with its ETag; a *value* of bytes is JSON already."""
     must_accept(request, JSON)
-    body = found if isinstance(found, bytes) else adapter(shape).dump_json(found)
+    body = value if isinstance(value, bytes) else adapter(shape).dump_json(value)
     return tagged(request, body, JSON, headers)
 
 

@@ -127,7 +127,7 @@ class Boards(Protocol):
 
 
 class PersonalRequests(Protocol):
-    """What these pages ask of the service."""
+    """The part of the service that these pages use."""
 
     async def page(self, token: str) -> PersonalPage | None:
         """The page as its player sees it; ``None`` = the link is not good."""

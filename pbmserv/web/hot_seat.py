@@ -35,7 +35,7 @@ SCRIPTED = f"{HEADERS['Content-Security-Policy']}; script-src 'self'"
 
 
 class HotSeatRequests(Protocol):
-    """What these pages ask of the service."""
+    """The part of the service that these pages use."""
 
     @property
     def game(self) -> str:

@@ -51,7 +51,7 @@ SECURITY_LASTS = timedelta(days=180)
 
 
 class PublicRequests(Protocol):
-    """What these pages ask of the service."""
+    """The part of the service that these pages use."""
 
     async def standings(self) -> Sequence[Mapping[str, Any]]:
         """The best players of each game: words of the letter ``standings``."""

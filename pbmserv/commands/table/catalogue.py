@@ -56,7 +56,7 @@ BY_NAME: Mapping[str, Row] = {
 BY_SYNONYM: Mapping[str, Row] = {
     synonym: row for row in ROWS if row.in_line and row.command for synonym in row.synonyms
 }
-"""The same commands by words that are understood, but that no page mentions."""
+"""Commands of `BY_NAME` by further words, which are understood and not documented."""
 
 IN_REPLY: Mapping[str, Row] = {name: row for row in ROWS if row.in_reply for name in row.names}
 """Commands that a reply may consist of, by each spelling."""

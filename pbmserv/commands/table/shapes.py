@@ -40,7 +40,7 @@ class Details(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the rows of one kind of command have in common.
+    """Fields that the rows of one kind of command share.
 
     Attributes:
         scope: whether the name of a game stands in front.

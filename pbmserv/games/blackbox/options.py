@@ -131,9 +131,9 @@ class Options:
 
 CLASSIC = Options()
 RACE = Options(guesses=1, fair=True, race=True)
-"""What a race has where nothing else is asked for; a race of one has clues, too."""
+"""Default options of a race; a race of one player has clues, too."""
 PRACTICE = Options(guesses=ENDLESS, fair=True, race=True)
-"""The same of practice, in which a wrong guess ends nothing."""
+"""Default options of practice, in which a wrong guess ends nothing."""
 
 
 def rated(options: Options) -> bool:
@@ -167,7 +167,7 @@ def shown(options: Options) -> tuple[str, ...]:
 
 
 def anew(options: Options) -> Options:
-    """The same rules for another box."""
+    """Return these rules for another box."""
     return replace(options, id="", seed="")
 
 

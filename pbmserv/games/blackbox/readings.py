@@ -80,7 +80,7 @@ _PAUSES = str.maketrans(dict.fromkeys(",.!;", " "))
 _SEPARATORS = frozenset(",;&()[].*\u2022")
 _SIGNS = {"mark": "+", "unmark": "/", "seal": "!", "lock": "lock ", "unlock": "unlock "}
 _OF_LINES = frozenset({"seal", "lock", "unlock"})
-"""What can be done with a whole row or column."""
+"""Actions that may name a whole row or column."""
 _POLITE = frozenset({"please", "pls", "plz", "move", "moves"})
 _THANKS = frozenset({"thanks", "thx", "thank"})
 """Behind a move; "Thanks, g" is signed by somebody whose name begins with it."""
@@ -203,7 +203,7 @@ def _may_be_otherwise(plain: str, match: re.Match[str], *, hiding: bool) -> bool
 
 
 def _joined(tokens: Sequence[_Token], *, over_commas: bool) -> list[_Token]:
-    """The same, with a letter and a number side by side read as one cell."""
+    """Join each letter and number beside each other to one cell."""
     found: list[_Token] = []
     kept = [t for t in tokens if t.kind != "between"] if over_commas else tokens
     for token in kept:

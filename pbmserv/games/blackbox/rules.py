@@ -134,7 +134,7 @@ def _raced(
     *,
     used: bool,
 ) -> Step[State]:
-    """The same in a race, where nobody else is told of it before the end."""
+    """Return the step of a guess in a race, of which nobody else learns before the end."""
     after = (
         racing.after_turn(state, seat, solver.box, solver.ended, seconds)
         if used

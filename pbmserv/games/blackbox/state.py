@@ -98,7 +98,7 @@ class State:
     outcome: Outcome | None = None
 
     def with_box(self, seat: Seat, box: Box) -> State:
-        """The same board with another box for this seat."""
+        """Return the state with another box for this seat."""
         boxes = (*self.boxes[:seat], box, *self.boxes[seat + 1 :])
         return State(self.options, boxes, self.turns, self.outcome)
 

@@ -29,7 +29,7 @@ _CHANGES = {
 }
 """Signs that lead from one state of a cell to another."""
 _BY_LOCK = {(_EMPTY, _SEALED): (_LOCK,), (_SEALED, _EMPTY): (_UNLOCK,)}
-"""The same for taps that lock: the lock of an empty cell is a seal."""
+"""These signs for taps that lock; the lock of an empty cell is a seal."""
 
 
 def tapped(view: View, draft: str, tap: str) -> str:

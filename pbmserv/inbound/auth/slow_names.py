@@ -21,7 +21,7 @@ V = TypeVar("V")
 PAIR_STRIKES = 2
 """Abandoned checks in a row after which a domain's mails from one network are not checked."""
 NETWORK_STRIKES = 6
-"""The same for a network and all its domains together."""
+"""Abandoned checks in a row after which no mail of a network is checked."""
 CLOSED_S = 600.0
 """Seconds for which they are not checked; abandoned checks longer ago do not count."""
 REMEMBERED = 2_000

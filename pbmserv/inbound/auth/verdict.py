@@ -147,7 +147,7 @@ NETWORK_THREADS = 4
 MOST_WAITING = 64
 """Mails that are being checked or wait for that; beyond them nothing is checked."""
 NETWORK_WAITING = 32
-"""The same for the mails of one network."""
+"""Of these, mails of one network."""
 CHECK_S = 4.0
 """Seconds for all questions to name servers about one mail, and for waiting behind other mails of
 the same domain and network (RFC 7208 section 4.6.4 leaves the limit to us)."""

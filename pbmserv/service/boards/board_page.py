@@ -12,7 +12,6 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
@@ -28,7 +27,7 @@ from pbmserv.inbound.message import read_mail
 from pbmserv.letters.looking import Seen
 from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.mail.envelope import Envelope, Press, written
-from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.accounts.visits import read_link
 from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
@@ -54,7 +53,7 @@ LONGEST_WORDS = 4_000
 SCENES = 500
 """Boards that are kept as they were shown, some 50 kB each."""
 TOOLS = ("seal", "lock")
-"""What taps may do instead of marking cells."""
+"""Tools for taps, in place of marking cells."""
 LOOK_S = 0.1
 BOT_S = 3.0
 """Seconds that a page waits for a bot to move, so that its answer is there at once."""
@@ -315,10 +314,10 @@ class BoardPages:
         self, connection: Connection, token: str, seen: BoardPage, step: int
     ) -> BoardPage | None:
         """Return the page as it was after so many plies; the newest one if there are fewer."""
-        found = _sitter_of(connection, self._services.mail_domain, token, self._clock.now())
-        if found is None:
+        seat_and_board = self._sitter_of(connection, token)
+        if seat_and_board is None:
             return None
-        sitter, board = found
+        sitter, board = seat_and_board
         positions = known_to(self._services.positions.newest(connection, board), sitter.seat)
         if step >= len(positions) - 1:
             return seen
@@ -328,10 +327,10 @@ class BoardPages:
     def _kept_page(self, token: str) -> BoardPage | None:
         """The page without a draft, if that takes no more than to read the board's row."""
         with self._database.reading.connect() as connection:
-            told = _sitter_of(connection, self._services.mail_domain, token, self._clock.now())
-        if told is None:
+            seat_and_board = self._sitter_of(connection, token)
+        if seat_and_board is None:
             return None
-        sitter, board = told
+        sitter, board = seat_and_board
         kept = self._scenes.get((board.id, sitter.seat))
         is_settled = kept is not None and not (kept.asks_coach or kept.scene.shut)
         if kept is None or not is_settled or kept.stamp != (*_stamp(board), False):
@@ -346,10 +345,10 @@ class BoardPages:
         Args:
             before: see `Positions.newest`.
         """
-        told = _sitter_of(connection, self._services.mail_domain, token, self._clock.now())
-        if told is None:
+        seat_and_board = self._sitter_of(connection, token)
+        if seat_and_board is None:
             return None
-        sitter, board = told
+        sitter, board = seat_and_board
         seat = sitter.seat
         context = clock_context(self._services, connection, self._clock.now())
         shut = board.status == BoardStatus.FINISHED and is_shut(context, board)
@@ -370,16 +369,27 @@ class BoardPages:
         coach = coach_part(connection, board, position, seat) if asks else CoachPart()
         return _of_board(token, board, sitter, kept, coach)
 
+    def _sitter_of(self, connection: Connection, token: str) -> tuple[Sitter, BoardRow] | None:
+        """Return the player who looks, and the board; ``None`` if the token is not good now."""
+        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
+        if link is None or link.purpose is not Purpose.BOARD:
+            return None
+        board = boards.load(connection, link.about)
+        sitter = board.sitter_of(link.player) if board else None
+        if board is None or sitter is None or sitter.state != PlayerState.ACTIVE:
+            return None
+        return (sitter, board) if sitter.reply_epoch == link.epoch else None
+
     # -- presses ---------------------------------------------------------------------------
 
     def _mail(self, token: str, press: Press) -> Envelope | None:
         """The press as a reply to a letter of that turn."""
         domain = self._services.mail_domain
         with self._database.reading.connect() as connection:
-            found = _sitter_of(connection, domain, token, self._clock.now())
-        if found is None:
+            seat_and_board = self._sitter_of(connection, token)
+        if seat_and_board is None:
             return None
-        who, board = found
+        who, board = seat_and_board
         reply = ReplyAddress(Purpose.BOARD, who.player_id, board.id, press.turn, who.reply_epoch)
         if press.words.strip() and not press.move.strip():
             press = replace(press, move="chat")
@@ -463,20 +473,6 @@ def scene_of(
     seen = Seen(board, position, seat, daily.number if daily else 0)
     has_moved = position.ply is not None and seat in {None, position.ply.seat}
     return seen.scene({"event": "moved" if has_moved else ""})
-
-
-def _sitter_of(
-    connection: Connection, domain: MailDomain, token: str, now: datetime
-) -> tuple[Sitter, BoardRow] | None:
-    """Return the player who looks, and the board; ``None`` if the token is not good now."""
-    link = read_link(domain.ring, token, now)
-    if link is None or link.purpose is not Purpose.BOARD:
-        return None
-    board = boards.load(connection, link.about)
-    sitter = board.sitter_of(link.player) if board else None
-    if board is None or sitter is None or sitter.state != PlayerState.ACTIVE:
-        return None
-    return (sitter, board) if sitter.reply_epoch == link.epoch else None
 
 
 def _looked(seen: BoardPage, look: Look) -> BoardPage:

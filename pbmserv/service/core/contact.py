@@ -53,19 +53,19 @@ def blocked_pairs(
         known: the players sorted into persons, where the caller has done that.
     """
     connection = context.connection
-    found = known or persons.persons_of(connection, player_ids)
-    by_name = blocks.by_name(connection, found.by_player)
+    people = known or persons.persons_of(connection, player_ids)
+    by_name = blocks.by_name(connection, people.by_player)
     if not by_name:  # a block of a mailbox has a name, too
         return set()
     pairs = {
-        (found.by_player[blocker], found.by_player[blocked])
+        (people.by_player[blocker], people.by_player[blocked])
         for blocker, blocked in by_name
-        if blocked in found.by_player
+        if blocked in people.by_player
     }
-    marked = blocks.by_mailbox(connection, found.by_player)
-    for person in {found.by_player[each] for each in player_ids}:
-        marks = set(marks_of(context, found.names(person)))
-        pairs |= {(found.by_player[blocker], person) for blocker, mark in marked if mark in marks}
+    marked = blocks.by_mailbox(connection, people.by_player)
+    for person in {people.by_player[each] for each in player_ids}:
+        marks = set(marks_of(context, people.names(person)))
+        pairs |= {(people.by_player[blocker], person) for blocker, mark in marked if mark in marks}
     exact = set(by_name)
     return {
         (blocker, blocked)
@@ -73,8 +73,8 @@ def blocked_pairs(
         for blocked in player_ids
         if (
             (blocker, blocked) in exact
-            if found.same(blocker, blocked)
-            else (found.by_player[blocker], found.by_player[blocked]) in pairs
+            if people.same(blocker, blocked)
+            else (people.by_player[blocker], people.by_player[blocked]) in pairs
         )
     }
 
@@ -99,13 +99,13 @@ def outlast_name(context: CommandContext, player_id: int) -> None:
 
 def reaches(context: CommandContext, writer_id: int, reader: Player) -> bool:
     """Whether a player's words reach another one, who may be another name of the same person."""
-    found = persons.persons_of(context.connection, {writer_id, reader.id})
-    if (reader.id, writer_id) in blocked_pairs(context, {writer_id, reader.id}, found):
+    people = persons.persons_of(context.connection, {writer_id, reader.id})
+    if (reader.id, writer_id) in blocked_pairs(context, {writer_id, reader.id}, people):
         return False
-    if reader.messages == "all" or found.same(writer_id, reader.id):
+    if reader.messages == "all" or people.same(writer_id, reader.id):
         return True
     return reader.messages == "played" and challenges.have_played(
-        context.connection, found.names(reader.id), found.names(writer_id)
+        context.connection, people.names(reader.id), people.names(writer_id)
     )
 
 

@@ -1,4 +1,4 @@
-"""What one network may have kept for the postmaster in a day.
+"""Limits the mails that one network may leave with the postmaster in a day.
 
 Anybody may write to the postmaster, and such mails are kept until an operator has seen them. So
 the large ones of one network take a tenth of the room a day at most. Small ones are always taken,

@@ -37,7 +37,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What an operator has done.
+    """An action of an operator that was carried out.
 
     Attributes:
         action: one word for the audit.

@@ -156,7 +156,7 @@ ACTIONS: Mapping[str, Action] = {
     "rating include": _for_board(partial(orders.SetRated, rated=True)),
     "rating rebuild": Action((), lambda _: orders.RebuildRatings()),
 }
-"""What the pages can do, by the words of the command line."""
+"""Actions of the pages, by the words of the command line."""
 
 
 class OperatorPages:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import (
+    Column,
     ColumnElement,
     Connection,
+    Table,
     bindparam,
     delete,
     exists,
@@ -278,24 +281,25 @@ def ask_signups(connection: Connection, numbers: Sequence[int], now: datetime) -
 
 def late_signups(connection: Connection, before: datetime, most: int) -> Sequence[int]:
     """Return the numbers of requests from *before* a moment that nobody has confirmed."""
-    found = connection.execute(
-        select(signups.c.id)
-        .where(signups.c.player_id.is_(None), signups.c.created_at < before)
-        .order_by(signups.c.created_at)
-        .limit(most)
-    )
-    return list(found.scalars())
+    return _oldest(connection, signups, signups.c.player_id, before, most)
 
 
 def late_changes(connection: Connection, before: datetime, most: int) -> Sequence[int]:
     """Return the numbers of changes of address from *before* a moment that wait for a yes."""
-    found = connection.execute(
-        select(address_changes.c.id)
-        .where(address_changes.c.confirmed_at.is_(None), address_changes.c.created_at < before)
-        .order_by(address_changes.c.created_at)
+    return _oldest(connection, address_changes, address_changes.c.confirmed_at, before, most)
+
+
+def _oldest(
+    connection: Connection, table: Table, answer: Column[Any], before: datetime, most: int
+) -> Sequence[int]:
+    """Return the numbers of the oldest requests from *before* whose *answer* is null."""
+    numbers = connection.execute(
+        select(table.c.id)
+        .where(answer.is_(None), table.c.created_at < before)
+        .order_by(table.c.created_at)
         .limit(most)
     )
-    return list(found.scalars())
+    return list(numbers.scalars())
 
 
 def batch_owner(connection: Connection, batch: str) -> int | None:

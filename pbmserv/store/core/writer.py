@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -110,7 +111,7 @@ class _Outcome:
             self.future.set_result(self.result)
 
 
-class _QueueWriter:
+class _QueueWriter(ABC):
     """A queue of jobs and the threads that serve it."""
 
     def __init__(self, threads: int) -> None:
@@ -157,8 +158,9 @@ class _QueueWriter:
                 self._serve(order)
             pulse.rest()
 
+    @abstractmethod
     def _serve(self, order: _Order) -> None:
-        raise NotImplementedError
+        """Run the job of an order, perhaps with others of the queue, and resolve its future."""
 
 
 class GroupWriter(_QueueWriter):

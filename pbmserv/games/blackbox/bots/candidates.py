@@ -52,7 +52,7 @@ LARGE = 144
 """Cells of a board for which all this is meant; larger ones, whose rays are longer, get less."""
 
 LARGE_RACE = 100
-"""The same in a race, where one mail leads to all of the bot's turns."""
+"""`LARGE` for races, where one mail leads to all of the bot's turns."""
 
 PLAIN = 1_000_000
 """Layouts of a board up to which `search` does in plain Python: 8x8 with 4 atoms has 635,376."""

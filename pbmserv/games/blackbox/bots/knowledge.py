@@ -53,7 +53,7 @@ COMPARED = 100_000
 """Of a larger set every second layout, or third, … tells which port is best."""
 
 SKIMMED = 4_000
-"""The same where they are a sample anyway."""
+"""`COMPARED` for sets that are only a sample."""
 
 TELLING = 20
 """Fewer tell nothing about ports."""
@@ -161,7 +161,7 @@ class Known:
         return self.total == 1 or not self.unused or (bool(bits) and not any(bits.values()))
 
     def fired(self, port: int, out: int, effort: Effort) -> Known:
-        """The same after a ray."""
+        """Return the knowledge after a ray."""
         some = self.layouts.divided(port, self.some).get(out, 0) if self.some else 0
         after = replace(
             self,
@@ -175,7 +175,7 @@ class Known:
         return after.compacted() if self.complete else after.searched(effort)
 
     def guessed(self, markers: frozenset[int]) -> Known:
-        """The same after a wrong guess."""
+        """Return the knowledge after a wrong guess."""
         after = replace(self, wrong=(*self.wrong, markers))
         same = self.same(markers)
         left = self.some ^ same
@@ -195,7 +195,7 @@ class Known:
         return same
 
     def compacted(self) -> Known:
-        """The same in a smaller set of layouts, if that is much smaller."""
+        """Return this knowledge with only the layouts that are left, if these are far fewer."""
         count = self.some.bit_count()
         if self.layouts.size < 64 or count > self.layouts.size // 4:
             return self

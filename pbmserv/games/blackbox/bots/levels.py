@@ -47,14 +47,14 @@ CERTAIN = (1, 1, 1)
 """At how many candidates a player guesses who has one guess left, two, or more: only when sure."""
 
 BOLD = (1, 3, 6)
-"""The same of one who does not wait for certainty, which costs half a turn on 7x7 with 4 atoms;
-with the last guess even two candidates are too many."""
+"""`CERTAIN` for a player who does not wait for certainty, which costs half a turn on 7x7 with 4
+atoms. With the last guess even two candidates are too many."""
 
 BOLDEST = (1, 4, 10)
-"""The same again: 0.07 turns quicker than `BOLD`, and one game in a thousand is lost."""
+"""`CERTAIN` for a player who is 0.07 turns quicker than `BOLD` and loses one game in a thousand."""
 
 HASTY = (4, 12, 30)
-"""The same of a beginner."""
+"""`CERTAIN` for a beginner."""
 
 MEASURED = Options()
 """The board on which the levels' strength was measured; `options.rated` lets no other be rated."""

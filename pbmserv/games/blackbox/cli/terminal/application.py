@@ -11,7 +11,6 @@ from typing import ClassVar
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, ScrollableContainer, Vertical
 from textual.widgets import Static
 
 from pbmserv.engine.record import HINT
@@ -31,7 +30,14 @@ from pbmserv.games.blackbox.cli.terminal.board import (
     port_at,
 )
 from pbmserv.games.blackbox.cli.terminal.hiding import Hiding
-from pbmserv.games.blackbox.cli.terminal.panels import Keys, Question, facts, pointed_out, test_ray
+from pbmserv.games.blackbox.cli.terminal.panels import (
+    Keys,
+    Question,
+    arranged,
+    facts,
+    pointed_out,
+    test_ray,
+)
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import trace, way
 from pbmserv.games.blackbox.practice import PLAYER, Practice, Scoring
@@ -133,14 +139,7 @@ class Terminal(App[None]):
         return self._before + running
 
     def compose(self) -> ComposeResult:
-        """Board on the left, facts on the right, keys below."""
-        with Horizontal():
-            with ScrollableContainer(id="field", can_focus=False):
-                yield self._board
-            with Vertical(id="side"):
-                yield self._facts
-                yield self._news
-        yield Static(SHORT, id="keys", markup=False)
+        yield from arranged(self._board, self._facts, self._news, SHORT)
 
     def on_mount(self) -> None:
         """Begin."""

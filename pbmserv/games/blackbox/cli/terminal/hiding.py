@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, ScrollableContainer, Vertical
 from textual.screen import Screen
 from textual.widgets import Static
 
 from pbmserv.games.blackbox.cli.terminal.board import Board, Pointing, cell_at
+from pbmserv.games.blackbox.cli.terminal.panels import arranged
 from pbmserv.games.blackbox.game_ids import descriptive_id, read_id
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.practice import PLAYER, Practice, begin
@@ -40,16 +40,10 @@ class Hiding(Screen[Practice | None]):
         self.atoms: frozenset[int] = frozenset()
         self._board = Board(_open_box(kind.options, self.atoms))
         self._facts = Static(id="facts", markup=False)
-        self._told = Static(id="told", markup=False)
+        self._news = Static(id="told", markup=False)
 
     def compose(self) -> ComposeResult:
-        with Horizontal():
-            with ScrollableContainer(id="field", can_focus=False):
-                yield self._board
-            with Vertical(id="side"):
-                yield self._facts
-                yield self._told
-        yield Static(KEYS, id="keys", markup=False)
+        yield from arranged(self._board, self._facts, self._news, KEYS)
 
     def on_mount(self) -> None:
         self._board.focus()
@@ -60,7 +54,7 @@ class Hiding(Screen[Practice | None]):
         chosen.stop()
         cell = cell_at(self._options.board, chosen.square)
         if cell is None:
-            self._told.update("Atoms go on cells, not on ports.")
+            self._news.update("Atoms go on cells, not on ports.")
             return
         self.atoms ^= {cell}
         self._draw()
@@ -72,7 +66,7 @@ class Hiding(Screen[Practice | None]):
         """Shut the box, if it holds a number of atoms that it may hold."""
         options = self._options
         if not options.least <= len(self.atoms) <= options.most:
-            self._told.update(f"{_count(len(self.atoms), options)} So the box stays open.")
+            self._news.update(f"{_count(len(self.atoms), options)} So the box stays open.")
             return
         sizes = options.width, options.height, options.least, options.most
         game = read_id(descriptive_id(*sizes, self.atoms))
@@ -89,7 +83,7 @@ class Hiding(Screen[Practice | None]):
             "Hide the atoms, then press g\nand hand the keyboard over.\nLet nobody look.\n\n"
             + _count(len(self.atoms), self._options)
         )
-        self._told.update("")
+        self._news.update("")
 
 
 def _open_box(options: Options, atoms: frozenset[int]) -> BoxView:

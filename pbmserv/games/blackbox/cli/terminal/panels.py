@@ -7,17 +7,28 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, ScrollableContainer, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from pbmserv.engine.types import Note
-from pbmserv.games.blackbox.cli.terminal.board import Pointing
+from pbmserv.games.blackbox.cli.terminal.board import Board, Pointing
 from pbmserv.games.blackbox.geometry import HIT, Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES
 from pbmserv.games.blackbox.practice import Practice, Scoring
 from pbmserv.games.blackbox.racing import PER_WRONG, TIMED_FAULT
 from pbmserv.games.blackbox.views import BoxView
+
+
+def arranged(board: Board, facts: Static, news: Static, keys: str) -> ComposeResult:
+    """Arrange a screen: the board on the left, facts and news on the right, keys below."""
+    with Horizontal():
+        with ScrollableContainer(id="field", can_focus=False):
+            yield board
+        with Vertical(id="side"):
+            yield facts
+            yield news
+    yield Static(keys, id="keys", markup=False)
 
 
 def facts(practice: Practice, seconds: int) -> str:
@@ -40,27 +51,32 @@ def facts(practice: Practice, seconds: int) -> str:
 
 
 def _price(scoring: Scoring) -> str:
-    """What a wrong guess costs."""
+    """Say how many points a wrong guess costs."""
     if scoring is Scoring.TIMED:
         return f"each marker costs {TIMED_FAULT}"
     return f"each atom costs {PER_WRONG}"
 
 
 def test_ray(box: BoxView, port: int, found: int) -> str:
-    """What a ray into a fired port does among the markers, beside what the mark there says."""
+    """Compare a ray among the player's markers with the result of the fired ray.
+
+    Args:
+        found: the port at which the ray among the markers comes out, or `HIT`.
+    """
     label, ports = box.board.ports[port], box.board.ports
-    told = box.result(port)
-    mine = "#" if found == HIT else "%" if found == port else ports[found]
-    went = {"#": "is absorbed", "%": "comes back"}
-    was = {"#": "it was absorbed", "%": "it came back"}
-    said = f"Through your markers a ray into {label} {went.get(mine, f'comes out at {mine}')}"
-    if mine == told:
-        return f"{said}, as it did."
-    return f"{said}, but {was.get(told, f'it came out at {told}')}."
+    fired = box.result(port)
+    marked = "#" if found == HIT else "%" if found == port else ports[found]
+    present = {"#": "is absorbed", "%": "comes back"}
+    past = {"#": "it was absorbed", "%": "it came back"}
+    does = present.get(marked, f"comes out at {marked}")
+    claim = f"Through your markers a ray into {label} {does}"
+    if marked == fired:
+        return f"{claim}, as it did."
+    return f"{claim}, but {past.get(fired, f'it came out at {fired}')}."
 
 
 def pointed_out(board: Geometry, notes: Sequence[Note]) -> Pointing:
-    """The ports that the notes of a check point at."""
+    """Return the ports that the notes of a check call wrong."""
     wrong = {str(note.values["port"]) for note in notes if note.kind == "check-wrong"}
     return Pointing(wrong=frozenset(board.ports.index(label) for label in wrong))
 
