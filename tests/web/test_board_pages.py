@@ -19,7 +19,7 @@ from sqlalchemy.exc import OperationalError
 
 from pbmserv.engine.registry import Registry
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.boards import board_page
+from pbmserv.store.boards import boards
 from pbmserv.store.tables.boards import plies
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
@@ -429,7 +429,7 @@ def test_while_the_database_is_away_pages_say_when_to_come_again(
     def broken(*_: object) -> None:
         raise away
 
-    monkeypatch.setattr(board_page, "_sitter_of", broken)
+    monkeypatch.setattr(boards, "load", broken)
     for path, kind, headers in (
         (alice.path, "text/html", {}),
         ("/api/seat", "application/problem+json", {"Authorization": f"Bearer {token}"}),
@@ -456,7 +456,7 @@ def test_no_link_gets_into_the_log_even_by_a_fault(
     def broken(*_: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(board_page, "_sitter_of", broken)
+    monkeypatch.setattr(boards, "load", broken)
     with pytest.raises(AssertionError):  # 500
         alice.load()
     assert "a page failed" in caplog.text
