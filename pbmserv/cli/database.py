@@ -187,7 +187,8 @@ def _dropped(database: Database, settings: Settings) -> int:
     import time
 
     from pbmserv.clock import SystemClock
-    from pbmserv.service.time.retention import Expiry, Kept, Quota
+    from pbmserv.service.limits.text_quota import Quota
+    from pbmserv.service.schedule.retention import Expiry, Kept
     from pbmserv.store.core.writer import open_writer
 
     writer = open_writer(database)

@@ -12,7 +12,7 @@ from aiosmtpd.smtp import TLSSetupException, syntax
 
 from pbmserv.mail.envelope import Envelope
 from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage, peer_of
-from pbmserv.service.delivery.incoming import note_refusal
+from pbmserv.service.mails.log_lines import note_refusal
 from pbmserv.smtpd.arguments import LONGEST_COMMAND
 from pbmserv.smtpd.protocol import Handler, StrictSmtp
 

@@ -20,7 +20,7 @@ from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.context import Services
 from pbmserv.service.limits.rates import Rates, Traffic
-from pbmserv.service.time.retention import Quota
+from pbmserv.service.limits.text_quota import Quota
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.moves import Lookout, Positions
 from pbmserv.store.core import schema

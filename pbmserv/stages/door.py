@@ -31,10 +31,10 @@ from pbmserv.mail.envelope import (
     Verdict,
 )
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
-from pbmserv.service.delivery.incoming import Outcome, note_arrival, note_mail
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany, Traffic
-from pbmserv.service.time.retention import Quota
+from pbmserv.service.limits.text_quota import Quota
+from pbmserv.service.mails.log_lines import Outcome, note_arrival, note_mail
 from pbmserv.smtpd.session import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.stages.lanes import Shares
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer

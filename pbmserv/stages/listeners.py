@@ -22,10 +22,10 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.net import listening
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.net.listening import ACCEPTED_AT_ONCE
-from pbmserv.service.accounts import web_requests
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.operators.health import Health, Slots
 from pbmserv.service.operators.pages import Side
+from pbmserv.service.pages import web_requests
 from pbmserv.smtpd.server import Listener
 from pbmserv.smtpd.session import SESSION_TIMEOUT, SESSION_TIMEOUT_FULL
 from pbmserv.smtpd.tls import Certificate

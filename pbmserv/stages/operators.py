@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pbmserv import files, log
 from pbmserv.config.settings import Loaded, Settings
 from pbmserv.service.core.context import Services
-from pbmserv.service.delivery.incoming import MailReader
+from pbmserv.service.mails.incoming import MailReader
 from pbmserv.service.operators.deeds import Operators, Signature
 from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.pages import OperatorPages, Queue, Side

@@ -22,21 +22,23 @@ from pbmserv.outbound.dkim import load as load_key
 from pbmserv.outbound.outbox import Outbox, OutboxRows, WrittenRows
 from pbmserv.outbound.relay import Relay, open_relay
 from pbmserv.outbound.sender import Sender
-from pbmserv.service.accounts.web_requests import Forms
-from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.bots.bot_worker import BotMoves, BotWorker, Moves
-from pbmserv.service.core.mail_service import MailService
-from pbmserv.service.core.results import NOTHING
+from pbmserv.service.core.outcome import NOTHING
 from pbmserv.service.delivery import bounces
-from pbmserv.service.delivery.incoming import IncomingMail, MailReader
+from pbmserv.service.handlers import HANDLERS
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
+from pbmserv.service.mails.incoming import IncomingMail, MailReader
+from pbmserv.service.mails.mail_service import MailService
+from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.service.operators.deeds import Operators, Signature
 from pbmserv.service.operators.health import RelayState
 from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.queues import KeptMails, PutOffMails
-from pbmserv.service.time.retention import Expiry, Kept
-from pbmserv.service.time.scheduler import Rounds, Scheduler
+from pbmserv.service.pages.web_requests import Forms
+from pbmserv.service.schedule.retention import Expiry, Kept
+from pbmserv.service.schedule.scheduler import Scheduler
+from pbmserv.service.time.rounds import Rounds
 from pbmserv.stages.arrivals import Arrivals, OneStore, Removal, TwoStores
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork
@@ -172,7 +174,7 @@ class PlayStage:
         self.passwords = passwords or Passwords()
         self.services = base.services(self.positions, self.passwords.memo, base.traffic())
         self.quota = base.quota()
-        self.mails = MailService(self.services, self.quota)
+        self.mails = MailService(self.services, self.quota, HANDLERS)
         self.checks = PasswordChecks(self.services, self.passwords, base.game, self.writer, clock)
         games = frozenset(game.info.key for game in base.registry)
         self.reader = MailReader(base.mail_domain, games, settings.mail_servers)
@@ -249,7 +251,7 @@ class PlayStage:
         Raises:
             Exception: carrying it out failed; the mail is still kept.
         """
-        checked = self.checks.vet(incoming).result()
+        checked = incoming.with_passwords(self.checks.vet(incoming.request).result())
         now = self.clock.now()
         job = partial(self.mails.carry_out_kept, checked, mail_id, now)
         done = self.writer.submit(job).result()

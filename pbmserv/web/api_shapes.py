@@ -15,7 +15,7 @@ from pbmserv.engine.registry import Readable
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS, BoardPage
-from pbmserv.service.boards.public_pages import GamePage, PublicPlayer
+from pbmserv.service.pages.public_pages import GamePage, PublicPlayer
 
 T = TypeVar("T")
 Words = Mapping[str, Any]

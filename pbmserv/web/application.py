@@ -21,10 +21,10 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import StillWorking
 from pbmserv.mail.envelope import Press
 from pbmserv.mail.reply_address import VISIT_MINUTES
-from pbmserv.service.accounts.personal_page import MOST_DRAWN, Change, PersonalPage
 from pbmserv.service.boards.board_page import BoardPage, Look, Pressed
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.service.pages.personal_page import MOST_DRAWN, Change, PersonalPage
 from pbmserv.web.allowance import Allowance, Exhausted
 from pbmserv.web.help import HelpPages
 from pbmserv.web.hot_seat import HotSeatRequests, hot_seat_routes

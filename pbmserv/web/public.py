@@ -16,7 +16,7 @@ from starlette.routing import Route
 from pbmserv.engine.types import Drawing
 from pbmserv.extras import why_missing
 from pbmserv.letters.scene import BoardScene
-from pbmserv.service.boards.public_pages import Finished, GamePage, PublicPlayer
+from pbmserv.service.pages.public_pages import Finished, GamePage, PublicPlayer
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, GuestPage
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import BRIEFLY, LASTING, SHARED, UNLISTED, Printer, Rendered, tagged

@@ -24,7 +24,7 @@ from pbmserv.commands.table.row_types import Kind, Row
 from pbmserv.errors import PlayerError
 from pbmserv.letters.environment import environment
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer
+from pbmserv.service.core.outcome import Answer
 from pbmserv.service.handlers import HANDLERS
 
 GAMES = frozenset({"blackbox"})

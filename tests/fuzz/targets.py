@@ -29,8 +29,8 @@ from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
-from pbmserv.service.delivery.incoming import MailReader
 from pbmserv.service.limits.rates import Rates, Traffic
+from pbmserv.service.mails.incoming import MailReader
 from pbmserv.smtpd.server import Listener
 from pbmserv.stages.door import UNREADABLE, Door
 from pbmserv.store.delivery.arrivals import NewArrival

@@ -13,8 +13,8 @@ from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.service.boards import plies
-from pbmserv.service.core import mail_service
 from pbmserv.service.core.budget import Budget, TooMuch, Work
+from pbmserv.service.mails import mail_service
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 

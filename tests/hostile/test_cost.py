@@ -25,9 +25,11 @@ from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.core.results import Notification, told_letter
+from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outcome import Notification
 from pbmserv.service.delivery import digest, waiting_boards
-from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import outbox
 from pbmserv.store.tables.boards import boards as board_rows
@@ -184,9 +186,9 @@ def test_no_letter_about_many_boards_costs_more(world: Any, benchmarks: Any) -> 
         world.restart()
         begun = process_time()
         with world.server.database.writing.connect() as connection, connection.begin():
-            context = clock_context(world.server.services, connection, world.now)
+            context = CommandContext(world.server.services, connection, CLOCK, world.now)
             (part,) = make(context)
-            letter = told_letter(context, Notification("alice@players.example", alice, part))
+            letter = outbox_row(context, Notification("alice@players.example", alice, part))
             outbox.add(connection, [letter], world.now)
         costs[f"{name}, until it is queued"] = process_time() - begun
         named = [one["board"] for one in part.words["waiting"]], part.words["more"]

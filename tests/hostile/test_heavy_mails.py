@@ -16,8 +16,8 @@ from sqlalchemy import func, select
 
 from pbmserv.engine.position import Position, work_of
 from pbmserv.games.blackbox.moves import Element
-from pbmserv.service.core import mail_service
 from pbmserv.service.core.budget import ALLOWED, Budget, Work
+from pbmserv.service.mails import mail_service
 from pbmserv.store.boards import boards
 from pbmserv.store.tables.mail import inbox
 

@@ -25,7 +25,7 @@ from pbmserv.games.blackbox.options import Options, drawn
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 from pbmserv.service.bots import bot_worker
-from pbmserv.service.time.scheduler import Rounds
+from pbmserv.service.time.rounds import Rounds
 
 ALICE = address_of("alice")
 HIDING = "b3,d3,a1,f2"

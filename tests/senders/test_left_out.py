@@ -349,8 +349,8 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pbmserv.commands.table.accounts import Prefs
-    from pbmserv.service.delivery.incoming import IncomingMail
     from pbmserv.service.handlers import HANDLERS
+    from pbmserv.service.mails.incoming import IncomingMail
     from pbmserv.service.operators.deeds import Signature
     from pbmserv.service.operators.queues import KeptMails
 
@@ -379,7 +379,7 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
 def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pbmserv.service.delivery import incoming
+    from pbmserv.service.mails import incoming
     from pbmserv.service.operators.queues import KeptMails
 
     server = house.server

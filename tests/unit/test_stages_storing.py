@@ -16,7 +16,7 @@ from pbmserv.clock import SystemClock
 from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.monitoring.metrics import Vital
 from pbmserv.service.limits.rates import Rates, Traffic
-from pbmserv.service.time.retention import Quota
+from pbmserv.service.limits.text_quota import Quota
 from pbmserv.stages.door import Door, TryLater
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed

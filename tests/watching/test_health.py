@@ -21,8 +21,8 @@ from wire import SETTLES, Wire, mail
 
 from pbmserv.errors import RelayDown
 from pbmserv.service.operators import health as looks
-from pbmserv.service.time import scheduler
-from pbmserv.service.time.retention import MEASURE_EVERY
+from pbmserv.service.schedule import scheduler
+from pbmserv.service.schedule.retention import MEASURE_EVERY
 from pbmserv.store.core import writer
 from pbmserv.store.operators import health as rows
 from pbmserv.store.tables import boards

@@ -15,15 +15,9 @@ from pbmserv.letters.looking import unless_broken
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext, Focus
-from pbmserv.service.core.lookup import (
-    board_of,
-    games_of,
-    is_shut,
-    not_seated,
-    players_of,
-    spoils,
-)
-from pbmserv.service.core.results import Answer, Part
+from pbmserv.service.core.lookup import board_of, games_of, is_shut, players_of, spoils
+from pbmserv.service.core.outcome import Answer, Part
+from pbmserv.service.core.refusals import not_seated
 from pbmserv.service.ratings import rating
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -147,9 +141,7 @@ def _oneself(context: CommandContext) -> list[Player]:
     """
     if context.reply_address is not None:
         return [context.speaker(None)]
-    here = [
-        p for p in players.by_address(context.connection, context.incoming.mail.sender) if p.active
-    ]
+    here = [p for p in players.by_address(context.connection, context.actor.address) if p.active]
     if not here:
         raise Refused("missing-userid", example="games USERID")
     return here

@@ -27,14 +27,14 @@ from pbmserv.engine.protocol import coached
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import ServerFault
 from pbmserv.monitoring.metrics import Vital, Watch
-from pbmserv.service.boards import plies, queued_moves
-from pbmserv.service.bots import bot_moves
-from pbmserv.service.bots.bot_moves import Kept
+from pbmserv.service.boards import bot_turns, plies, queued_moves
+from pbmserv.service.boards.bot_turns import Kept
+from pbmserv.service.core.actor import BOT
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import NOTHING, Answer, Done, told_letter
-from pbmserv.service.core.words_for_others import UNSAID
-from pbmserv.service.time.deadlines import clock_context
-from pbmserv.service.time.scheduler import Rounds
+from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outcome import NOTHING, Answer, Done
+from pbmserv.service.core.said import UNSAID
+from pbmserv.service.time.rounds import Rounds
 from pbmserv.store import bots as rows
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
@@ -249,7 +249,7 @@ class BotWorker:
             if board is None or board.status != "active":
                 return None
             position = self._positions.newest(connection, board)
-        seat = bot_moves.to_move(board, position)
+        seat = bot_turns.to_move(board, position)
         if seat is None:
             return None
         with _hardly_in_the_way():
@@ -312,7 +312,7 @@ class BotMoves:
 
     def _act(self, board_id: int, thought: Thought | None, connection: Connection) -> Done:
         """Make the move if it still fits; if the board has changed, it stays due."""
-        context = clock_context(self._services, connection, self._clock.now())
+        context = CommandContext(self._services, connection, BOT, self._clock.now())
         board = boards.lock(connection, board_id)
         waiting = rows.turn(connection, board_id)
         if board is None or waiting is None:  # somebody else was quicker
@@ -328,11 +328,11 @@ class BotMoves:
             assert board is not None
         elif (
             board.status == "active"
-            and bot_moves.to_move(board, context.position(board)) is not None
+            and bot_turns.to_move(board, context.position(board)) is not None
         ):
             return NOTHING  # it was not the house's turn when we looked
         position = context.played.get(board_id) or context.position(board)
-        if board.status != "active" or bot_moves.to_move(board, position) is None:
+        if board.status != "active" or bot_turns.to_move(board, position) is None:
             rows.done(connection, board_id)
             if kept is not None:
                 letters |= rows.release(connection, kept.id, context.now)
@@ -373,7 +373,7 @@ def _tell(context: CommandContext, answer: Answer, kept: Kept | None) -> bool:
     for told in answer.told:
         if not told.recipient:
             continue
-        letter = told_letter(context, told)
+        letter = outbox_row(context, told)
         if kept is None or not kept.takes(told):
             now.append(letter)
             continue

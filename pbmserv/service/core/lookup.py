@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.engine.protocol import RacingGame, races
@@ -21,6 +21,8 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused, StoreAway
 from pbmserv.service.core.budget import Work
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.refusals import wrong_game
 from pbmserv.store import bots as rows
 from pbmserv.store import solo
 from pbmserv.store.accounts import players, preferences
@@ -30,10 +32,6 @@ from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.operators import audit
 from pbmserv.store.solo import EPOCH
-
-if TYPE_CHECKING:
-    from pbmserv.service.core.context import CommandContext
-
 
 T = TypeVar("T")
 
@@ -276,51 +274,3 @@ def _renamed(told: object, unnamed: frozenset[str]) -> object:
     if isinstance(told, Mapping):
         return {**told, **changed}
     return replace(cast("Any", told), **changed) if changed else told
-
-
-def not_seated(board: BoardRow) -> Refused:
-    """The speaker has no seat at *board*."""
-    return Refused(
-        "not-your-board",
-        part=str(board.id),
-        players=", ".join(board.names),
-        example=f"{board.game} show {board.id}",
-    )
-
-
-def wrong_game(board: BoardRow, game: str) -> Refused:
-    """The command named another game than the board's."""
-    return Refused(
-        "wrong-game",
-        part=game,
-        board=board.id,
-        game=board.game,
-        example=f"{board.game} show {board.id}",
-    )
-
-
-def suspended(userid: str) -> Refused:
-    """An operator has suspended the speaker's account."""
-    return Refused("suspended", part=userid, example="help")
-
-
-def signed_off(player: Player) -> Refused:
-    """The speaker has left and has not come back, or an operator has suspended the account."""
-    if player.state == "barred":
-        return suspended(player.userid)
-    return Refused("signed-off", part=player.userid, example=f"back {player.userid} PASSWORD")
-
-
-def too_many_passwords() -> Refused:
-    """One mail brings more passwords than are looked at or hashed for one (`password_checks`)."""
-    return Refused("many-passwords")
-
-
-def unknown_speaker() -> Refused:
-    """Nothing in the mail says who writes, or proves it."""
-    return Refused("who-are-you", example="blackbox move 12 USERID PASSWORD g,+b2")
-
-
-def one_of(here: Sequence[Player]) -> Refused:
-    """The proven sender of a mail is the address of several players, and none is named."""
-    return Refused("which-of-you", userids=", ".join(player.userid for player in here))

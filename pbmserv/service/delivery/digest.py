@@ -26,7 +26,7 @@ from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards import moves
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Notification, Part
+from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery.waiting_boards import (
     MOST_DRAWN,
     Due,

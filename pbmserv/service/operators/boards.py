@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from pbmserv.engine.clocks import SeatClock
 from pbmserv.errors import OperatorError, OptionError
+from pbmserv.service.boards.bot_turns import is_bot, rates
 from pbmserv.service.boards.followers import not_played
-from pbmserv.service.bots.bot_moves import is_bot, rates
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Notification, Part
+from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rating, rebuilding
 from pbmserv.service.time import clocks as timekeeping

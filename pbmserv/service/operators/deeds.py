@@ -12,9 +12,10 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.errors import OperatorError
+from pbmserv.service.core.actor import OPERATOR
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import Notification, told_letter
-from pbmserv.service.time.deadlines import clock_context
+from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outcome import Notification
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import outbox
@@ -95,11 +96,11 @@ class Operators:
         connection: Connection,
     ) -> Deed:
         now = self._clock.now()
-        context = clock_context(self.services, connection, now)
+        context = CommandContext(self.services, connection, OPERATOR, now)
         done = deed(context, by)
         entry = Entry(now, by.operator, done.action, done.target, by.why, done.facts)
         audit.add(connection, entry)
-        letters = [told_letter(context, letter) for letter in done.told if letter.recipient]
+        letters = [outbox_row(context, letter) for letter in done.told if letter.recipient]
         if letters:
             outbox.add(connection, letters, now)
         return done
@@ -117,7 +118,7 @@ def looked(
 ) -> Any:
     """The answer to a question from the database; nothing changes."""
     with database.reading.connect() as connection:
-        return question(clock_context(services, connection, clock.now()))
+        return question(CommandContext(services, connection, OPERATOR, clock.now()))
 
 
 def entries(context: CommandContext, target: str, most: int) -> list[Entry]:

@@ -30,7 +30,7 @@ from pbmserv.errors import ServerFault
 from pbmserv.log import reason
 from pbmserv.monitoring import metrics as counters
 from pbmserv.monitoring.metrics import Vital
-from pbmserv.service.time.retention import FULL
+from pbmserv.service.limits.text_quota import FULL
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import health as rows
 from pbmserv.store.operators.health import Queues, Waiting

@@ -15,7 +15,7 @@ from pbmserv.clock import Clock
 from pbmserv.errors import OperatorError, StillWorking
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.delivery.incoming import IncomingMail
+from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.operators import orders, people, queues
 from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, looked
 from pbmserv.service.operators.orders import Order

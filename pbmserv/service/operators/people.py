@@ -11,9 +11,9 @@ from pbmserv.engine.registry import shown_options
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OperatorError
 from pbmserv.mail.reply_address import password_mark
-from pbmserv.service.bots.bot_moves import is_bot
+from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Notification, Part
+from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery.bounces import come_back, told_of
 from pbmserv.service.operators.boards import known_game, withdrawn
 from pbmserv.service.operators.deeds import Deed, Signature

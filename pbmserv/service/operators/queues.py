@@ -8,7 +8,7 @@ import logging
 import re
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
@@ -21,8 +21,8 @@ from pbmserv.mail.letter_kinds import OF_ACCOUNTS
 from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.operators.boards import hides
 from pbmserv.service.operators.deeds import Deed, Operators, Signature
 from pbmserv.store.core.database import Database
@@ -183,7 +183,7 @@ class KeptMails(KeptMailsView):
         self._operators.do(by, partial(_tried, number=number))
         try:
             incoming = self._read(_envelope(mail))
-            done = self._retry(number, replace(incoming, verdict=mail.verdict))
+            done = self._retry(number, incoming.judged(mail.verdict))
         except MailError as error:
             return f"We cannot read mail {number} ({error}), and still keep it."
         except Exception:  # noqa: BLE001 - the operator asked to see it fail again
@@ -250,7 +250,7 @@ class PutOffMails:
             if mail.sender in waiting:
                 continue
             try:
-                incoming = replace(self._read(_envelope(mail)), verdict=mail.verdict)
+                incoming = self._read(_envelope(mail)).judged(mail.verdict)
                 self._retry(mail.id, incoming)
             except (TooMany, Outdated, *UNAVAILABLE, Closed):
                 waiting.add(mail.sender)

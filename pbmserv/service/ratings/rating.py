@@ -31,7 +31,7 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS, Outcome
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import games_of, players_of
-from pbmserv.service.core.results import Answer, Part
+from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.store import ratings
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player

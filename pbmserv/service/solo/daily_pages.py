@@ -29,9 +29,10 @@ from pbmserv.engine.types import Drawing, Rng, Seat
 from pbmserv.errors import MoveError
 from pbmserv.letters.scene import BoardScene, board_scene, foreseen, why
 from pbmserv.service.boards.board_page import tool_of
+from pbmserv.service.boards.score_keeping import grade_of
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import races_of
-from pbmserv.service.solo.daily_box import best_of_day, day_of, grade_of, table
+from pbmserv.service.solo.daily_box import best_of_day, day_of, table
 from pbmserv.store import solo
 from pbmserv.store.solo import EPOCH, number_of
 

@@ -26,7 +26,7 @@ from pbmserv.errors import MoveError, OptionError, PlayerError, Refusal, Refused
 from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.service.boards.board_page import tool_of
 from pbmserv.service.core.context import Services
-from pbmserv.service.core.results import NOTHING, Done
+from pbmserv.service.core.outcome import NOTHING, Done
 from pbmserv.service.solo.daily_pages import solo_scene, tapped_position
 from pbmserv.store import hot_seats
 from pbmserv.store.core.database import Database

@@ -24,13 +24,14 @@ from pbmserv.letters.looking import opens_page, unless_broken
 from pbmserv.letters.scene import why
 from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
+from pbmserv.mail.visits import read_link, visit_of
 from pbmserv.service.accounts import preferences
-from pbmserv.service.accounts.visits import read_link, visit_of
 from pbmserv.service.boards.board_page import BoardPage, BoardPages
+from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget, TooMuch
-from pbmserv.service.core.context import Services
-from pbmserv.service.core.results import NOTHING, Done, Notification, Part, told_letter
-from pbmserv.service.time.deadlines import clock_context
+from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts import preferences as stored
@@ -176,7 +177,7 @@ class PersonalPages:
         shown, unshown = self._boards_of(connection, player)
         waiting = [one for one in shown if one.scene.your_turn or player.userid in one.undecided]
         others = [one for one in shown if one not in waiting]
-        context = clock_context(self._services, connection, now)
+        context = CommandContext(self._services, connection, VISITOR, now)
         return PersonalPage(
             token,
             player.userid,
@@ -224,7 +225,7 @@ class PersonalPages:
             if found is None:
                 return None
             player, _ = found
-            context = clock_context(self._services, connection, self._clock.now())
+            context = CommandContext(self._services, connection, VISITOR, self._clock.now())
             now_so = preferences.as_words(context, player, set_now=False)
         line = line_of(player.userid, fields, now_so)
         told = ReplyAddress(Purpose.PLAYER, player.id, 0, 0, player.reply_epoch)
@@ -294,9 +295,9 @@ def mail_link(
     else:
         found = players.of_name(connection, who)
         named = [] if found is None else [found]
-    context = clock_context(services, connection, now)
+    context = CommandContext(services, connection, VISITOR, now)
     letters = [
-        told_letter(
+        outbox_row(
             context,
             Notification(one.address, one.id, Part("page-link", {"userid": one.userid})),
         )

@@ -26,14 +26,15 @@ from pbmserv.errors import PlayerError, Refused
 from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards import queries
 from pbmserv.service.boards.board_page import scene_of
+from pbmserv.service.boards.score_keeping import streak
+from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import anonymous, named, races_of, shown_player, spoils
-from pbmserv.service.core.results import Answer
+from pbmserv.service.core.outcome import Answer
 from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box, daily_pages
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestBoxes, GuestLook, GuestPage
-from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store import solo
 from pbmserv.store.accounts import preferences
 from pbmserv.store.accounts.players import Player
@@ -222,7 +223,7 @@ class PublicPages:
             TooMuch: it takes more work than a mail may ask for.
         """
         with self._database.reading.connect() as connection:
-            context = clock_context(self._services, connection, self._clock.now())
+            context = CommandContext(self._services, connection, VISITOR, self._clock.now())
             context.budget = Budget()
             try:
                 return look(context)
@@ -406,6 +407,6 @@ def _streaks(context: CommandContext, player: Player) -> list[tuple[str, int]]:
     found = []
     for game in races_of(context, None):
         key = game.info.key
-        lengths = [daily_box.streak(context, player.id, key, day) for day in (today, today - 1)]
+        lengths = [streak(context, player.id, key, day) for day in (today, today - 1)]
         found.append((game.info.title, max(lengths)))
     return [one for one in found if one[1]]

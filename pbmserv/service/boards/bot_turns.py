@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pbmserv.engine.position import Position
 from pbmserv.engine.registry import AnyGame, must_agree
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError, Refused
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.service.core.results import Notification, Part
-from pbmserv.service.core.words_for_others import again
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Notification, Part
+from pbmserv.service.core.said import said_again
 from pbmserv.store import bots as rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
@@ -25,9 +26,6 @@ from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 from pbmserv.store.tables import PlayerState
-
-if TYPE_CHECKING:
-    from pbmserv.service.core.context import CommandContext
 
 MOST = 20
 """Running boards that one player may have with each bot."""
@@ -175,7 +173,7 @@ class Kept:
         row = self.row
         if row.letter == "summary":
             return replace(row, words=_summary_with(row.words, news))
-        old = Part(row.letter, again(row.words), row.board_id, row.ply, news.seat)
+        old = Part(row.letter, said_again(row.words), row.board_id, row.ply, news.seat)
         new = _merged(old, news)
         return replace(row, letter=new.letter, words=new.words, ply=new.ply)
 
@@ -187,7 +185,7 @@ def _summary_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
         for at in reversed(range(len(line["parts"]))):
             part = line["parts"][at]
             if part["board"] == news.board and kind_of(part["letter"]).waits_for_bot:
-                said = again(part["words"])
+                said = said_again(part["words"])
                 old = Part(part["letter"], said, part["board"], part["ply"], news.seat)
                 new = _merged(old, news)
                 changed = {"letter": new.letter, "words": dict(new.words), "ply": new.ply}

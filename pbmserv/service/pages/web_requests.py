@@ -15,17 +15,18 @@ from pbmserv.clock import Clock
 from pbmserv.errors import PlayerError
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
+from pbmserv.mail.visits import has_ended, is_visit, visit_of, visit_token
 from pbmserv.service.accounts import account, preferences
-from pbmserv.service.accounts.personal_page import PersonalPages, mail_link
 from pbmserv.service.accounts.preferences import Subscription
-from pbmserv.service.accounts.visits import has_ended, is_visit, visit_of, visit_token
 from pbmserv.service.boards import friends
 from pbmserv.service.boards.board_page import BoardPages, Taken
-from pbmserv.service.boards.public_pages import PublicPages
+from pbmserv.service.core.actor import VISITOR, holder_of
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import NOTHING, Done, Notification, told_letter
+from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outcome import NOTHING, Done, Notification
+from pbmserv.service.pages.personal_page import PersonalPages, mail_link
+from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.service.solo.hot_seat import FORM, HotSeatForms, HotSeats
-from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
@@ -149,7 +150,9 @@ class WebRequests:
                 return None
 
     def _context(self, connection: Connection, reply_address: ReplyAddress) -> CommandContext:
-        return clock_context(self._services, connection, self._clock.now(), reply_address)
+        return CommandContext(
+            self._services, connection, holder_of(reply_address), self._clock.now()
+        )
 
 
 class Forms:
@@ -173,13 +176,13 @@ class Forms:
         reply_address = self._services.mail_domain.ring.read(values["token"])
         if reply_address is None or reply_address.purpose not in ENDINGS:
             return NOTHING, False
-        context = clock_context(self._services, connection, now, reply_address)
+        context = CommandContext(self._services, connection, holder_of(reply_address), now)
         try:
             if reply_address.purpose is Purpose.UNINVITED:
                 told = friends.never(context, reply_address).told
             else:
                 told = tuple(preferences.unsubscribe_by_page(context, reply_address))
-            letters = [told_letter(context, one) for one in told]
+            letters = [outbox_row(context, one) for one in told]
         except PlayerError:
             return NOTHING, False
         outbox.add(connection, letters, now)
@@ -196,8 +199,8 @@ class Forms:
             return NOTHING, False
         if before is not None and before.player_id is not None:
             return NOTHING, True
-        context = clock_context(self._services, connection, now)
+        context = CommandContext(self._services, connection, VISITOR, now)
         welcome = Notification(player.address, player.id, account.welcome(player.userid))
-        letters = [told_letter(context, one) for one in (welcome, *questions)]
+        letters = [outbox_row(context, one) for one in (welcome, *questions)]
         outbox.add(connection, letters, now)
         return Done({}, len(letters)), True

@@ -10,9 +10,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection
-
-from pbmserv.commands.table.model import Reading
 from pbmserv.engine.clocks import (
     TOGETHER,
     Forfeit,
@@ -26,15 +23,12 @@ from pbmserv.engine.clocks import (
     reminded,
 )
 from pbmserv.engine.position import Position
-from pbmserv.mail.envelope import Envelope, Mail
-from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import plies, queued_moves
 from pbmserv.service.boards.followers import not_played
-from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import UNSAID
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.said import UNSAID
 from pbmserv.service.delivery import waiting_boards
-from pbmserv.service.delivery.incoming import IncomingMail
 from pbmserv.service.delivery.waiting_boards import Due
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.store import clocks
@@ -46,16 +40,6 @@ from pbmserv.store.tables.boards import RUNNING, BoardStatus
 SOON = TOGETHER + timedelta(hours=10)
 """How far ahead boards are looked for of which a reminder could speak, too: what becomes due in
 `TOGETHER` may be put off to the next morning."""
-
-_NO_MAIL = IncomingMail(Envelope("", "", b""), Mail.of_nobody("clock"), "", Reading(()), None)
-
-
-def clock_context(
-    services: Services, connection: Connection, now: datetime, speaks: ReplyAddress | None = None
-) -> CommandContext:
-    """A context to which no mail has led but the clock, or a page; *speaks*: what its link says."""
-    incoming = _NO_MAIL if speaks is None else replace(_NO_MAIL, reply_address=speaks)
-    return CommandContext(services, connection, incoming, None, now)
 
 
 def look(context: CommandContext, board_id: int) -> Sequence[Notification] | None:
