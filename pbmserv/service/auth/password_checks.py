@@ -17,6 +17,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table import model
 from pbmserv.commands.table.accounts import ChangePassword, Signup
 from pbmserv.mail.envelope import Source
@@ -94,7 +95,11 @@ class PasswordChecks:
         memo = self._services.memo
         brings = False
         for line in incoming.reading.lines:
-            if line.who is None and line.proving is None and not isinstance(line.asked, _SETTING):
+            if (
+                line.who is None
+                and line.with_proof is None
+                and not isinstance(line.meaning, _SETTING)
+            ):
                 continue
             brings = True
             who = _credentials(line) or _doubtful(line)
@@ -142,9 +147,9 @@ class PasswordChecks:
                 runs += 1
         return replace(incoming, checked=frozenset(vetted))
 
-    def _is_idle(self, line: model.Line) -> bool:
+    def _is_idle(self, line: Line) -> bool:
         """Whether a new password will be refused whatever it is."""
-        return isinstance(line.asked, Signup) and self._services.signup == "closed"
+        return isinstance(line.meaning, Signup) and self._services.signup == "closed"
 
     def _look(self, work: _Look) -> _Looked:
         who, source = work.who, work.incoming.source
@@ -241,29 +246,29 @@ def _is_proven(connection: Connection, incoming: IncomingMail, player: Player | 
     return incoming.mail.sender.lower() in players.addresses_of(connection, player.id)
 
 
-def _credentials(line: model.Line) -> model.Credentials | None:
+def _credentials(line: Line) -> model.Credentials | None:
     return None if line.who is None or line.who.password == model.VOUCHED else line.who
 
 
-def _doubtful(line: model.Line) -> model.Credentials | None:
+def _doubtful(line: Line) -> model.Credentials | None:
     """What may be a password in a challenge, or a player's name."""
-    other = line.proving() if line.proving is not None else None
+    other = line.with_proof() if line.with_proof is not None else None
     return None if other is None else other.who
 
 
-def _may_be_names(incoming: IncomingMail, line: model.Line) -> bool:
+def _may_be_names(incoming: IncomingMail, line: Line) -> bool:
     """Whether what looks like userid and password may be two players, since the mail shows who
     writes to them."""
     by_reply = incoming.reply_address is not None and incoming.reply_address.player
-    return line.unnamed is not None and bool(by_reply or incoming.verdict.passed)
+    return line.without_writer is not None and bool(by_reply or incoming.verdict.passed)
 
 
 _SETTING = (Signup, ChangePassword)
 """Commands with a new password."""
 
 
-def _new_password(line: model.Line) -> _New | None:
-    asked = line.asked
+def _new_password(line: Line) -> _New | None:
+    asked = line.meaning
     if isinstance(asked, Signup):
         return _New(asked.userid, asked.password.text)
     if isinstance(asked, ChangePassword):

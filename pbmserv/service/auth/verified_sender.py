@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from sqlalchemy import Connection
 
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.grammar.words import (
     BOARD,
     SETTING,
@@ -21,7 +22,7 @@ from pbmserv.commands.grammar.words import (
     looks_like_a_move,
 )
 from pbmserv.commands.table.catalogue import BY_NAME
-from pbmserv.commands.table.model import VOUCHED, AtBoard, Credentials, Line
+from pbmserv.commands.table.model import VOUCHED, AtBoard, Credentials
 from pbmserv.commands.table.playing import Message
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS
@@ -61,11 +62,11 @@ def as_known(context: CommandContext, line: Line) -> Line | None:
 def _without_password(context: CommandContext, line: Line) -> Line | None:
     """The line as one without a password, if that is what its proven sender has written."""
     said = line.who
-    if line.unsaid is None or not context.incoming.verdict.passed:
+    if line.without_password is None or not context.incoming.verdict.passed:
         return None
     if said is not None and said.password == VOUCHED:
         return None
-    other = line.unsaid()
+    other = line.without_password()
     player = context.verified_as(other.who.userid) if other is not None and other.who else None
     if player is None:
         return None
@@ -80,33 +81,33 @@ def _unnamed(context: CommandContext, line: Line) -> Line | None:
     A line that begins with somebody's userid has named somebody; so what is behind it may be a
     password.
     """
-    if line.unnamed is None:
+    if line.without_writer is None:
         return None
     said = line.who
-    if line.named and _is_userid(context.connection, line.named):
-        to_many = isinstance(line.asked, Message) and said is not None
+    if line.userid_word and _is_userid(context.connection, line.userid_word):
+        to_many = isinstance(line.meaning, Message) and said is not None
         if not (to_many and said is not None and is_player(context.connection, said)):
             return None
     if context.known():
-        return line.unnamed()
+        return line.without_writer()
     # A challenge proves nothing, whoever it names: it only asks the others, or who seems to write.
-    other = line.unnamed() if isinstance(line.asked, PlayerError) else None
-    if other is None or not isinstance(other.asked, Challenge):
+    other = line.without_writer() if isinstance(line.meaning, PlayerError) else None
+    if other is None or not isinstance(other.meaning, Challenge):
         return None
     writer = seems_to_be(context)
-    return other if writer is not None and writer.userid not in other.asked.userids else None
+    return other if writer is not None and writer.userid not in other.meaning.userids else None
 
 
 def _with_own_name(context: CommandContext, line: Line) -> Line | None:
     """A line of a reply that has its writer's userid in it, though the address says it, too."""
-    if line.unsaid is None or line.who is not None:
+    if line.without_password is None or line.who is not None:
         return None
-    other = line.unsaid()
-    asked = other.asked if other is not None else None
+    other = line.without_password()
+    asked = other.meaning if other is not None else None
     named = other.who.userid if other is not None and other.who is not None else ""
     if other is None or named not in {player.userid for player in context.known()}:
         return None
-    return replace(other, asked=replace(cast("Any", asked), who=None))
+    return replace(other, meaning=replace(cast("Any", asked), who=None))
 
 
 _OF_ALL_BOARDS = frozenset({Purpose.PLAYER, Purpose.TRAY})
@@ -128,7 +129,7 @@ def must_speak_of(context: CommandContext, asked: AtBoard) -> None:
 def _may_speak_of(context: CommandContext, line: Line) -> bool:
     """Whether a line that is not proven by itself may be about its board: in a reply to the letter
     of one board, only about that one, unless the mail proves its sender."""
-    board, reply_address = getattr(line.asked, "board", None), context.reply_address
+    board, reply_address = getattr(line.meaning, "board", None), context.reply_address
     if board is None or reply_address is None or not reply_address.player:
         return True
     own = reply_address.purpose in _OF_ALL_BOARDS or (
@@ -148,14 +149,14 @@ def with_password(context: CommandContext, line: Line) -> Line | None:
     without it, it is read as a wrong password, and refused as such; a challenge is not, since the
     word may be the misspelt name of an opponent.
     """
-    other = line.proving() if line.proving is not None else None
+    other = line.with_proof() if line.with_proof is not None else None
     said = other.who if other is not None else None
     if said is None or said not in context.incoming.checked or is_player(context.connection, said):
         return None
     player = players.of_name(context.connection, said.userid)
     if player is None or other is None:
         return None
-    if isinstance(line.asked, PlayerError) and not isinstance(other.asked, Challenge):
+    if isinstance(line.meaning, PlayerError) and not isinstance(other.meaning, Challenge):
         return other
     source = context.incoming.source
     open_to_guesses = lockout.may_try(context.connection, said.userid, source, context.now)
@@ -178,7 +179,9 @@ def was_meant(context: CommandContext, error: PlayerError, line: Line, read: Lin
     if isinstance(error, Illegal):
         return True
     if read.who is None:
-        return line.unsaid is None or all(_is_plain(context, w) for w in read.echo.split()[1:])
+        return line.without_password is None or all(
+            _is_plain(context, w) for w in read.echo.split()[1:]
+        )
     # A number or a date is no word that somebody took for a password.
     return isinstance(error, Refused) and not any(char.isalpha() for char in error.refusal.part)
 
@@ -200,11 +203,13 @@ def _is_plain(context: CommandContext, word: str) -> bool:
 def otherwise(context: CommandContext, line: Line) -> PlayerError:
     """Why a line is refused as well where it is read with a password."""
     context.echo_hidden = True
-    if isinstance(line.asked, PlayerError):
-        return line.asked
+    if isinstance(line.meaning, PlayerError):
+        return line.meaning
     said = line.who
     looked_up = (
-        said is not None and isinstance(line.asked, Message) and is_player(context.connection, said)
+        said is not None
+        and isinstance(line.meaning, Message)
+        and is_player(context.connection, said)
     )
     if said is not None and said not in context.incoming.checked and not looked_up:
         return too_many_passwords()

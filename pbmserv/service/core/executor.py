@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pbmserv.commands.grammar.plain_words import says_yes
+from pbmserv.commands.grammar.readings import Line, NotTried
 from pbmserv.commands.reading.replies import first_paragraph
 from pbmserv.commands.table import model
 from pbmserv.commands.table.accounts import Forgot, Signup
 from pbmserv.commands.table.catalogue import STOPS
 from pbmserv.commands.table.looking import Games, Help, ShowAs
-from pbmserv.commands.table.model import AtBoard, Line, NotTried, ReplyMove, TrayReply, Yes
+from pbmserv.commands.table.model import AtBoard, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat, ConfirmMove, Message
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
@@ -136,9 +137,9 @@ def _each(
     for line in lines:
         if said:
             context.next_command()
-        talks = is_message or isinstance(line.asked, Chat | Message)
+        talks = is_message or isinstance(line.meaning, Chat | Message)
         context.talks |= talks
-        stopped = line.asked if isinstance(line.asked, NotTried) else None
+        stopped = line.meaning if isinstance(line.meaning, NotTried) else None
         if stopped is None and context.budget.is_over:
             stopped = NotTried("budget")
         if stopped is not None:
@@ -149,7 +150,7 @@ def _each(
         context.tally.done += status == "done"
         context.tally.refused += status == "refused"
         # Two programs can talk for ever, and anybody can ask for these in anybody's name.
-        if status == "done" and not talks and not isinstance(line.asked, Forgot | Signup):
+        if status == "done" and not talks and not isinstance(line.meaning, Forgot | Signup):
             context.led_on |= bool(context.moved or answer.told)
         # Whoever has left has no address any more.
         reaching = contact.heard(context, answer.told)
@@ -170,10 +171,10 @@ def _left_out(context: CommandContext, told_before: set[Line]) -> list[CommandRe
             one.echo,
             "left out" if one.echo == WORDS else "not tried",
             (),
-            one.asked,
+            one.meaning,
         )
         for one in new
-        if isinstance(one.asked, NotTried)
+        if isinstance(one.meaning, NotTried)
     ]
 
 
@@ -189,7 +190,11 @@ def _readdressed(letters: list[NewLetter], homes: Mapping[int, bounces.Home]) ->
 def _try(context: CommandContext, line: Line) -> tuple[Answer, str, str]:
     """What became of one command: the answer, how it was read, and done or refused."""
     unsaid, read = None, line  # nearly all lines can be read in one way only
-    if line.unsaid is not None or line.unnamed is not None or line.proving is not None:
+    if (
+        line.without_password is not None
+        or line.without_writer is not None
+        or line.with_proof is not None
+    ):
         unsaid = verified_sender.as_known(context, line)
         read = unsaid or verified_sender.with_password(context, line) or line
     waiting, plies, known = len(context.bot_turns), len(context.tally.plies), dict(context.played)
@@ -232,25 +237,25 @@ def _carried_out(context: CommandContext, line: Line) -> Answer:
 def _ask(context: CommandContext, line: Line) -> Answer:
     """Find and call the handler of one command."""
     reply_address = context.reply_address
-    if context.incoming.mail.unread and isinstance(line.asked, PlayerError):
-        raise line.asked  # whatever letter it answers
+    if context.incoming.mail.unread and isinstance(line.meaning, PlayerError):
+        raise line.meaning  # whatever letter it answers
     # At a board's address a line is what it says.
     if reply_address is not None and reply_address.purpose is not Purpose.BOARD:
         special = _by_purpose(context, line, reply_address)
         if special is not None:
             return special
-    if isinstance(line.asked, PlayerError):
-        raise line.asked
-    if isinstance(line.asked, Yes):
-        return _yes(context, line.asked, reply_address)
-    if isinstance(line.asked, ReplyMove) and _only_thanks(line.asked):
+    if isinstance(line.meaning, PlayerError):
+        raise line.meaning
+    if isinstance(line.meaning, Yes):
+        return _yes(context, line.meaning, reply_address)
+    if isinstance(line.meaning, ReplyMove) and _only_thanks(line.meaning):
         return queries.show_as(context, ShowAs(None, None))
-    if isinstance(line.asked, TrayReply):
-        unfolded = digest.unfold(context, line.asked)
+    if isinstance(line.meaning, TrayReply):
+        unfolded = digest.unfold(context, line.meaning)
         return handle(context, unfolded)
-    if isinstance(line.asked, AtBoard) and line.asked.who is None:
-        verified_sender.must_speak_of(context, line.asked)
-    return handle(context, line.asked)
+    if isinstance(line.meaning, AtBoard) and line.meaning.who is None:
+        verified_sender.must_speak_of(context, line.meaning)
+    return handle(context, line.meaning)
 
 
 _THANKS = STOPS.union(
@@ -271,7 +276,7 @@ def _only_thanks(asked: ReplyMove) -> bool:
 
 def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress) -> Answer | None:
     """What a reply means because of the letter it answers; ``None`` = what it says."""
-    asked = line.asked
+    asked = line.meaning
     match reply_address.purpose:
         case one if one in _ONE_MEANING and _is_for(one, line):
             return _ONE_MEANING[reply_address.purpose](context, reply_address)
@@ -301,7 +306,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
 
 def _is_for(purpose: Purpose, line: Line) -> bool:
     """Whether a line is of the one thing that mails to such an address are, and no command."""
-    talks = isinstance(line.asked, Yes | Chat)
+    talks = isinstance(line.meaning, Yes | Chat)
     return purpose in ENDINGS or (talks and line.who is None)
 
 
@@ -312,7 +317,7 @@ def _unclear(context: CommandContext, reply_address: ReplyAddress, asked: object
     have been its writer's, however sure it looked that they were not.
     """
     if isinstance(asked, Yes):
-        return asked.unsaid and context.incoming.left_out
+        return asked.is_empty and context.incoming.left_out
     if reply_address.purpose is Purpose.BEGIN and _is_no(asked):
         return False
     return isinstance(asked, ReplyMove) and not says_yes(asked.lines[0])
@@ -320,8 +325,8 @@ def _unclear(context: CommandContext, reply_address: ReplyAddress, asked: object
 
 def _about_many(context: CommandContext, line: Line) -> Answer:
     """Words without a board's number that answer a letter about several boards."""
-    if isinstance(line.asked, Yes) or (
-        isinstance(line.asked, ReplyMove) and _only_thanks(line.asked)
+    if isinstance(line.meaning, Yes) or (
+        isinstance(line.meaning, ReplyMove) and _only_thanks(line.meaning)
     ):
         return queries.games(context, Games(None, (), "active"))
     command = digest.only_board(context, line)
@@ -339,7 +344,7 @@ def _yes(context: CommandContext, asked: Yes, reply_address: ReplyAddress | None
     if reply_address is None or reply_address.purpose is not Purpose.BOARD:
         return queries.help_on(context, Help())
     board, sitter = context.seat_at(None, None, None)
-    if asked.unsaid:
+    if asked.is_empty:
         if sitter.accepted_at is None:
             raise Refused("accept-how")
         raise Refused("empty-reply")

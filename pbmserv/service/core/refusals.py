@@ -13,8 +13,10 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TypeAlias
 
+from pbmserv.commands.grammar.examples import Sender
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table.catalogue import WHICH
-from pbmserv.commands.table.model import Line, ReplyMove, Sender
+from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused, is_form
@@ -46,10 +48,10 @@ def told(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part,
     """The letter about a line that was refused, and what may be repeated of the line."""
     sender = _sender(context)
     refusal = error.refusal
-    if line.asked is error and line.again is not None:
-        line = line.again(sender)
-        assert isinstance(line.asked, PlayerError)
-        refusal = line.asked.refusal
+    if line.meaning is error and line.for_sender is not None:
+        line = line.for_sender(sender)
+        assert isinstance(line.meaning, PlayerError)
+        refusal = line.meaning.refusal
     echo = line.echo
     if context.echo_hidden:
         # Whether a userid is somebody's must not show where a password was wrong.
@@ -58,7 +60,7 @@ def told(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part,
     example = _behind_number(context, line) or _example(context, line, refusal, echo, sender)
     example = example or _to_others(context, line, refusal)
     # A reply that cannot be read is still about the board of the letter that it answers.
-    focus = _unread_about(context, line) if isinstance(line.asked, PlayerError) else context.focus
+    focus = _unread_about(context, line) if isinstance(line.meaning, PlayerError) else context.focus
     _find_speaker(context)
     if context.sitter or context.player or context.known():
         example = _unnamed(example, sender)
@@ -129,10 +131,10 @@ def _is_player(context: CommandContext, known: dict[str, bool], word: str) -> bo
 def _hidden(context: CommandContext, line: Line, is_userid: Callable[[str], bool]) -> str:
     """A line of which any word may be a password: its command, its board, and userids."""
     words = line.echo.split()
-    if context.reply_address is not None and not isinstance(line.asked, Challenge):
+    if context.reply_address is not None and not isinstance(line.meaning, Challenge):
         return BLANK
     head = 2 if words and words[0] in context.services.registry else 1
-    board = getattr(line.asked, "board", None)
+    board = getattr(line.meaning, "board", None)
     shown = words[:head]
     for word in words[head:]:
         number = board is not None and word.lstrip("#") == str(board)
@@ -162,8 +164,8 @@ def _example(
         return refusal.example if resets else f"forgot {sender.userid}"
     if refusal.code == "missing-address" and sender.userid:
         return f"change address {sender.userid} PASSWORD ADDRESS"
-    if refusal.code.startswith("time-") and isinstance(line.asked, Challenge):
-        return _challenge(line.asked, refusal.example)
+    if refusal.code.startswith("time-") and isinstance(line.meaning, Challenge):
+        return _challenge(line.meaning, refusal.example)
     if not sender.userid or refusal.example.startswith("signup "):
         return refusal.example
     words = refusal.example.split(" ")
@@ -172,9 +174,9 @@ def _example(
 
 def _behind_number(context: CommandContext, line: Line) -> str:
     """The move behind a board's number, where that is a port as well: "12" of "1 12" on board 1."""
-    if not isinstance(line.asked, ReplyMove):
+    if not isinstance(line.meaning, ReplyMove):
         return ""
-    number, _, rest = line.asked.lines[0].partition(" ")
+    number, _, rest = line.meaning.lines[0].partition(" ")
     focus = _answered_board(context) if rest else None
     if focus is None or number != str(focus.board.id):
         return ""
@@ -197,7 +199,7 @@ def _answered_board(context: CommandContext) -> Focus | None:
 
 def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
     """Words that are no move as words for the others at the board: "good game!"."""
-    asked = line.asked
+    asked = line.meaning
     if not isinstance(asked, ReplyMove) or context.echo_hidden:
         return ""
     if len(asked.lines) > 1 or not refusal.code.endswith(_NO_MOVE):

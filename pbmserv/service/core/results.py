@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from pbmserv.commands.table import model
+from pbmserv.commands.grammar.readings import NotTried
 from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
 from pbmserv.errors import ServerFault
@@ -148,7 +148,7 @@ class CommandResult:
     echo: str
     status: str
     parts: tuple[Part, ...]
-    stopped: model.NotTried | None = None
+    stopped: NotTried | None = None
 
     def as_json(self) -> dict[str, Any]:
         """What a summary says of it."""

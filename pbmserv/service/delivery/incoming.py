@@ -18,8 +18,9 @@ from datetime import datetime
 from functools import cache
 from typing import Literal, TypeAlias
 
+from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read, read_message, unread
-from pbmserv.commands.table.model import Credentials, Reading, ReplyMove, Yes
+from pbmserv.commands.table.model import Credentials, ReplyMove, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.dsn import read_report
 from pbmserv.inbound.message import AWAY_SUBJECT, read_mail, source_of
@@ -142,7 +143,7 @@ class MailReader:
             purpose = None if reply_address is None else reply_address.purpose
             by_hand = not mail.automatic
             reading = reading_of(mail.subject, text, self._games, purpose, by_hand=by_hand)
-        commands = [line for line in reading.lines if not isinstance(line.asked, ReplyMove)]
+        commands = [line for line in reading.lines if not isinstance(line.meaning, ReplyMove)]
         return IncomingMail(
             envelope,
             mail,
@@ -291,9 +292,9 @@ def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
     if purpose in ENDINGS:  # written by programs, and empty
         return mail.only_headers
     is_marked = mail.only_headers and not mail.away
-    answers = [line.asked for line in lines if isinstance(line.asked, Yes)]
+    answers = [line.meaning for line in lines if isinstance(line.meaning, Yes)]
     if answers:  # an empty answer of a machine is not the yes that a person's is
-        return is_marked and not any(answer.unsaid for answer in answers)
+        return is_marked and not any(answer.is_empty for answer in answers)
     if purpose in _FOR_COMMANDS:
         return True
     # Words for another player: two programs must not talk to each other through the server.
@@ -394,7 +395,7 @@ def _kind(mail_domain: MailDomain, recipient: str, reply_address: ReplyAddress |
 
 def names_of(reading: Reading) -> str:
     """The names of a mail's commands, each once: ``make-move*3,show``."""
-    found = Counter(_name(type(line.asked).__name__) for line in reading.lines)
+    found = Counter(_name(type(line.meaning).__name__) for line in reading.lines)
     return ",".join(name if n == 1 else f"{name}*{n}" for name, n in found.items())
 
 

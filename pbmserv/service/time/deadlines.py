@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.table.model import Reading
+from pbmserv.commands.grammar.readings import Reading
 from pbmserv.engine.clocks import (
     TOGETHER,
     Forfeit,
