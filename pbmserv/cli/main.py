@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import boards, database, queues, templates, users
+from pbmserv.cli import blackbox, boards, database, queues, templates, users
 from pbmserv.cli.audit import audit
 from pbmserv.cli.boards import replay
 from pbmserv.cli.database import status
@@ -17,7 +17,6 @@ from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.mail import read, send
 from pbmserv.cli.output import say
 from pbmserv.cli.settings import ConfigFile, config, dkim, operator_token
-from pbmserv.games.blackbox import cli as blackbox
 
 
 def serve(

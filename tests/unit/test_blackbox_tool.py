@@ -23,13 +23,13 @@ import pytest
 from rows import rows
 from typer.testing import CliRunner, Result
 
+from pbmserv.cli.blackbox import app
 from pbmserv.extras import why_missing
 from pbmserv.games.blackbox.bots import difficulty
 from pbmserv.games.blackbox.bots.difficulty import grade, is_unique
-from pbmserv.games.blackbox.cli import app
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
-from pbmserv.games.blackbox.geometry import trace_all
 from pbmserv.games.blackbox.options import Grade, Options
+from pbmserv.games.blackbox.rays import trace_all
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 VECTORS: dict[str, list[dict[str, Any]]] = json.loads((GOLDEN / "sgt_vectors.json").read_text())

@@ -6,9 +6,10 @@ import time
 
 from rows import rows
 
+from pbmserv.commands.grammar.readings import NotTried
 from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.looking import Help, Show
-from pbmserv.commands.table.model import BoardRef, Credentials, NotTried, Secret
+from pbmserv.commands.table.model import BoardRef, Credentials, Secret
 from pbmserv.commands.table.playing import MakeMove
 from pbmserv.errors import PlayerError
 
@@ -23,17 +24,19 @@ def mail(body, subject=""):
 def boards(reading):
     """Numbers of the boards shown; a refusal's code in its place; what was tried, only."""
     return [
-        line.asked.refusal.code
-        if isinstance(line.asked, PlayerError)
-        else line.asked.boards[0].board
+        line.meaning.refusal.code
+        if isinstance(line.meaning, PlayerError)
+        else line.meaning.boards[0].board
         for line in reading.lines
-        if not isinstance(line.asked, NotTried)
+        if not isinstance(line.meaning, NotTried)
     ]
 
 
 def not_tried(reading):
     """Echoes of what was not tried, why, and how many are not listed."""
-    found = [(line.echo, line.asked) for line in reading.lines if isinstance(line.asked, NotTried)]
+    found = [
+        (line.echo, line.meaning) for line in reading.lines if isinstance(line.meaning, NotTried)
+    ]
     whys = {asked.why for _, asked in found}
     return [echo for echo, _ in found], whys, sum(asked.more for _, asked in found)
 
@@ -56,7 +59,7 @@ def test_the_subject_says_that_many_come():
 def test_a_command_in_the_subject_leaves_the_body_to_the_opponent():
     reading = mail("show 1\n> show 2\nGood luck!\n-- \nAlice\n", "blackbox move 12 alice secret g")
     assert reading.words == "show 1\nGood luck!"
-    assert [line.asked for line in reading.lines] == [MakeMove("blackbox", 12, ALICE, "g")]
+    assert [line.meaning for line in reading.lines] == [MakeMove("blackbox", 12, ALICE, "g")]
 
 
 def test_at_most_4000_characters_reach_the_opponent():
@@ -65,8 +68,8 @@ def test_at_most_4000_characters_reach_the_opponent():
 
 def test_indented_lines_continue_the_one_above():
     reading = mail("blackbox move 12\n   alice secret\n\tg,\n +b2\nshow 2")
-    assert reading.lines[0].asked == MakeMove("blackbox", 12, ALICE, "g,+b2")
-    assert reading.lines[1].asked == Show(None, (BoardRef(2),))
+    assert reading.lines[0].meaning == MakeMove("blackbox", 12, ALICE, "g,+b2")
+    assert reading.lines[1].meaning == Show(None, (BoardRef(2),))
 
 
 def test_a_body_that_is_indented_as_a_whole_is_still_one_command_a_line():
@@ -169,7 +172,7 @@ def test_a_line_that_is_too_long_is_refused():
 
 @rows(("subject", "body"), [("", ""), ("Re: ", " \n\t\n"), ("\u200b", "\n")])
 def test_an_empty_mail_asks_for_help(subject, body):
-    assert [line.asked for line in mail(body, subject).lines] == [Help()]
+    assert [line.meaning for line in mail(body, subject).lines] == [Help()]
 
 
 def test_a_line_of_nothing_in_quotes_is_passed_over():
@@ -178,7 +181,7 @@ def test_a_line_of_nothing_in_quotes_is_passed_over():
 
 def test_an_english_subject_gives_way_to_a_command_written_in_full_below():
     reading = mail("blackbox move 12 alice secret g\n", "Move for Bob")
-    assert reading.lines[0].asked == MakeMove("blackbox", 12, ALICE, "g")
+    assert reading.lines[0].meaning == MakeMove("blackbox", 12, ALICE, "g")
 
 
 def test_chat_does_not_become_a_command_because_the_subject_has_a_mistake():
@@ -248,7 +251,7 @@ def test_words_right_below_chat_are_for_the_opponent_unless_they_are_commands():
     assert mail("message alice secret bob\nHello Bob\n\nAlice").words == "Hello Bob\n\nAlice"
     reading = mail("blackbox chat 12 alice secret\nshow 2\n\nHello Bob")
     assert reading.words == "Hello Bob"
-    assert isinstance(reading.lines[1].asked, Show)
+    assert isinstance(reading.lines[1].meaning, Show)
 
 
 def test_very_many_words_are_read_in_no_time():
@@ -262,7 +265,7 @@ def test_very_many_words_are_read_in_no_time():
 
 @rows(("stop", "why"), [("quit", "stop"), ("thanks", "stop"), ("", "")])
 def test_where_many_commands_are_announced_it_is_said_why_none_was_read(stop, why):
-    refusal = mail(f"{stop}\nshow 1" if stop else "", "multiple").lines[0].asked.refusal
+    refusal = mail(f"{stop}\nshow 1" if stop else "", "multiple").lines[0].meaning.refusal
     assert (refusal.code, refusal.values["stopped"]) == ("no-commands", why)
 
 
@@ -270,8 +273,8 @@ def test_where_many_commands_are_announced_no_line_is_lost():
     lines = mail("Hello\n" + "lovely day\n" * 4 + "show 1\nlovely secret", "multiple").lines
     echoes = [line.echo for line in lines]
     assert echoes[:4] == [f"line {number}: ... day" for number in (2, 3, 4, 5)]
-    assert all(isinstance(line.asked, PlayerError) for line in lines[:4])
-    assert [type(line.asked) for line in lines[4:]] == [NotTried, NotTried]
+    assert all(isinstance(line.meaning, PlayerError) for line in lines[:4])
+    assert [type(line.meaning) for line in lines[4:]] == [NotTried, NotTried]
     assert echoes[4:] == ["show 1", "line 7: ..."]
     (below, *_) = mail("list\n\nsolo\nYours", "multiple").lines[1:]
-    assert (below.echo, below.asked) == ("solo", NotTried("blank"))
+    assert (below.echo, below.meaning) == ("solo", NotTried("blank"))

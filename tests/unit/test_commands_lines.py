@@ -63,7 +63,7 @@ B = "blackbox"
 
 def asked(subject, body="", games=GAMES):
     (line,) = read(subject, body, games=games, reply=False).lines
-    return line.asked
+    return line.meaning
 
 
 def refusal(subject, games=GAMES):
@@ -554,7 +554,7 @@ def test_a_row_s_example_is_that_command(row):
     reply = Place.LINE not in row.places
     subject, body = ("", row.example) if reply else (row.example, "")
     (line,) = read(subject, body, games=GAMES, reply=reply).lines
-    assert type(line.asked) is type(row.build(Arguments("blackbox")))
+    assert type(line.meaning) is type(row.build(Arguments("blackbox")))
     assert line.echo.startswith(row.example.split(" PASSWORD", maxsplit=1)[0].split(" NEW")[0])
 
 

@@ -9,12 +9,12 @@ import pytest
 from rows import rows
 from typer.testing import CliRunner
 
+from pbmserv.cli.blackbox import app
 from pbmserv.cli.main import app as pbmserv
 from pbmserv.cli.output import harmless
 from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError
 from pbmserv.files import read_octets
-from pbmserv.games.blackbox.cli import app
 from pbmserv.outbound import dkim
 from pbmserv.outbound.dkim import NamedFile
 from pbmserv.smtpd.tls import Certificate

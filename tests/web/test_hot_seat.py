@@ -22,7 +22,8 @@ from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import geometry, trace_all
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.letters.environment import environment
 from pbmserv.service.limits.rates import Rates, TooMany, Traffic
 from pbmserv.service.solo import hot_seat

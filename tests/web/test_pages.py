@@ -23,7 +23,8 @@ from pbmserv.engine.registry import Registry, bots_of
 from pbmserv.engine.types import GameInfo
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.games.blackbox.game import Blackbox
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace_all
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.net.connection_limits import ConnectionLimits

@@ -248,7 +248,7 @@ def answered(context: CommandContext, asked: object, reply_address: ReplyAddress
     said, name = (found[1], found[2].lower()) if found else (first, "")
     if word in {"accept", "yes"} and (found or isinstance(asked, Accept)):
         return _accepted(context, reply_address, name)
-    if says_yes(said) or (isinstance(asked, Yes) and not asked.unsaid):
+    if says_yes(said) or (isinstance(asked, Yes) and not asked.is_empty):
         return _accepted(context, reply_address, name)
     if isinstance(asked, Yes | ReplyMove | PlayerError):
         raise Refused("invite-how", part=first[:60])

@@ -17,11 +17,11 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from pbmserv.commands.grammar.readings import Line, NotTried
 from pbmserv.commands.grammar.words import LONGEST_PASSWORD, SHORTEST_PASSWORD, fold
 from pbmserv.commands.reading.bodies import LONGEST_WORDS, Below
 from pbmserv.commands.reading.quoted_lines import Quoted, bare
 from pbmserv.commands.table.accounts import ChangePassword
-from pbmserv.commands.table.model import Line, NotTried
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.inbound.quotes.line_signs import is_closing
 from pbmserv.mail.own_tokens import lines_with_tokens
@@ -151,9 +151,9 @@ def _with_password(context: CommandContext, writer: Writer) -> str:
     """The challenge of this mail as it would prove who writes."""
     asked = next(
         (
-            line.asked
+            line.meaning
             for line in context.submission.reading.lines
-            if isinstance(line.asked, Challenge)
+            if isinstance(line.meaning, Challenge)
         ),
         None,
     )
@@ -190,14 +190,16 @@ def _typed(context: CommandContext) -> set[str]:
     return {line.who.password.text for line in _read(context) if line.who is not None} - {
         "-",
         "",
-    } | {line.asked.new.text for line in _read(context) if isinstance(line.asked, ChangePassword)}
+    } | {
+        line.meaning.new.text for line in _read(context) if isinstance(line.meaning, ChangePassword)
+    }
 
 
 def _read(context: CommandContext) -> Iterator[Line]:
     """The lines of the mail, in every way in which they can be read."""
     for line in context.submission.reading.lines:
         yield line
-        other = line.proving() if line.proving is not None else None
+        other = line.with_proof() if line.with_proof is not None else None
         if other is not None and other.who in context.actor.passwords:
             yield other
 

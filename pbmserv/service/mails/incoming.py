@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
+from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read, read_message, unread
-from pbmserv.commands.table.model import Credentials, Reading, Yes
+from pbmserv.commands.table.model import Credentials, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.body import attached_text
 from pbmserv.inbound.dsn import read_report
@@ -282,9 +283,9 @@ def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
     if purpose in ENDINGS:  # written by programs, and empty
         return mail.only_headers
     is_marked = mail.only_headers and not mail.away
-    answers = [line.asked for line in lines if isinstance(line.asked, Yes)]
+    answers = [line.meaning for line in lines if isinstance(line.meaning, Yes)]
     if answers:  # an empty answer of a machine is not the yes that a person's is
-        return is_marked and not any(answer.unsaid for answer in answers)
+        return is_marked and not any(answer.is_empty for answer in answers)
     if purpose in _FOR_COMMANDS:
         return True
     # Words for another player: two programs must not talk to each other through the server.

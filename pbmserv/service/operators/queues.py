@@ -138,11 +138,11 @@ class KeptMailsView:
             return set()
         found: set[str] = set()
         for line in incoming.reading.lines:
-            if isinstance(line.asked, PlayerError):
+            if isinstance(line.meaning, PlayerError):
                 found |= _left_out(line.echo, incoming.mail)
             for value in (
-                getattr(line.asked, "password", None),
-                getattr(line.asked, "new", None),
+                getattr(line.meaning, "password", None),
+                getattr(line.meaning, "new", None),
                 line.who.password if line.who else None,
             ):
                 if isinstance(value, Secret) and value.text and value != VOUCHED:

@@ -1,9 +1,9 @@
-"""Boxes as a PDF that prints whole on A4 and on US Letter.
+"""Draws boxes as a PDF that prints on A4 and on US Letter.
 
-All that is drawn stands in a block that both papers hold with a margin of at least 12 mm, in the
-middle of the page. Every mark has a sign and a shade of its own, and the colours (from the palette
-of Okabe and Ito, 2002) differ in brightness as well, so that nothing depends on seeing colours.
-Lengths are millimetres, sizes of letters points.
+The drawing fills a block in the middle of the page, which fits on both papers with a margin of at
+least 12 mm. Each mark has its own sign and shade, and the colours (from the palette of Okabe and
+Ito, 2002) also differ in brightness, so that no reader needs to see colours. Lengths are in
+millimetres, font sizes in points.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from fpdf import FPDF
 
-from pbmserv.games.blackbox.cli.arguments import Named, Subject, Unusable, marks_seen
+from pbmserv.cli.blackbox.arguments import BoxOfId, Subject, Unusable, marks_of
 from pbmserv.games.blackbox.game_ids import described
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import Options
@@ -23,14 +23,14 @@ from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK
 
 PAPERS = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
 BLOCK = (186.0, 250.0)
-"""Width and height of what is drawn; 12 mm narrower and 14 mm lower than the smaller side."""
+"""Width and height of the block, which leaves margins of 12 and 14 mm on the smaller paper."""
 
 HEAD = 17.0
 FOOT = 9.0
 GUTTER = 7.0
 USUAL_CELL = 8.0
 SMALLEST_CELL = 2.4
-"""Below this a mark cannot be read any more."""
+"""The smallest cell whose mark can be read."""
 
 TITLE_POINTS = 17.0
 TEXT_POINTS = 8.0
@@ -45,15 +45,15 @@ _LEGEND = "#  hit     %  reflection     a a  in at one port, out at the other"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How pages shall look.
+    """The layout and style of pages.
 
     Attributes:
         columns, rows: puzzles across and down a page.
-        scale: 1 = cells of 8 mm at most; no puzzle grows out of its place.
+        scale: 1 for cells of 8 mm at most; a puzzle never exceeds its place.
         colour: whether marks and atoms have colours.
-        paper: of `PAPERS`.
+        paper: a key of `PAPERS`.
         blank: leave the ports empty, to play on paper.
-        title: above every page.
+        title: the heading of each page.
     """
 
     columns: int
@@ -65,11 +65,11 @@ class Look:
     title: str
 
 
-def pages(boxes: Sequence[Named], look: Look, solutions: bool) -> bytes:
-    """The PDF of these boxes, and of their solutions behind them.
+def pages(boxes: Sequence[BoxOfId], look: Look, solutions: bool) -> bytes:
+    """Return the PDF of boxes, perhaps followed by their solutions.
 
     Raises:
-        Unusable: so many do not fit on a page.
+        Unusable: too many puzzles on a page, so that they cannot be read.
     """
     sheet = _Sheet(boxes, look)
     sheet.add(opened=False)
@@ -79,12 +79,14 @@ def pages(boxes: Sequence[Named], look: Look, solutions: bool) -> bytes:
 
 
 class _Sheet:
-    def __init__(self, boxes: Sequence[Named], look: Look) -> None:
+    def __init__(self, boxes: Sequence[BoxOfId], look: Look) -> None:
         self.pdf = FPDF(format=PAPERS[look.paper])
         self.pdf.set_auto_page_break(auto=False)
         self.pdf.set_title(look.title)
         self.pdf.set_creator("pbmserv")
-        self.pdf.set_creation_date(datetime(2000, 1, 1, tzinfo=UTC))  # same boxes, same bytes
+        self.pdf.set_creation_date(
+            datetime(2000, 1, 1, tzinfo=UTC)
+        )  # the same boxes give the same bytes
         self._boxes = boxes
         self._look = look
         self._inks: Inks = COLOURS if look.colour else BLACK_AND_WHITE
@@ -135,7 +137,7 @@ class _Sheet:
         if cell < SMALLEST_CELL:
             raise Unusable(self._too_small(box))
         middle = left + self._slot[0] / 2
-        # A puzzle that leaves room stands in the middle of its place.
+        # Centre a puzzle that is smaller than its place.
         top += (self._slot[1] - above - below - cell * down) / 2
         base = top + TEXT_POINTS * POINT
         self._write(middle, base, f"{number + 1}.  {_kind(box)}", TEXT_POINTS, "B", align=0.5)
@@ -148,22 +150,24 @@ class _Sheet:
             down_by = at * ID_POINTS * POINT * LINE
             self._write(middle, base + down_by, line, ID_POINTS, grey=True, align=0.5, mono=True)
 
-    def _marks(self, box: Named, opened: bool) -> tuple[str, ...]:
+    def _marks(self, box: BoxOfId, opened: bool) -> tuple[str, ...]:
         if self._look.blank and not opened:
             return ("",) * len(box.board.ports)
         game = box.game
         rules = Options(game.width, game.height, game.least, game.most)
-        return marks_seen(Subject(box.board, rules, "", box), "all")
+        return marks_of(Subject(box.board, rules, "", box), "all")
 
-    def _id_lines(self, box: Named) -> list[str]:
-        """The ID in as many lines as it needs; a seed that the font cannot write is described."""
+    def _id_lines(self, box: BoxOfId) -> list[str]:
+        """Return the lines of the ID, in its descriptive form if the font cannot show the seed."""
         text = box.game.text
         if not all(" " <= char <= "~" for char in text):
             text = described(box.game)
-        letters = int(self._slot[0] / (ID_POINTS * POINT * 0.6))  # Courier's are 0.6 wide
+        letters = int(
+            self._slot[0] / (ID_POINTS * POINT * 0.6)
+        )  # Courier letters are 0.6 of the font size wide
         return textwrap.wrap(text, max(8, letters), break_on_hyphens=False, drop_whitespace=False)
 
-    def _too_small(self, box: Named) -> str:
+    def _too_small(self, box: BoxOfId) -> str:
         size, look = f"{box.board.width}x{box.board.height}", self._look
         if look.scale < 1:
             return f"at --scale {look.scale:g} a {size} box is too small to read."
@@ -182,13 +186,13 @@ class _Sheet:
         align: float = 0.0,
         mono: bool = False,
     ) -> None:
-        """One line on its base line; *align* is the part of it that stands left of *x*."""
+        """Write a line at a baseline; *align* is the fraction of its width to the left of *x*."""
         self.pdf.set_font("Courier" if mono else "Helvetica", style, points)
         self.pdf.set_text_color(*(GREY if grey else INK))
         self.pdf.text(x - align * self.pdf.get_string_width(text), base, text)
 
 
-def _kind(box: Named) -> str:
+def _kind(box: BoxOfId) -> str:
     game = box.game
     if game.least == game.most:
         atoms = f"{game.least} atom{'' if game.least == 1 else 's'}"
@@ -198,7 +202,7 @@ def _kind(box: Named) -> str:
 
 
 LABELS = 0.7
-"""Room for a label beside the ports, in cells."""
+"""Space for a label beside the ports, in cells."""
 
 POINT = 25.4 / 72
 INK = (25, 25, 25)
@@ -211,15 +215,15 @@ Colour = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Inks:
-    """What is drawn in which colour: (ground, sign) of each kind of port, and the atoms."""
+    """Colours of the atoms, and background and sign of each kind of port."""
 
     hit: tuple[Colour, Colour]
     reflection: tuple[Colour, Colour]
     detour: tuple[Colour, Colour]
     atom: Colour
 
-    def of(self, mark: str) -> tuple[Colour, Colour]:
-        """Ground and sign of a port that shows this mark."""
+    def colours_of(self, mark: str) -> tuple[Colour, Colour]:
+        """Return the colours of background and sign for a mark."""
         if mark == HIT_MARK:
             return self.hit
         return self.reflection if mark == REFLECTION_MARK else self.detour
@@ -230,21 +234,21 @@ COLOURS = Inks(((213, 94, 0), WHITE), ((240, 228, 66), INK), ((173, 216, 240), I
 
 
 def extent(board: Geometry) -> tuple[float, float]:
-    """How wide and high a drawn box is, in cells: with ports and labels."""
+    """Return width and height of a drawn box with ports and labels, in cells."""
     beside = 2 * (1 + LABELS)
     return board.width + beside, board.height + beside
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Where and how a box is drawn.
+    """A drawing of a box.
 
     Attributes:
-        pdf: with a page to draw on.
-        board: size and labels.
-        left, top: the corner of the drawn box, labels included.
-        cell: how wide and high a cell is.
-        inks: its colours.
+        pdf: the PDF, whose last page is drawn on.
+        board: size and labels of the box.
+        left, top: the corner of the drawing, labels included.
+        cell: width and height of a cell.
+        inks: the colours.
     """
 
     pdf: FPDF
@@ -255,7 +259,7 @@ class Drawing:
     inks: Inks
 
     def draw(self, marks: tuple[str, ...], atoms: tuple[int, ...]) -> None:
-        """Draw the box with what its ports show, and these atoms."""
+        """Draw the box with the marks of its ports, and these atoms."""
         self._cells()
         for port, (x, y, label_x, label_y) in enumerate(self._ports()):
             self._port(x, y, marks[port])
@@ -283,7 +287,7 @@ class Drawing:
         pdf.rect(self._x(0), self._y(0), width * self.cell, height * self.cell)
 
     def _ports(self) -> Iterator[tuple[float, float, float, float]]:
-        """For each port the middle of its square and of its label."""
+        """Yield the centre of each port's square and of its label."""
         width, height = self.board.width, self.board.height
         near, far = 0.5, 0.5 + (1 + LABELS) / 2
         for column in range(width):
@@ -301,7 +305,7 @@ class Drawing:
         return self._x(x), self._y(y), self._x(label_x), self._y(label_y)
 
     def _port(self, x: float, y: float, mark: str) -> None:
-        ground, sign = self.inks.of(mark) if mark else (WHITE, INK)
+        ground, sign = self.inks.colours_of(mark) if mark else (WHITE, INK)
         side = self.cell * 0.8
         self.pdf.set_fill_color(*ground)
         self.pdf.set_draw_color(*(INK if mark else PALE))
@@ -321,10 +325,10 @@ class Drawing:
     def _write(
         self, x: float, y: float, text: str, size: float, colour: Colour, style: str = ""
     ) -> None:
-        """Write around a middle; *size* is the height of the letters in cells."""
+        """Write a text around its centre; *size* is the font size in cells."""
         height = self.cell * size
         self.pdf.set_font("Helvetica", style, height / POINT)
         self.pdf.set_text_color(*colour)
         width = self.pdf.get_string_width(text)
-        # Helvetica's capitals and digits are 0.72 of its size high.
+        # Capitals and digits of Helvetica are 0.72 of the font size high.
         self.pdf.text(x - width / 2, y + height * 0.36, text)

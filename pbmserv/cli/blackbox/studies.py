@@ -1,7 +1,7 @@
-"""``pbmserv blackbox study``: what can be known of all layouts of a board, from nothing.
+"""``pbmserv blackbox study``: statistics of all layouts of a board.
 
-With numba (the extra ``house``) 7x7 with 4 atoms takes a minute and a half. Without, the same
-numbers come from plain Python where that can be waited for, and the rest is left out.
+With numba (the extra ``house``), 7x7 with 4 atoms takes a minute and a half. Without numba, plain
+Python computes the statistics that do not take too long, and the others are left out.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from operator import itemgetter
 from statistics import mean, stdev
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pbmserv.cli.blackbox.arguments import Params, Unusable, politely
 from pbmserv.cli.output import say
 from pbmserv.extras import why_missing
-from pbmserv.games.blackbox.cli.arguments import Params, Unusable, politely
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -26,30 +26,32 @@ if TYPE_CHECKING:
     from pbmserv.games.blackbox.options import Options
 
 MOST = 10_000_000
-"""Layouts that are looked at; 8x8 with 5 atoms has 7,624,512."""
+"""The most layouts of a board to study; 8x8 with 5 atoms has 7,624,512."""
 
 MOST_ROLLOUTS = 1_000_000
-"""Layouts up to which every port is tried: 8x8 with 4 atoms takes five minutes."""
+"""The most layouts for which every port is tried; 8x8 with 4 atoms takes five minutes."""
 
 MOST_PLAIN = 250_000
-"""Layouts that plain Python looks at: 7x7 with 4 atoms takes a minute."""
+"""The most layouts for plain Python; 7x7 with 4 atoms takes a minute."""
 
 RANDOM_TREES = 40
 HARDEST = 5
 
 GAMES = 600
-"""Games by lot for each way to choose a port."""
+"""Random games for each way to choose a port."""
 
 BEST_OF = (2, 3, 5)
+"""Numbers of random ports of which the best is chosen."""
+
 SOFTNESS = (0.3, 1.0)
-"""Ports by lot of which the best is taken; or any port, e times likelier for so many bits more."""
+"""Ports are drawn with weights that grow by the factor e for each such number of bits."""
 
 GUESSING = ((1, 1, 1), (6, 3, 1), (10, 4, 1))
-"""At how many layouts somebody guesses who has three guesses left, two, and one."""
+"""Layouts left at which a player guesses with three, two and one guesses left."""
 
 Line: TypeAlias = tuple[str, str]
 Spectrum = bytes
-"""Where rays into all ports come out, clockwise, each as the port's place plus one, 0 = hit."""
+"""Results of all ports, clockwise; each is the index of the exit plus one, or 0 for a hit."""
 
 
 def study(params: Params = "7x7/4") -> None:
@@ -87,19 +89,19 @@ def study(params: Params = "7x7/4") -> None:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The steps of a study, as a bar on stderr shows them."""
+    """The steps of a study, shown as a progress bar on stderr."""
 
     bar: Progress
     task: TaskID
 
     def begin(self, name: str) -> None:
-        """A step begins, and the one before it is done."""
+        """End the previous step, and begin one."""
         self.bar.update(self.task, description=name, advance=1)
 
 
 @contextmanager
 def _steps(total: int) -> Iterator[Steps]:
-    """A bar that is gone in the end."""
+    """Show a progress bar, and remove it at the end."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -110,8 +112,8 @@ def _steps(total: int) -> Iterator[Steps]:
         TimeElapsedColumn(),
     )
     console = Console(stderr=True)
-    silent = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
+    disabled = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=disabled) as bar:
         yield Steps(bar, bar.add_task("", total=total, completed=-1))
 
 
@@ -119,20 +121,20 @@ def _steps(total: int) -> Iterator[Steps]:
 
 
 def _compiled(options: Options, steps: Steps) -> Iterator[Line]:
-    """All lines."""
+    """Yield all lines, computed with numba."""
     steps.begin("compiling")
     import numpy as np
 
     from pbmserv.games.blackbox.bots import kernels
 
     steps.begin("rays into all ports")
-    found = kernels.results_of(options.width, options.height, options.least)
-    results = _clockwise(options, found)
+    by_port = kernels.results_of(options.width, options.height, options.least)
+    results = _clockwise(options, by_port)
     board = results, kernels.classes_of(results), kernels.surprises(len(results))
     total = len(results)
     sizes = Counter(Counter(board[1].tolist()).values())
-    yield from _told_apart(total, sizes)
-    yield from _first_probe(options, [Counter(found[:, port].tolist()) for port in _top(options)])
+    yield from _layouts_and_classes(total, sizes)
+    yield from _first_probe(options, [Counter(by_port[:, port].tolist()) for port in _top(options)])
     steps.begin("greedy play")
     greedy = kernels.grow(board, (kernels.PROBES, kernels.BITS, 0), kernels.greedily)
     thrifty = kernels.grow(board, (kernels.PROBES, kernels.THRIFT, 0), kernels.greedily)
@@ -145,10 +147,10 @@ def _compiled(options: Options, steps: Steps) -> Iterator[Line]:
     ):
         if total <= MOST_ROLLOUTS:
             steps.begin(f"every port tried, for {name}")
-            grown = kernels.grow(board, (goal, aim, kernels.EXACT), kernels.by_rollouts)
+            tree = kernels.grow(board, (goal, aim, kernels.EXACT), kernels.by_rollouts)
             yield (
                 f"every port tried, perfect below {kernels.EXACT} layouts: {name}",
-                f"{kernels.paid(*grown, goal).mean():.4f}",
+                f"{kernels.paid(*tree, goal).mean():.4f}",
             )
     steps.begin("random ports")
     for classes, name in ((board[1], "class"), (np.arange(total), "layout")):
@@ -166,8 +168,10 @@ def _compiled(options: Options, steps: Steps) -> Iterator[Line]:
 
 
 def _clockwise(options: Options, results: Any) -> Any:
-    """The ports in another order: of ports that tell as much a greedy player takes the first, and
-    spec and papers count clockwise."""
+    """Return results with the ports in clockwise order.
+
+    A greedy player takes the first of equally good ports, and papers count clockwise.
+    """
     import numpy as np
 
     order = np.array(options.board.clockwise)
@@ -177,10 +181,11 @@ def _clockwise(options: Options, results: Any) -> Any:
 
 
 def sums_over_orientations(options: Options, probes: Any) -> Any:
-    """For each layout, in the order of `itertools.combinations`: what all its orientations cost.
+    """Return the total cost of all orientations of each layout, in `itertools.combinations` order.
 
     Args:
-        probes: what each layout costs, a numpy array.
+        options: the board.
+        probes: the cost of each layout, a numpy array.
     """
     import numpy as np
 
@@ -197,70 +202,78 @@ def sums_over_orientations(options: Options, probes: Any) -> Any:
 
 
 def _choices(results: Any, classes: Any) -> Iterator[Line]:
-    """Probes of players who choose among the ports that tell anything."""
+    """Yield the probes of players who choose among the informative ports by chance."""
     import numpy as np
     from numba import njit
 
-    ports, tell = results.shape[1], njit(_tell)
+    ports, add_bits = results.shape[1], njit(_add_bits)
 
-    def bits_of(some: Any) -> Any:
-        told = np.zeros(ports)
-        tell(results, some, np.zeros((ports, ports + 1)), told)
-        return told
+    def bits_of(layouts: Any) -> Any:
+        bits = np.zeros(ports)
+        add_bits(results, layouts, np.zeros((ports, ports + 1)), bits)
+        return bits
 
     ways = [("an informative port by lot", 1, 0.0)]
     ways += [(f"the best of {n} informative ports by lot", n, 0.0) for n in BEST_OF]
     ways += [(f"an informative port, softly by {soft} bit", 0, soft) for soft in SOFTNESS]
-    firsts: dict[tuple[int, int], Any] = {}
-    bits = bits_of(np.arange(len(results)))
+    after_first: dict[tuple[int, int], Any] = {}
+    first_bits = bits_of(np.arange(len(results)))
     for name, among, soft in ways:
-        lots = np.random.default_rng(1)
+        rng = np.random.default_rng(1)
         probes = []
-        for layout in lots.integers(len(results), size=GAMES):
-            some: Any = None
+        for layout in rng.integers(len(results), size=GAMES):
+            possible: Any = None
             count = 0
-            while some is None or (classes[some] != classes[some[0]]).any():
-                told = bits if some is None else bits_of(some)
-                port = _chosen(told, among, soft, lots)
-                out = results[layout, port]
-                if some is None:
-                    if (port, out) not in firsts:
-                        firsts[port, out] = np.flatnonzero(results[:, port] == out)
-                    some = firsts[port, out]
+            while possible is None or (classes[possible] != classes[possible[0]]).any():
+                bits = first_bits if possible is None else bits_of(possible)
+                port = _choose_port(bits, among, soft, rng)
+                result = results[layout, port]
+                if possible is None:
+                    if (port, result) not in after_first:
+                        after_first[port, result] = np.flatnonzero(results[:, port] == result)
+                    possible = after_first[port, result]
                 else:
-                    some = some[results[some, port] == out]
+                    possible = possible[results[possible, port] == result]
                 count += 1
             probes.append(count)
         yield f"{name}: probes", f"{mean(probes):.2f} +- {stdev(probes) / GAMES**0.5:.2f}"
 
 
-def _tell(results: Any, some: Any, shares: Any, told: Any) -> None:
-    """What each port tells on average of some layouts is added to *told*, zeros as *shares* are."""
-    for at in some:
-        for port in range(len(told)):
-            shares[port, results[at, port]] += 1 / len(some)
-    for port in range(len(told)):
+def _add_bits(results: Any, layouts: Any, shares: Any, bits: Any) -> None:
+    """Add to *bits* the information that each port gives about some layouts.
+
+    Args:
+        results: the results of all layouts.
+        layouts: the indices of the possible layouts.
+        shares: zeros, for the share of the layouts with each result of each port.
+        bits: zeros, one for each port.
+    """
+    for layout in layouts:
+        for port in range(len(bits)):
+            shares[port, results[layout, port]] += 1 / len(layouts)
+    for port in range(len(bits)):
         for share in shares[port]:
             if share > 0:
-                told[port] -= share * log2(share)
+                bits[port] -= share * log2(share)
 
 
-def _chosen(told: Any, among: int, soft: float, lots: Any) -> int:
+def _choose_port(bits: Any, among: int, soft: float, rng: Any) -> int:
+    """Choose a port softly, or the best among some random ports."""
     import numpy as np
 
-    ports = np.flatnonzero(told > 0)
+    ports = np.flatnonzero(bits > 0)
     if soft:
-        weights = np.exp((told[ports] - told.max()) / soft)
-        return int(lots.choice(ports, p=weights / weights.sum()))
-    drawn = lots.permutation(ports)[:among]
-    return int(drawn[told[drawn].argmax()])
+        weights = np.exp((bits[ports] - bits.max()) / soft)
+        return int(rng.choice(ports, p=weights / weights.sum()))
+    drawn = rng.permutation(ports)[:among]
+    return int(drawn[bits[drawn].argmax()])
 
 
-def _guesses(grown: Any) -> Iterator[Line]:
-    """When a greedy player wins who may guess three times, beside the probe of a turn."""
+def _guesses(tree: Any) -> Iterator[Line]:
+    """Yield the turn in which a greedy player with three guesses wins; each turn has a probe."""
     from pbmserv.games.blackbox.bots.trees import winning_turns
 
-    _, branches, _, node_of = grown
+    _, branches, _, node_of = tree
     for limits in GUESSING:
         turns = list(winning_turns(branches.tolist(), node_of.tolist(), limits))
         lost = 100 * (1 - len(turns) / len(node_of))
@@ -269,7 +282,7 @@ def _guesses(grown: Any) -> Iterator[Line]:
 
 
 def _hardest(options: Options, probes: Any) -> Iterator[Line]:
-    """What atoms at the border change, and the boxes that cost a greedy player most."""
+    """Yield the effect of atoms at the border, and the boxes that cost a greedy player most."""
     import numpy as np
 
     from pbmserv.games.blackbox.bots.trees import orientations
@@ -277,89 +290,97 @@ def _hardest(options: Options, probes: Any) -> Iterator[Line]:
     board, atoms = options.board, options.least
     inside = frozenset(board.area(board.width + 1, len(board.cells) - board.width - 2))
     layouts = list(combinations(board.cells, atoms))
-    borders = np.array([sum(cell not in inside for cell in one) for one in layouts])
+    borders = np.array([sum(cell not in inside for cell in layout) for layout in layouts])
     shown = " ".join(
         f"{probes[borders == count].mean():.2f}" if (borders == count).any() else "-"
         for count in range(atoms + 1)
     )
     yield f"greedy by bits: probes with 0 to {atoms} atoms at the border", shown
-    ways = orientations(board)
+    turns = orientations(board)
     sums = sums_over_orientations(options, probes)
-    most = [layouts[at] for at in np.flatnonzero(sums == sums.max())]
-    first = {min(tuple(sorted(way[cell] for cell in one)) for way in ways) for one in most}
-    boxes = "; ".join(" ".join(map(board.name, one)) for one in sorted(first)[:HARDEST])
+    hardest = [layouts[index] for index in np.flatnonzero(sums == sums.max())]
+    # Of the orientations of a box, name the first.
+    first = {min(tuple(sorted(turn[cell] for cell in box)) for turn in turns) for box in hardest}
+    boxes = "; ".join(" ".join(map(board.name, box)) for box in sorted(first)[:HARDEST])
     yield (
         "the hardest boxes, and probes on average of all orientations",
-        (f"{sums.max() / len(ways):.2f}: {boxes}"),
+        (f"{sums.max() / len(turns):.2f}: {boxes}"),
     )
 
 
-# -- without -------------------------------------------------------------------------------
+# -- without numba -------------------------------------------------------------------------
 
 
 def _plain(options: Options, steps: Steps) -> Iterator[Line]:
-    """The lines that plain Python can give."""
+    """Yield the lines that plain Python can compute."""
     steps.begin("rays into all ports")
-    found = spectra(options)
-    yield from _told_apart(len(found), Counter(Counter(found).values()))
+    spectra = all_spectra(options)
+    yield from _layouts_and_classes(len(spectra), Counter(Counter(spectra).values()))
     order = options.board.clockwise
-    firsts = [Counter(one[order.index(port)] for one in found) for port in _top(options)]
-    yield from _first_probe(options, firsts)
+    counts = [
+        Counter(spectrum[order.index(port)] for spectrum in spectra) for port in _top(options)
+    ]
+    yield from _first_probe(options, counts)
     steps.begin("greedy play by bits")
-    probes, points = walked(found, lambda told, _: told)
+    probes, points = greedy_means(spectra, lambda bits, _: bits)
     steps.begin("greedy play by bits per point")
-    _, thrifty = walked(found, lambda told, cost: told / cost)
+    _, thrifty = greedy_means(spectra, lambda bits, cost: bits / cost)
     yield from _greedy(probes, points, thrifty)
 
 
-def spectra(options: Options) -> list[Spectrum]:
-    """Those of all layouts."""
-    from pbmserv.games.blackbox.geometry import HIT, trace_all
+def all_spectra(options: Options) -> list[Spectrum]:
+    """Return the spectra of all layouts."""
+    from pbmserv.games.blackbox.rays import HIT, trace_all
 
     board = options.board
     place = {port: at + 1 for at, port in enumerate(board.clockwise)} | {HIT: 0}
-    found = []
+    spectra = []
     for layout in combinations(board.cells, options.least):
         results = trace_all(board, layout)
-        found.append(bytes(place[results[port]] for port in board.clockwise))
-    return found
+        spectra.append(bytes(place[results[port]] for port in board.clockwise))
+    return spectra
 
 
-def walked(
-    found: Sequence[Spectrum], worth: Callable[[float, float], float]
+def greedy_means(
+    spectra: Sequence[Spectrum], value: Callable[[float, float], float]
 ) -> tuple[float, float]:
-    """Mean probes and points of a player who always fires where *worth* (bits, points) is most."""
+    """Return mean probes and points of a player who fires where *value* is highest.
+
+    Args:
+        spectra: the results of all layouts.
+        value: the value of a probe, of its bits and its mean points.
+    """
     probes = points = 0
-    for size, cost in _tree(list(found), worth):
+    for size, cost in _greedy_tree(list(spectra), value):
         probes += size
         points += cost
-    return probes / len(found), points / len(found)
+    return probes / len(spectra), points / len(spectra)
 
 
-def _tree(
-    found: list[Spectrum], worth: Callable[[float, float], float]
+def _greedy_tree(
+    spectra: list[Spectrum], value: Callable[[float, float], float]
 ) -> Iterator[tuple[int, int]]:
-    """For each probe in the tree: how many layouts come by, and the points all these pay."""
-    ports = range(len(found[0]))
-    todo = [found]
+    """Yield the number of layouts at each probe of the tree, and the points that they pay there."""
+    ports = range(len(spectra[0]))
+    todo = [spectra]
     while todo:
         group = todo.pop()
-        best, best_port, best_cost = 0.0, -1, 0
+        best_value, best_port, best_cost = 0.0, -1, 0
         for port in ports:
             shares = Counter(map(itemgetter(port), group))
             if len(shares) == 1:
                 continue
-            told = log2(len(group)) - sum(n * log2(n) for n in shares.values()) / len(group)
+            bits = log2(len(group)) - sum(n * log2(n) for n in shares.values()) / len(group)
             cost = 2 * len(group) - shares[0] - shares[port + 1]
-            value = worth(told, cost / len(group))
-            if value > best + 1e-12:
-                best, best_port, best_cost = value, port, cost
+            port_value = value(bits, cost / len(group))
+            if port_value > best_value + 1e-12:
+                best_value, best_port, best_cost = port_value, port, cost
         if best_port < 0:
             continue
         yield len(group), best_cost
         parts: dict[int, list[Spectrum]] = {}
-        for one in group:
-            parts.setdefault(one[best_port], []).append(one)
+        for spectrum in group:
+            parts.setdefault(spectrum[best_port], []).append(spectrum)
         todo += [part for part in parts.values() if len(part) > 1]
 
 
@@ -367,12 +388,17 @@ def _tree(
 
 
 def _top(options: Options) -> range:
-    """The ports at the top, as far as the middle."""
+    """Return the ports at the top up to the middle; the others are mirror images."""
     return range((options.width + 1) // 2)
 
 
-def _told_apart(total: int, sizes: Counter[int]) -> Iterator[Line]:
-    """*sizes*: how many classes have so many layouts."""
+def _layouts_and_classes(total: int, sizes: Counter[int]) -> Iterator[Line]:
+    """Yield the numbers of layouts and classes.
+
+    Args:
+        total: the number of layouts.
+        sizes: the number of classes of each size.
+    """
     yield "layouts", f"{total:,}"
     yield "classes with the same result at every port", f"{sizes.total():,}"
     shared = {size: count for size, count in sorted(sizes.items()) if size > 1}
@@ -383,9 +409,9 @@ def _told_apart(total: int, sizes: Counter[int]) -> Iterator[Line]:
 
 def _first_probe(options: Options, counts: Sequence[Counter[int]]) -> Iterator[Line]:
     total = counts[0].total()
-    bits = [-sum(n / total * log2(n / total) for n in one.values()) for one in counts]
+    bits = [-sum(n / total * log2(n / total) for n in count.values()) for count in counts]
     names = ", ".join(options.board.ports[port] for port in _top(options))
-    yield f"bits of a first probe into {names}", " ".join(f"{one:.3f}" for one in bits)
+    yield f"bits of a first probe into {names}", " ".join(f"{value:.3f}" for value in bits)
 
 
 def _greedy(probes: float, points: float, thrifty: float) -> Iterator[Line]:

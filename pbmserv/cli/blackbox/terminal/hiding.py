@@ -1,4 +1,4 @@
-"""The screen on which one person hides the atoms by hand for another one at the same keyboard."""
+"""The screen on which one person hides the atoms for another at the same keyboard."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Static
 
-from pbmserv.games.blackbox.cli.terminal.board import Board, Pointing, cell_at
-from pbmserv.games.blackbox.cli.terminal.panels import arranged
+from pbmserv.cli.blackbox.terminal.board import Board, Highlight, cell_at
+from pbmserv.cli.blackbox.terminal.panels import screen_layout
 from pbmserv.games.blackbox.game_ids import descriptive_id, read_id
 from pbmserv.games.blackbox.options import Options
 from pbmserv.games.blackbox.practice import PLAYER, Practice, begin
@@ -22,10 +22,12 @@ KEYS = "Enter put an atom, or take it off  g Hide!  q quit"
 
 
 class Hiding(Screen[Practice | None]):
-    """An open box; the result is a game on it, ``None`` if nobody wants to hide anything.
+    """An open box in which a person hides atoms.
+
+    The result of the screen is a game on the box, `None` if the person quits.
 
     Args:
-        kind: a game with the rules, size and number of atoms that the new one shall have.
+        kind: a game whose rules, size and number of atoms the new one takes over.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -39,22 +41,22 @@ class Hiding(Screen[Practice | None]):
         self._options = kind.options
         self.atoms: frozenset[int] = frozenset()
         self._board = Board(_open_box(kind.options, self.atoms))
-        self._facts = Static(id="facts", markup=False)
-        self._news = Static(id="told", markup=False)
+        self._facts_panel = Static(id="facts", markup=False)
+        self._message_panel = Static(id="messages", markup=False)
 
     def compose(self) -> ComposeResult:
-        yield from arranged(self._board, self._facts, self._news, KEYS)
+        yield from screen_layout(self._board, self._facts_panel, self._message_panel, KEYS)
 
     def on_mount(self) -> None:
         self._board.focus()
         self._draw()
 
     def on_board_chosen(self, chosen: Board.Chosen) -> None:
-        """Put an atom on a cell, or take it off."""
+        """Put an atom on a cell, or remove it."""
         chosen.stop()
         cell = cell_at(self._options.board, chosen.square)
         if cell is None:
-            self._news.update("Atoms go on cells, not on ports.")
+            self._message_panel.update("Atoms go on cells, not on ports.")
             return
         self.atoms ^= {cell}
         self._draw()
@@ -63,10 +65,10 @@ class Hiding(Screen[Practice | None]):
         dragged.stop()
 
     def action_hide(self) -> None:
-        """Shut the box, if it holds a number of atoms that it may hold."""
+        """Close the box if its number of atoms is allowed."""
         options = self._options
         if not options.least <= len(self.atoms) <= options.most:
-            self._news.update(f"{_count(len(self.atoms), options)} So the box stays open.")
+            self._message_panel.update(f"{_count(len(self.atoms), options)} So the box stays open.")
             return
         sizes = options.width, options.height, options.least, options.most
         game = read_id(descriptive_id(*sizes, self.atoms))
@@ -78,26 +80,26 @@ class Hiding(Screen[Practice | None]):
         self.dismiss(None)
 
     def _draw(self) -> None:
-        self._board.show(_open_box(self._options, self.atoms), Pointing())
-        self._facts.update(
+        self._board.show(_open_box(self._options, self.atoms), Highlight())
+        self._facts_panel.update(
             "Hide the atoms, then press g\nand hand the keyboard over.\nLet nobody look.\n\n"
             + _count(len(self.atoms), self._options)
         )
-        self._news.update("")
+        self._message_panel.update("")
 
 
 def _open_box(options: Options, atoms: frozenset[int]) -> BoxView:
-    """Return a box with its atoms to be seen, as nobody has played on it."""
+    """Return an untouched box that shows its atoms."""
     box = view_of(new_state(options, 1, frozenset()), PLAYER).boxes[PLAYER]
     return replace(box, atoms=atoms)
 
 
-def _count(have: int, options: Options) -> str:
-    """Say how many atoms are hidden, and how many are missing or too many."""
+def _count(atoms: int, options: Options) -> str:
+    """Return a sentence with the number of hidden atoms and of missing or superfluous ones."""
     wanted = options.atoms.replace("-", " to ")
-    hidden = f"{have} of {wanted} hidden"
-    if have < options.least:
-        return f"{hidden}, {options.least - have} missing."
-    if have > options.most:
-        return f"{hidden}, {have - options.most} too many."
+    hidden = f"{atoms} of {wanted} hidden"
+    if atoms < options.least:
+        return f"{hidden}, {options.least - atoms} missing."
+    if atoms > options.most:
+        return f"{hidden}, {atoms - options.most} too many."
     return f"{hidden}: press g for Hide!"

@@ -1,4 +1,4 @@
-"""The full-screen game: keys and mouse become moves of a `Practice`, and it is drawn again."""
+"""The full-screen game, which turns keys and mouse clicks into moves of a `Practice`."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
-from pbmserv.engine.record import HINT
-from pbmserv.engine.types import Note
-from pbmserv.errors import PlayerError
-from pbmserv.games.blackbox.analysis import check_markers
-from pbmserv.games.blackbox.bots.hints import hint
-from pbmserv.games.blackbox.cli.arguments import grid, sentence
-from pbmserv.games.blackbox.cli.play import Unreadable, read_game, write_game
-from pbmserv.games.blackbox.cli.terminal.board import (
+from pbmserv.cli.blackbox.arguments import grid, sentence
+from pbmserv.cli.blackbox.game_files import Unreadable, read_game, write_game
+from pbmserv.cli.blackbox.terminal.board import (
     Board,
-    Pointing,
+    Highlight,
     Square,
     area_of,
     cell_at,
     held_cells,
     port_at,
 )
-from pbmserv.games.blackbox.cli.terminal.hiding import Hiding
-from pbmserv.games.blackbox.cli.terminal.panels import (
+from pbmserv.cli.blackbox.terminal.hiding import Hiding
+from pbmserv.cli.blackbox.terminal.panels import (
     Keys,
     Question,
-    arranged,
+    describe_test_ray,
     facts,
-    pointed_out,
-    test_ray,
+    screen_layout,
+    wrong_ports,
 )
+from pbmserv.engine.record import HINT
+from pbmserv.engine.types import Note
+from pbmserv.errors import PlayerError
+from pbmserv.games.blackbox.analysis import check_markers
+from pbmserv.games.blackbox.bots.hints import hint
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import trace, way
 from pbmserv.games.blackbox.practice import PLAYER, Practice, Scoring
+from pbmserv.games.blackbox.rays import trace, way
 from pbmserv.letters.scene import note_sentences, page
 
 USUAL_FILE = "blackbox.txt"
@@ -49,12 +49,12 @@ SHORT = "Enter fire/mark  Space lock  g guess  c check  t tip  u undo  h keys  q
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a game begins with.
+    """A game to play or to continue.
 
     Attributes:
-        practice: the game as it stands.
-        seconds: for how long it was played before.
-        file: where it came from, if from a file.
+        practice: the game.
+        seconds: the seconds for which it was played before.
+        file: the file that it comes from, or in which to save it.
     """
 
     practice: Practice
@@ -63,13 +63,13 @@ class Start:
 
 
 class Terminal(App[None]):
-    """One box after the other, until the player quits.
+    """The application, which plays one box after the other until the player quits.
 
     Args:
-        start: the first game; with *by_hand* it only says which kind of game to play.
-        fresh: makes another game of the same kind.
-        clock: tells seconds from anywhere.
-        by_hand: one person hides the atoms of each box, and another one plays it.
+        start: the first game; with *by_hand*, only its kind is used.
+        another_game: returns a new game of the same kind.
+        clock: returns seconds since any fixed moment.
+        by_hand: whether a second person hides the atoms of each box.
     """
 
     TITLE = "Blackbox"
@@ -79,7 +79,7 @@ class Terminal(App[None]):
     #field { scrollbar-size: 1 1; }
     #side { width: 32; height: 1fr; padding: 0 1; background: #1a1f24; color: #e8e8e8; }
     #facts { height: auto; margin-bottom: 1; }
-    #told { height: 1fr; color: #b8d8f0; }
+    #messages { height: 1fr; color: #b8d8f0; }
     #keys { height: 1; background: #2d3945; color: #ffffff; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -107,7 +107,7 @@ class Terminal(App[None]):
     def __init__(
         self,
         start: Start,
-        fresh: Callable[[Practice], Practice],
+        another_game: Callable[[Practice], Practice],
         clock: Callable[[], float] = time.monotonic,
         *,
         by_hand: bool = False,
@@ -115,75 +115,73 @@ class Terminal(App[None]):
         super().__init__()
         self.practice = start.practice
         self._file = start.file
-        self._fresh = fresh
+        self._another_game = another_game
         self._clock = clock
-        self._before = start.seconds
-        self._since = clock()
-        self._kept: Practice | None = start.practice
-        self._asked = ""
+        self._earlier_seconds = start.seconds
+        self._begun_at = clock()
+        self._saved: Practice | None = start.practice
+        self._key_to_confirm = ""
         self._locks = True
         self._by_hand = by_hand
         self._has_begun = not by_hand
         self._step: int | None = None
-        self._pointing = Pointing()
-        self._told: list[tuple[str, ...]] = []
-        # Kept, not looked for: a question above the board must not hide them from the timer.
+        self._highlight = Highlight()
+        self._messages: list[tuple[str, ...]] = []
+        # The timer finds the panels here, since a question above the board hides them from queries.
         self._board = Board(self.practice.view.boxes[0])
-        self._facts = Static(id="facts", markup=False)
-        self._news = Static(id="told", markup=False)
+        self._facts_panel = Static(id="facts", markup=False)
+        self._message_panel = Static(id="messages", markup=False)
 
     @property
     def seconds(self) -> int:
-        """For how long this game has been played; it stands still once the game is over."""
-        running = 0 if self.practice.over else int(self._clock() - self._since)
-        return self._before + running
+        """The seconds for which this game was played until now or until its end."""
+        running = 0 if self.practice.over else int(self._clock() - self._begun_at)
+        return self._earlier_seconds + running
 
     def compose(self) -> ComposeResult:
-        yield from arranged(self._board, self._facts, self._news, SHORT)
+        yield from screen_layout(self._board, self._facts_panel, self._message_panel, SHORT)
 
     def on_mount(self) -> None:
-        """Begin."""
         self._board.focus()
-        self.set_interval(1, self._tell_facts)
+        self.set_interval(1, self._update_facts)
         self._say("Where are the atoms? Fire rays from the ports around the box.")
         self._draw()
         if self._by_hand:
-            self.push_screen(Hiding(self.practice), self._shut)
+            self.push_screen(Hiding(self.practice), self._begin_hidden_box)
 
     def on_board_chosen(self, chosen: Board.Chosen) -> None:
-        """A click."""
         self._choose(chosen.square, second=chosen.second)
 
     def on_board_dragged(self, dragged: Board.Dragged) -> None:
-        """Lock, or unlock, the cells that the mouse is drawn over."""
+        """Lock or unlock the cells over which the mouse is dragged."""
         box = self.practice.view.boxes[0]
         cell = cell_at(box.board, dragged.square)
         if cell is not None and (cell in held_cells(box)) != self._locks:
             self._play(f"{'lock' if self._locks else 'unlock'} {box.board.name(cell)}")
 
     def action_step(self, by: int) -> None:
-        """Look at the game as it was one move earlier, or later."""
+        """Show the game one move earlier or later."""
         done = self.practice.done
         step = min(max((done if self._step is None else self._step) + by, 0), done)
         if step == done:
             self.action_present()
             return
-        self._step, self._pointing = step, Pointing()
-        shown = self._shown
+        self._step, self._highlight = step, Highlight()
+        shown = self._shown_practice
         text = f": {shown.chain[step - 1].text}" if step else ""
-        self._told = [(f"Move {step} of {done}{text}", *self._sentences(shown.notes))]
+        self._messages = [(f"Move {step} of {done}{text}", *self._sentences(shown.notes))]
         self._draw()
 
     def action_present(self) -> None:
-        """Show the game as it is."""
+        """Show the present position."""
         if self._step is None:
             return
-        self._step, self._told = None, []
+        self._step, self._messages = None, []
         self._say("This is your game as it is now.")
         self._draw()
 
-    def _only_looks(self) -> bool:
-        """Whether an earlier move is shown, where nothing can be played; says so."""
+    def _refuse_in_the_past(self) -> bool:
+        """Return whether an earlier position is shown, and tell the player that it is read-only."""
         if self._step is None:
             return False
         self._say("Earlier moves are only to look at. Press End to go on.")
@@ -191,28 +189,30 @@ class Terminal(App[None]):
         return True
 
     @property
-    def _shown(self) -> Practice:
-        """The game as the screen shows it: as it is, or as it was."""
+    def _shown_practice(self) -> Practice:
+        """The game at the position on the screen."""
         return self.practice if self._step is None else replace(self.practice, done=self._step)
 
     def action_restart(self) -> None:
-        """Begin again on the same box, once it is asked for twice if that loses anything."""
-        practice, scored = self.practice, self.practice.scoring is not Scoring.PRACTICE
-        if self._only_looks():
+        """Begin the same box again, after a second press if moves would be lost."""
+        practice, is_scored = self.practice, self.practice.scoring is not Scoring.PRACTICE
+        if self._refuse_in_the_past():
             return
         if practice.state == practice.start:
             self._say("This box is at its beginning.")
             self._draw()
             return
-        warning = "This try is over then." if scored else "Then u brings your moves back."
-        if practice.over or self._sure("R", f"Press R again to begin this box again. {warning}"):
+        warning = "This try is over then." if is_scored else "Then u brings your moves back."
+        if practice.over or self._confirmed(
+            "R", f"Press R again to begin this box again. {warning}"
+        ):
             self._change(practice.restart)
-            if scored:
-                self._before, self._since = 0, self._clock()
+            if is_scored:
+                self._earlier_seconds, self._begun_at = 0, self._clock()
                 self._draw()
 
     def action_type(self) -> None:
-        """A move in words."""
+        """Ask for a move in words."""
         self.push_screen(Question("Your move, such as 4,+c7,!b2", ""), self._play)
 
     def action_lock(self) -> None:
@@ -220,83 +220,91 @@ class Terminal(App[None]):
         self._lock(self._board.cursor)
 
     def action_guess(self) -> None:
-        """Judge the markers."""
+        """Guess that the markers are right."""
         self._play("?")
 
     def action_check(self) -> None:
-        """Compare markers and marks."""
-        if self._only_looks():
+        """Show which marks the markers explain."""
+        if self._refuse_in_the_past():
             return
         notes = check_markers(self.practice.view)
-        self._pointing = pointed_out(self.practice.options.board, notes)
+        self._highlight = wrong_ports(self.practice.options.board, notes)
         self._say(*self._sentences(notes))
         self._draw()
 
     def action_hint(self) -> None:
-        """What the coach would say; keys and clock go on while it thinks."""
-        if self._only_looks():
+        """Show a hint of the coach, who thinks in a thread."""
+        if self._refuse_in_the_past():
             return
         self._change(self.practice.hint)
         if self.practice.asks_for_hint:
             self._say("The coach thinks …")
             self._draw()
-            self.run_worker(partial(self._think, self.practice), thread=True, exclusive=True)
+            self.run_worker(
+                partial(self._work_out_hint, self.practice), thread=True, exclusive=True
+            )
 
-    def _think(self, practice: Practice) -> None:
-        """In a thread: a large board takes seconds."""
+    def _work_out_hint(self, practice: Practice) -> None:
+        """Work out a hint in a thread, since a large board takes seconds."""
         words = {"hint": hint(practice.view), "view": practice.view}
         lines = page("games/blackbox/hint.txt.j2", words).splitlines()
-        self.call_from_thread(self._give_hint, practice, lines)
+        self.call_from_thread(self._show_hint, practice, lines)
 
-    def _give_hint(self, practice: Practice, lines: Sequence[str]) -> None:
+    def _show_hint(self, practice: Practice, lines: Sequence[str]) -> None:
         if practice is self.practice:
             self._say(*filter(None, map(str.strip, lines)))
             self._draw()
 
-    def action_change(self, what: str) -> None:
-        """Undo, redo or restart."""
-        self._change(getattr(self.practice, what))
+    def action_change(self, method: str) -> None:
+        """Undo or redo."""
+        self._change(getattr(self.practice, method))
 
     def action_solve(self) -> None:
-        """Give up, once it is asked for twice."""
-        if self.practice.over or self._sure("v", "Press v again to give up and see the atoms."):
+        """Give up after a second press."""
+        if self.practice.over or self._confirmed(
+            "v", "Press v again to give up and see the atoms."
+        ):
             self._change(self.practice.solve)
 
     def action_new(self) -> None:
-        """Another box of the same kind."""
-        if self._nothing_lost() or self._sure("n", "Press n again to leave this box for another."):
+        """Begin another box of the same kind, after a second press if moves would be lost."""
+        if self._nothing_lost() or self._confirmed(
+            "n", "Press n again to leave this box for another."
+        ):
             if self._by_hand:
-                self.push_screen(Hiding(self.practice), self._shut)
+                self.push_screen(Hiding(self.practice), self._begin_hidden_box)
                 return
-            self._begin(Start(self._fresh(self.practice)))
+            self._begin(Start(self._another_game(self.practice)))
             self._say("A new box.")
             self._draw()
 
     def action_leave(self) -> None:
-        """Quit, but not by mistake."""
-        if self._nothing_lost() or self._sure("q", "Not saved. Press q again to quit, s to save."):
+        """Quit, after a second press if moves would be lost."""
+        if self._nothing_lost() or self._confirmed(
+            "q", "Not saved. Press q again to quit, s to save."
+        ):
             self.exit()
 
     def action_save(self) -> None:
-        """Ask where to, and write it."""
-        if self._keeps_secret():
+        """Ask for a file name, and save the game."""
+        if self._refuse_to_tell_id():
             return
         self.push_screen(Question("Save this game as", self._file), self._save)
 
     def action_open(self) -> None:
-        """Ask for a file, and go on with its game."""
+        """Ask for a file, and continue its game."""
         self.push_screen(Question("Open the game in", self._file), self._open)
 
     def action_identify(self) -> None:
         """Show the game ID."""
-        if self._keeps_secret():
+        if self._refuse_to_tell_id():
             return
         self._say(f"This box: {self.practice.game.text}")
         self._draw()
 
-    def _keeps_secret(self) -> bool:
-        """Whether the game ID must not be told, since somebody here has hidden the atoms; says
-        so."""
+    def _refuse_to_tell_id(self) -> bool:
+        """Return whether the game ID must stay secret since a second person hid the atoms, and tell
+        the player so."""
         if not self._by_hand or self.practice.over:
             return False
         self._say("The ID and the file of a box tell its atoms. You get them at the end.")
@@ -305,7 +313,7 @@ class Terminal(App[None]):
 
     def action_copy(self) -> None:
         """Put the board on the clipboard."""
-        self.copy_to_clipboard(grid(list(self._shown.view.boxes)) + "\n")
+        self.copy_to_clipboard(grid(list(self._shown_practice.view.boxes)) + "\n")
         self._say("Copied the board as text, if this terminal has a clipboard.")
         self._draw()
 
@@ -314,7 +322,7 @@ class Terminal(App[None]):
         self.push_screen(Keys())
 
     def _choose(self, square: Square, *, second: bool) -> None:
-        if self._only_looks():
+        if self._refuse_in_the_past():
             return
         box = self.practice.view.boxes[0]
         port, cell = port_at(box.board, square), cell_at(box.board, square)
@@ -335,17 +343,17 @@ class Terminal(App[None]):
         self._play(f"{'lock' if self._locks else 'unlock'} {area}")
 
     def _point_at(self, port: int, *, test: bool) -> None:
-        """Show both ends of a ray, or its way through the markers."""
+        """Show both ends of a fired ray or, as a test, its way through the markers."""
         box = self.practice.view.boxes[0]
         mark, ports = box.marks[port], box.board.ports
         if test:
-            found = trace(box.board, box.markers, port)
-            self._pointing = Pointing(cells=frozenset(way(box.board, box.markers, port)))
-            self._say(test_ray(box, port, found))
+            result = trace(box.board, box.markers, port)
+            self._highlight = Highlight(cells=frozenset(way(box.board, box.markers, port)))
+            self._say(describe_test_ray(box, port, result))
         else:
-            same = {other for other, shown in enumerate(box.marks) if shown == mark}
-            ends = frozenset(same if mark.isalpha() else {port})
-            self._pointing = Pointing(ports=ends)
+            same_mark = {end for end, other in enumerate(box.marks) if other == mark}
+            ends = frozenset(same_mark if mark.isalpha() else {port})
+            self._highlight = Highlight(ports=ends)
             names = " and ".join(ports[end] for end in sorted(ends))
             self._say(f"{names}: {mark}")
         self._draw()
@@ -357,48 +365,48 @@ class Terminal(App[None]):
             self._change(lambda: self.practice.play(text, self.seconds))
 
     def _change(self, change: Callable[[], Practice]) -> None:
-        """Go on to what a change makes of the game, or say why it cannot."""
-        if self._only_looks():
+        """Change the game, or show the refusal."""
+        if self._refuse_in_the_past():
             return
         seconds, length = self.seconds, self.practice.done
         try:
-            after = change()
+            changed = change()
         except PlayerError as error:
             self._say(sentence(error))
             self._draw()
             return
-        self._before, self._since = seconds, self._clock()
-        self.practice = after
-        notes = after.notes if after.done > length else ()
-        self._pointing = pointed_out(after.options.board, notes)
-        self._say(*self._sentences(notes), *self._too_many())
+        self._earlier_seconds, self._begun_at = seconds, self._clock()
+        self.practice = changed
+        notes = changed.notes if changed.done > length else ()
+        self._highlight = wrong_ports(changed.options.board, notes)
+        self._say(*self._sentences(notes), *self._too_many_markers())
         self._draw()
 
-    def _too_many(self) -> Iterable[str]:
-        """Say that there are more markers than a guess may have."""
+    def _too_many_markers(self) -> Iterable[str]:
+        """Yield a warning if there are more markers than a guess may have."""
         box, most = self.practice.state.boxes[PLAYER], self.practice.options.most
         extra = len(box.markers) - most
         if extra > 0 and not self.practice.over:
-            s = "" if extra == 1 else "s"
-            yield f"You have {extra} marker{s} too many for a guess."
+            plural = "" if extra == 1 else "s"
+            yield f"You have {extra} marker{plural} too many for a guess."
 
     def _sentences(self, notes: Iterable[Note]) -> list[str]:
         return note_sentences(GAME, notes, ["you"], PLAYER)
 
     def _begin(self, start: Start) -> None:
         self.practice, self._file = start.practice, start.file
-        self._kept = start.practice
-        self._before, self._since = start.seconds, self._clock()
-        self._pointing, self._step = Pointing(), None
+        self._saved = start.practice
+        self._earlier_seconds, self._begun_at = start.seconds, self._clock()
+        self._highlight, self._step = Highlight(), None
 
-    def _shut(self, practice: Practice | None) -> None:
-        """Begin the game on a box that somebody has hidden the atoms in."""
+    def _begin_hidden_box(self, practice: Practice | None) -> None:
+        """Begin the game on a box whose atoms another person hid; `None` if that person quit."""
         if practice is None:
             if not self._has_begun:
                 self.exit()
             return
         self._has_begun = True
-        self._told = []
+        self._messages = []
         self._begin(Start(practice))
         self._say("The box is shut: now it is the other one's turn. Where are the atoms?")
         self._draw()
@@ -410,7 +418,7 @@ class Terminal(App[None]):
             except Unreadable as error:
                 self._say(str(error))
             else:
-                self._file, self._kept = name, self.practice
+                self._file, self._saved = name, self.practice
                 self._say(f"Saved as {name}.")
             self._draw()
 
@@ -426,26 +434,26 @@ class Terminal(App[None]):
             self._draw()
 
     def _nothing_lost(self) -> bool:
-        return self.practice is self._kept or self.practice.over or not self.practice.chain
+        return self.practice is self._saved or self.practice.over or not self.practice.chain
 
-    def _sure(self, key: str, question: str) -> bool:
-        """Whether this was asked for twice in a row; the first time it only asks back."""
-        if self._asked == key:
+    def _confirmed(self, key: str, question: str) -> bool:
+        """Return whether the key was pressed twice in a row. The first time, show the question."""
+        if self._key_to_confirm == key:
             return True
         self._say(question)
-        self._asked = key
+        self._key_to_confirm = key
         self._draw()
         return False
 
     def _say(self, *lines: str) -> None:
-        self._asked = ""
+        self._key_to_confirm = ""
         if lines:
-            self._told = [lines, *self._told[:8]]
+            self._messages = [lines, *self._messages[:8]]
 
     def _draw(self) -> None:
-        self._board.show(self._shown.view.boxes[0], self._pointing)
-        self._news.update("\n".join(line for lines in self._told for line in lines))
-        self._tell_facts()
+        self._board.show(self._shown_practice.view.boxes[0], self._highlight)
+        self._message_panel.update("\n".join(line for lines in self._messages for line in lines))
+        self._update_facts()
 
-    def _tell_facts(self) -> None:
-        self._facts.update(facts(self._shown, self.seconds))
+    def _update_facts(self) -> None:
+        self._facts_panel.update(facts(self._shown_practice, self.seconds))

@@ -1,6 +1,4 @@
-"""``pbmserv blackbox show``, ``check`` and ``print``: a box as the letters draw it, its markers
-judged, and puzzles on paper.
-"""
+"""``pbmserv blackbox show``, ``check`` and ``print``: boxes on the screen and on paper."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.cli.output import say
-from pbmserv.extras import require
-from pbmserv.games.blackbox.cli.arguments import (
+from pbmserv.cli.blackbox.arguments import (
     Ids,
     Markers,
     Marks,
@@ -24,10 +20,12 @@ from pbmserv.games.blackbox.cli.arguments import (
     Which,
     every_box,
     grid,
-    marks_seen,
+    marks_of,
     politely,
     subject,
 )
+from pbmserv.cli.output import say
+from pbmserv.extras import require
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.views import BoxView
@@ -49,9 +47,9 @@ def show(
     Example: pbmserv blackbox show w7h7m4M4#271828182845904 --marks "A 5 11" --markers D4 --solution
     """
     with politely("show"):
-        about = subject(which)
-        view = about.view(marks_seen(about, marks), markers, seals, solution)
-        say(about.title)
+        shown = subject(which)
+        view = shown.view(marks_of(shown, marks), markers, seals, solution)
+        say(shown.title)
         say("")
         say(grid(list(view.boxes)))
 
@@ -77,26 +75,26 @@ def check(
         from pbmserv.games.blackbox.game import GAME
         from pbmserv.letters.scene import note_sentences
 
-        about = subject(which)
-        view = about.view(marks_seen(about, marks), markers, "", opened=False)
+        checked = subject(which)
+        view = checked.view(marks_of(checked, marks), markers, "", opened=False)
         notes = check_markers(view)
-        drawn = _with_way(view.boxes[0], way) if way else ""
+        drawing = _with_way(view.boxes[0], way) if way else ""
         for line in note_sentences(GAME, notes, ["you"], Seat(0)):
             say(line)
-        if drawn:
+        if drawing:
             say("")
-            say(drawn)
+            say(drawing)
         if any(note.kind == "check-wrong" for note in notes):
             raise typer.Exit(1)
 
 
 def _with_way(box: BoxView, label: str) -> str:
-    """The board with ``*`` on the cells that a ray passes among the markers.
+    """Return a drawing with ``*`` on the cells that a ray passes among the markers.
 
     Raises:
         Unusable: there is no such port.
     """
-    from pbmserv.games.blackbox.geometry import way
+    from pbmserv.games.blackbox.rays import way
 
     port = box.board.port(label.strip().upper())
     if port is None:
@@ -152,8 +150,8 @@ def print_(
     """
     with politely("print"):
         require("fpdf")
-        found = re.fullmatch(r"([1-9][0-9]?)[xX\u00d7]([1-9][0-9]?)", layout)
-        if not found or max(int(found[1]), int(found[2])) > MOST_ACROSS:
+        shape = re.fullmatch(r"([1-9][0-9]?)[xX\u00d7]([1-9][0-9]?)", layout)
+        if not shape or max(int(shape[1]), int(shape[2])) > MOST_ACROSS:
             most = f"{MOST_ACROSS}x{MOST_ACROSS}"
             raise Unusable(
                 f'"{layout[:20]}" is not a layout; write one from 1x1 to {most}, such as 2x3.'
@@ -169,14 +167,14 @@ def print_(
             )
         if len(boxes) > MOST_BOXES:
             raise Unusable(f"that is more than {MOST_BOXES} puzzles.")
-        from pbmserv.games.blackbox.cli.pdf import Look, pages
+        from pbmserv.cli.blackbox.pdf import Look, pages
 
         look = Look(
-            int(found[1]), int(found[2]), scale, colour, paper.value, blank, title.strip() or " "
+            int(shape[1]), int(shape[2]), scale, colour, paper.value, blank, title.strip() or " "
         )
-        made = pages(boxes, look, with_solutions)
+        octets = pages(boxes, look, with_solutions)
         if output is None:
-            sys.stdout.buffer.write(made)
+            sys.stdout.buffer.write(octets)
             sys.stdout.buffer.flush()
         else:
-            output.write_bytes(made)
+            output.write_bytes(octets)

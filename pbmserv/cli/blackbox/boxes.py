@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from pbmserv.cli.output import harmless, say
-from pbmserv.errors import PlayerError
-from pbmserv.games.blackbox.cli.arguments import (
+from pbmserv.cli.blackbox.arguments import (
     Ids,
     Unusable,
+    box_of_id,
     cells_named,
     every_box,
     lines,
-    named,
     politely,
     presets,
     sentence,
 )
+from pbmserv.cli.output import harmless, say
+from pbmserv.errors import PlayerError
 
 if TYPE_CHECKING:
     from pbmserv.games.blackbox.game_ids import Parameters
@@ -42,7 +42,7 @@ class Form(StrEnum):
 
 
 class Difficulty(StrEnum):
-    """Grades of boxes; see `options.Grade`, which is not imported here so that help is quick."""
+    """Grades of boxes, as in `options.Grade`, which is not imported here to keep help fast."""
 
     EASY = "easy"
     MEDIUM = "medium"
@@ -97,17 +97,17 @@ def generate(
 
         kind, texts = _series(params, seed, form)
         if difficulty or unique:
-            texts = _fitting(kind, texts, difficulty, unique=unique)
+            texts = _filtered(kind, texts, difficulty, unique=unique)
         for text in itertools.islice(texts, count):
             say(text if form is Form.SEED else described(read_id(text)))
 
 
 def _series(params: str, seed: str | None, form: Form) -> tuple[Parameters, Iterator[str]]:
-    """The kind of the boxes that are made, and an endless series of their game IDs.
+    """Return the kind of the boxes to generate, and an endless series of their game IDs.
 
     Raises:
         PlayerError: the parameters or the ID are wrong.
-        Unusable: the seed is named twice, or nobody can know it.
+        Unusable: the seed is named twice, or a descriptive ID has no seed.
     """
     from pbmserv.games.blackbox.game_ids import read_id, read_parameters, seeded_id
 
@@ -124,17 +124,17 @@ def _series(params: str, seed: str | None, form: Form) -> tuple[Parameters, Iter
         seed = game.seed
     else:
         kind = read_parameters(params)
-    seeds = (_seed(seed, number) for number in itertools.count())
+    seeds = (_numbered_seed(seed, number) for number in itertools.count())
     return kind, (seeded_id(kind, text) for text in seeds)
 
 
-def _fitting(
+def _filtered(
     kind: Parameters, texts: Iterable[str], difficulty: Difficulty | None, *, unique: bool
 ) -> Iterator[str]:
-    """The game IDs whose boxes are of a grade, or unique.
+    """Yield the game IDs whose boxes are of a grade or unique.
 
     Raises:
-        Unusable: nobody knows that of boxes like this, or there seem to be none.
+        Unusable: such boxes cannot be graded, or there seem to be none.
     """
     from pbmserv.games.blackbox.bots.difficulty import TRIES, grade, is_unique
     from pbmserv.games.blackbox.game_ids import atoms_of, read_id
@@ -143,31 +143,31 @@ def _fitting(
     options = Options(kind.width, kind.height, kind.least, kind.most)
     if difficulty and not options.gradable:
         raise Unusable(f"boxes have grades only on {', '.join(GRADED)}.")
-    in_vain = 0
+    rejected = 0
     for text in texts:
         atoms = atoms_of(read_id(text))
         if difficulty and grade(options, atoms) != difficulty.value:
-            in_vain += 1
-        elif unique and (found := is_unique(options, atoms)) is not True:
-            if found is None:
+            rejected += 1
+        elif unique and (uniqueness := is_unique(options, atoms)) is not True:
+            if uniqueness is None:
                 raise Unusable("a box like this is too large to tell whether it is unique.")
-            in_vain += 1
+            rejected += 1
         else:
-            in_vain = 0
+            rejected = 0
             yield text
-        if in_vain == TRIES:
+        if rejected == TRIES:
             raise Unusable(f"{TRIES} boxes, and none of them will do.")
 
 
-def _seed(given: str | None, number: int) -> str:
-    """The seed of one of several boxes, numbered from 0 as Simon Tatham's program does."""
-    if given is None:
+def _numbered_seed(seed: str | None, number: int) -> str:
+    """Return the seed of a box in a series, numbered from 0 as in Simon Tatham's program."""
+    if seed is None:
         return fresh_seed()
-    return f"{given}-{number}" if number else given
+    return f"{seed}-{number}" if number else seed
 
 
 def fresh_seed() -> str:
-    """A seed that nobody has used: fifteen digits, as in Simon Tatham's program."""
+    """Return a random seed of fifteen digits, as in Simon Tatham's program."""
     from secrets import randbelow
 
     return str(10**14 + randbelow(9 * 10**14))
@@ -191,7 +191,7 @@ def decode(
             if form is Form.SEED and box.game.seed is None:
                 raise Unusable(f"{box.game.text} describes its box, so nobody knows a seed.")
             text = box.game.text
-            # The printed ID must be one of this very box, also for a program that reads it.
+            # A program that reads the printed ID must get the same box.
             if text != harmless(text) or text != text.rstrip():
                 if form is Form.SEED:
                     raise Unusable(f"{harmless(text)} has a seed that no terminal can show.")
@@ -218,18 +218,18 @@ def encode(
     """
     with politely("encode"):
         if words and words != ["-"]:
-            say(_encoded(words))
+            say(_encode(words))
             return
         for number, line in lines():
             try:
-                say(_encoded(line.split()))
+                say(_encode(line.split()))
             except PlayerError as error:
                 raise Unusable(f"line {number}: {sentence(error)}") from None
             except Unusable as error:
                 raise Unusable(f"line {number}: {error}") from None
 
 
-def _encoded(words: Sequence[str]) -> str:
+def _encode(words: Sequence[str]) -> str:
     from pbmserv.games.blackbox.game_ids import descriptive_id
     from pbmserv.games.blackbox.geometry import geometry
 
@@ -247,7 +247,7 @@ def _encoded(words: Sequence[str]) -> str:
 
 
 def _parameters(word: str) -> Parameters:
-    """What box it is; of a game ID only the front counts."""
+    """Return the parameters in front of a game ID, or those of a word without a seed."""
     from pbmserv.games.blackbox.game_ids import read_parameters
 
     return read_parameters(word.partition(":")[0].partition("#")[0])
@@ -270,38 +270,37 @@ def rays(
     """
     with politely("rays"):
         if which is not None:
-            box = named(which)
-            _say(box.board, box.cells)
+            box = box_of_id(which)
+            _print_results(box.board, box.cells)
         elif atoms is not None:
-            found = re.fullmatch(r"([0-9]{1,4})[xX]([0-9]{1,4})", size)
-            if not found:
+            sides = re.fullmatch(r"([0-9]{1,4})[xX]([0-9]{1,4})", size)
+            if not sides:
                 raise Unusable(f"--size {size!r} is not a size; write it like 7x7")
-            board = _board(int(found[1]), int(found[2]))
-            _say(board, _cells(board, atoms.replace(",", " ").split()))
+            board = _board(int(sides[1]), int(sides[2]))
+            _print_results(board, _cells(board, atoms.replace(",", " ").split()))
         else:
-            sys.stdout.writelines(_answers(sys.stdin.buffer))
+            sys.stdout.writelines(_result_lines(sys.stdin.buffer))
 
 
-def _say(board: Geometry, atoms: Iterable[int]) -> None:
+def _print_results(board: Geometry, atoms: Iterable[int]) -> None:
     say(" ".join(map(":".join, zip(board.ports, _results(board, atoms), strict=True))))
 
 
-def _answers(lines: Iterable[bytes]) -> Iterator[str]:
+def _result_lines(lines: Iterable[bytes]) -> Iterator[str]:
     for number, line in enumerate(lines, 1):
         if line.isspace():
             continue
         try:
-            box = json.loads(line)
-            board, atoms = _box(box)
+            board, atoms = _box_of_json(json.loads(line))
         except (ValueError, RecursionError):
             raise Unusable(f"line {number}: not a JSON object") from None
-        except Unusable as bad:
-            raise Unusable(f"line {number}: {bad}") from None
+        except Unusable as error:
+            raise Unusable(f"line {number}: {error}") from None
         results = dict(zip(board.ports, _results(board, atoms), strict=True))
         yield json.dumps(results, separators=(",", ":")) + "\n"
 
 
-def _box(box: Any) -> tuple[Geometry, list[int]]:
+def _box_of_json(box: Any) -> tuple[Geometry, list[int]]:
     if not isinstance(box, dict):
         raise Unusable("not a JSON object")
     width, height, names = box.get("w"), box.get("h"), box.get("atoms")
@@ -318,8 +317,8 @@ def _board(width: int, height: int) -> Geometry:
 
     try:
         return geometry(width, height)
-    except ValueError as wrong:
-        raise Unusable(f"size {width}x{height}: {wrong}") from None
+    except ValueError as error:
+        raise Unusable(f"size {width}x{height}: {error}") from None
 
 
 def _cells(board: Geometry, names: Iterable[str]) -> list[int]:
@@ -335,9 +334,9 @@ def _cells(board: Geometry, names: Iterable[str]) -> list[int]:
 
 
 def _results(board: Geometry, atoms: Iterable[int]) -> list[str]:
-    from pbmserv.games.blackbox.geometry import HIT, trace_all
+    from pbmserv.games.blackbox.rays import HIT, trace_all
 
     return [
-        "#" if found == HIT else "%" if found == port else board.ports[found]
-        for port, found in enumerate(trace_all(board, atoms))
+        "#" if result == HIT else "%" if result == port else board.ports[result]
+        for port, result in enumerate(trace_all(board, atoms))
     ]

@@ -1,6 +1,6 @@
-"""What several commands are given: boxes by game ID, and what is seen on a box.
+"""Arguments that several commands share: boxes by game ID, and the marks and markers on a box.
 
-Game IDs come as arguments or line by line through a pipe; marks, markers and seals as options.
+Game IDs are arguments or lines of standard input. Marks, markers and seals are options.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PRESETS = {
 
 
 def presets(incomplete: str) -> list[tuple[str, str]]:
-    """What a shell offers for PARAMS."""
+    """Return the completions that a shell offers for PARAMS."""
     return [pair for pair in PRESETS.items() if pair[0].startswith(incomplete.lower())]
 
 
@@ -59,13 +59,13 @@ Params: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A box that was asked for.
+class BoxOfId:
+    """The box of a game ID.
 
     Attributes:
-        game: its ID.
+        game: the ID.
         board: its size and labels.
-        cells: where its atoms are, in the order of the ID.
+        cells: the cells of its atoms, in the order of the ID.
     """
 
     game: GameId
@@ -74,7 +74,7 @@ class Named:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The cells' names in the order of the ID, such as ``D1``."""
+        """The names of the cells, such as ``D1``, in the order of the ID."""
         return tuple(map(self.board.name, self.cells))
 
 
@@ -86,24 +86,24 @@ AsFile: TypeAlias = Annotated[
 ]
 
 
-def names_a_file(what: str, *, as_game: bool, as_file: bool) -> bool:
-    """Whether an argument is a file; without ``--game`` and ``--load`` the disk decides.
+def names_a_file(argument: str, *, as_game: bool, as_file: bool) -> bool:
+    """Return whether an argument is a file. Without ``--game`` and ``--load``, look for the file.
 
     Raises:
-        Unusable: both options are there.
+        Unusable: both options are given.
     """
     if as_game and as_file:
         raise Unusable("--game and --load contradict each other.")
     if as_game or as_file:
         return as_file
     try:
-        return Path(what).is_file()
+        return Path(argument).is_file()
     except OSError:  # too long for a name: a game ID of many atoms
         return False
 
 
-def named(text: str) -> Named:
-    """The box of a game ID.
+def box_of_id(text: str) -> BoxOfId:
+    """Return the box of a game ID.
 
     Raises:
         OptionError: see `game_ids.read_id`.
@@ -112,46 +112,47 @@ def named(text: str) -> Named:
     from pbmserv.games.blackbox.geometry import geometry
 
     game = read_id(text)
-    return Named(game, geometry(game.width, game.height), cells_of(game))
+    return BoxOfId(game, geometry(game.width, game.height), cells_of(game))
 
 
-def every_box(ids: Sequence[str] | None) -> Iterator[Named]:
-    """The boxes of the IDs on the command line, else of those on standard input.
+def every_box(ids: Sequence[str] | None) -> Iterator[BoxOfId]:
+    """Yield the boxes of the IDs on the command line or, without any, on standard input.
 
     Raises:
-        OptionError | Unusable: at the first that is wrong, with the number of its line.
+        OptionError: an ID on the command line is wrong.
+        Unusable: an ID on standard input is wrong; the text has the number of its line.
     """
     if ids and list(ids) != ["-"]:
-        yield from map(named, ids)
+        yield from map(box_of_id, ids)
         return
     for number, line in lines():
         try:
-            yield named(line)
+            yield box_of_id(line)
         except PlayerError as error:
             raise Unusable(f"line {number}: {sentence(error)}") from None
 
 
 def lines() -> Iterator[tuple[int, str]]:
-    """The lines of standard input that are not blank, with their numbers.
+    """Yield the lines of standard input that are not blank, with their numbers.
 
     Raises:
-        Unusable: a line is no text, or endless.
+        Unusable: a line is not UTF-8 text, or longer than `LONGEST_LINE`.
     """
     if sys.stdin is None or sys.stdin.closed:
         return
     if sys.stdin.isatty():
         complain("Reading from the terminal, one a line; Ctrl-D ends it.")
-    yield from _texts(iter(lambda: sys.stdin.buffer.readline(LONGEST_LINE), b""))
+    yield from _decoded_lines(iter(lambda: sys.stdin.buffer.readline(LONGEST_LINE), b""))
 
 
-def _texts(raw: Iterable[bytes]) -> Iterator[tuple[int, str]]:
+def _decoded_lines(raw: Iterable[bytes]) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(raw, 1):
         if len(line) == LONGEST_LINE:
             raise Unusable(
                 f"line {number}: longer than {LONGEST_LINE} characters, so not a game ID"
             )
         try:
-            text = line.decode().rstrip("\r\n")  # blanks at its end may belong to a seed
+            text = line.decode().rstrip("\r\n")  # blanks at the end may belong to a seed
         except UnicodeDecodeError:
             raise Unusable(f"line {number}: not UTF-8 text") from None
         if text.strip():
@@ -177,25 +178,25 @@ Markers: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The box that is shown or checked.
+    """The box to show or check.
 
     Attributes:
         board: its size and labels.
-        options: its rules, as far as they matter here.
-        title: what it is called.
-        box: the box itself; ``None`` where only the size is known.
+        options: its size and number of atoms; the other rules do not matter here.
+        title: the heading above the drawing.
+        box: the box with its atoms, `None` if only the size is known.
     """
 
     board: Geometry
     options: Options
     title: str
-    box: Named | None
+    box: BoxOfId | None
 
     def view(self, marks: tuple[str, ...], markers: str, seals: str, opened: bool) -> View:
-        """The box as its solver would see it.
+        """Return the box as its solver would see it.
 
         Raises:
-            Unusable: cells are wrong, or it shall be opened though nobody knows it.
+            Unusable: a cell is wrong, or the atoms to show are unknown.
         """
         from pbmserv.engine.types import Seat
         from pbmserv.games.blackbox.views import BoxView, View
@@ -218,7 +219,7 @@ class Subject:
 
 
 def subject(which: str) -> Subject:
-    """The box of a game ID, or of a size alone.
+    """Return the box of a game ID or of a size.
 
     Raises:
         OptionError: see `game_ids.read_id` and `game_ids.read_parameters`.
@@ -227,7 +228,7 @@ def subject(which: str) -> Subject:
     from pbmserv.games.blackbox.geometry import geometry
     from pbmserv.games.blackbox.options import Options
 
-    box = named(which) if re.search("[:#]", which) else None
+    box = box_of_id(which) if re.search("[:#]", which) else None
     kind = box.game if box else read_parameters(which)
     title = box.game.text if box else which.strip()
     options = Options(kind.width, kind.height, kind.least, kind.most)
@@ -235,17 +236,17 @@ def subject(which: str) -> Subject:
 
 
 def grid(boxes: list[BoxView]) -> str:
-    """The drawn boxes, as the letters have them."""
+    """Return drawings of boxes as in letters."""
     from pbmserv.letters.scene import page
 
     return page("games/blackbox/grid.txt.j2", {"boxes": boxes})
 
 
 def cells_named(board: Geometry, text: str) -> list[int]:
-    """The cells of a list such as ``B2,D4`` or ``b2 4d``, in its order.
+    """Return the cells of a list such as ``B2,D4`` or ``b2 4d``, in its order.
 
     Raises:
-        Unusable: a name is no cell, or names one again.
+        Unusable: a word is not a cell, or a cell is repeated.
     """
     cells: list[int] = []
     for name in _words(text):
@@ -258,67 +259,73 @@ def cells_named(board: Geometry, text: str) -> list[int]:
     return cells
 
 
-def marks_seen(about: Subject, text: str) -> tuple[str, ...]:
-    """What each port shows after these were fired, in the order in which they are named.
+def marks_of(subject: Subject, text: str) -> tuple[str, ...]:
+    """Return the mark of each port after ports were fired in the order of a list.
 
     Raises:
-        Unusable: a port or a result is wrong, or a result is missing that nobody can know.
+        Unusable: a port or a result is wrong, or the result of an unknown box is missing.
     """
-    board = about.board
-    seen = _Seen(about)
+    board = subject.board
+    firing = _Firing(subject)
     for word in _words(text):
         if word.lower() == "all":
             for port in range(len(board.ports)):
-                seen.fire(word, port, None)
+                firing.fire(word, port, None)
             continue
         label, _, result = word.replace("=", ":").upper().partition(":")
         port = _port(board, word, label)
-        seen.fire(word, port, _result(board, word, port, result) if result else None)
-    return tuple(seen.marks)
+        firing.fire(word, port, _result(board, word, port, result) if result else None)
+    return tuple(firing.marks)
 
 
-class _Seen:
+class _Firing:
     """The marks of a box while ports are fired."""
 
-    def __init__(self, about: Subject) -> None:
-        from pbmserv.games.blackbox.geometry import trace_all
+    def __init__(self, subject: Subject) -> None:
+        from pbmserv.games.blackbox.rays import trace_all
 
-        self.marks = [""] * len(about.board.ports)
-        self._found: dict[int, int] = {}
+        self.marks = [""] * len(subject.board.ports)
+        self._exits: dict[int, int] = {}
         self._letters = iter(ascii_letters)
-        self._ports = about.board.ports
-        self._real = trace_all(about.board, about.box.cells) if about.box else None
+        self._results = trace_all(subject.board, subject.box.cells) if subject.box else None
 
-    def fire(self, word: str, port: int, told: int | None) -> None:
-        """Fire one port; *told* is the result as it was written behind it, if any."""
-        from pbmserv.games.blackbox.geometry import HIT
+    def fire(self, word: str, port: int, written: int | None) -> None:
+        """Fire a port.
 
-        found = told if self._real is None else self._real[port]
-        if found is None:
+        Args:
+            word: the word of the list, for refusals.
+            port: the port.
+            written: the result that the user wrote behind the port, `None` for none.
+        """
+        from pbmserv.games.blackbox.rays import HIT
+
+        result = written if self._results is None else self._results[port]
+        if result is None:
             raise Unusable(f'write what port "{word}" shows behind it, such as {word}:#')
-        if told not in (None, found):
+        if written not in (None, result):
             raise Unusable(f'"{word}" is wrong: in this box that port shows something else.')
-        for one, other in ((port, found), (found, port) if found != HIT else (port, found)):
-            if self._found.setdefault(one, other) != other:
+        ends = [(port, result)] if result == HIT else [(port, result), (result, port)]
+        for entry, exit_ in ends:
+            if self._exits.setdefault(entry, exit_) != exit_:
                 raise Unusable(f'"{word}" contradicts a port before it.')
         if self.marks[port]:
             return
-        mark = "#" if found == HIT else "%" if found == port else next(self._letters)
+        mark = "#" if result == HIT else "%" if result == port else next(self._letters)
         self.marks[port] = mark
-        if found != HIT:
-            self.marks[found] = mark
+        if result != HIT:
+            self.marks[result] = mark
 
 
 def _port(board: Geometry, word: str, label: str) -> int:
     port = board.port(label)
     if port is None:
-        size, named = f"{board.width}x{board.height}", label[:10] or "in it"
-        raise Unusable(f'"{word[:40]}": there is no port {named} on a {size} board.')
+        size, name = f"{board.width}x{board.height}", label[:10] or "in it"
+        raise Unusable(f'"{word[:40]}": there is no port {name} on a {size} board.')
     return port
 
 
 def _result(board: Geometry, word: str, port: int, result: str) -> int:
-    from pbmserv.games.blackbox.geometry import HIT
+    from pbmserv.games.blackbox.rays import HIT
 
     if result == "#":
         return HIT
@@ -335,21 +342,21 @@ READER_LEFT = 141
 
 
 class Unusable(Exception):
-    """Input that cannot be used; the text is the line that is said about it."""
+    """Input that cannot be used; the text is the line to print."""
 
 
 @contextmanager
 def politely(command: str) -> Iterator[None]:
-    """Say what was wrong in one line on stderr, and leave with the right exit code."""
+    """Turn errors into one line on stderr and an exit code."""
     try:
         yield
         sys.stdout.flush()
     except PlayerError as error:
-        raise _over(command, sentence(error)) from None
+        raise _exit_with(command, sentence(error)) from None
     except Unusable as error:
-        raise _over(command, str(error)) from None
+        raise _exit_with(command, str(error)) from None
     except BrokenPipeError:
-        # What is still in the buffer must go nowhere, or Python complains when it ends.
+        # Discard the rest of the buffer, or Python complains at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(READER_LEFT) from None
     except KeyboardInterrupt:
@@ -361,13 +368,13 @@ def politely(command: str) -> Iterator[None]:
 
 
 def sentence(error: PlayerError) -> str:
-    """The sentence of a refusal, and its example."""
+    """Return the sentence of a refusal with its example."""
     from pbmserv.letters.scene import why
 
     example = error.refusal.example
     return why(error.refusal) + (f" Example: {example}" if example else "")
 
 
-def _over(command: str, reason: str) -> typer.Exit:
+def _exit_with(command: str, reason: str) -> typer.Exit:
     complain(harmless(f"pbmserv blackbox {command}: {reason}".replace("\n", " ")))
     return typer.Exit(WRONG)

@@ -2,17 +2,19 @@
 
 Exit codes of all these commands: 0 done; 1 `check` found a mark that the markers do not explain,
 or a file could not be read or written; 2 an argument or a line of standard input is wrong;
-130 stopped by Ctrl-C; 141 whoever read the output went away.
+130 stopped by Ctrl-C; 141 the reader of the output closed the pipe.
 """
 
 from __future__ import annotations
 
 import typer
 
-from pbmserv.games.blackbox.cli.boxes import decode, encode, generate, rays
-from pbmserv.games.blackbox.cli.play import analyse, load, play, save
-from pbmserv.games.blackbox.cli.show import check, print_, show
-from pbmserv.games.blackbox.cli.studies import study
+from pbmserv.cli.blackbox.boxes import decode, encode, generate, rays
+from pbmserv.cli.blackbox.play import play
+from pbmserv.cli.blackbox.reporting import analyse
+from pbmserv.cli.blackbox.saving import load, save
+from pbmserv.cli.blackbox.show import check, print_, show
+from pbmserv.cli.blackbox.studies import study
 
 _HELP = (
     "Blackbox at the command line: make, read, print and play boxes.\n\n"

@@ -1,4 +1,4 @@
-"""What stands beside the board and opens above it: facts, news, a question, the page of keys."""
+"""The panels beside the board, and the screens above it: a question and the page of keys."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ from textual.containers import Horizontal, ScrollableContainer, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from pbmserv.cli.blackbox.terminal.board import Board, Highlight
 from pbmserv.engine.types import Note
-from pbmserv.games.blackbox.cli.terminal.board import Board, Pointing
-from pbmserv.games.blackbox.geometry import HIT, Geometry
+from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES
 from pbmserv.games.blackbox.practice import Practice, Scoring
 from pbmserv.games.blackbox.racing import PER_WRONG, TIMED_FAULT
+from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.views import BoxView
 
 
-def arranged(board: Board, facts: Static, news: Static, keys: str) -> ComposeResult:
-    """Arrange a screen: the board on the left, facts and news on the right, keys below."""
+def screen_layout(board: Board, facts: Static, messages: Static, keys: str) -> ComposeResult:
+    """Lay out a screen: the board on the left, facts and messages on the right, keys below."""
     with Horizontal():
         with ScrollableContainer(id="field", can_focus=False):
             yield board
         with Vertical(id="side"):
             yield facts
-            yield news
+            yield messages
     yield Static(keys, id="keys", markup=False)
 
 
 def facts(practice: Practice, seconds: int) -> str:
-    """The state of the game in a few lines."""
+    """Return the state of the game in a few lines."""
     options, box = practice.options, practice.view.boxes[0]
     lines = [
         f"{options.width}x{options.height}, {_atoms(options.atoms)}",
@@ -43,42 +44,44 @@ def facts(practice: Practice, seconds: int) -> str:
         f"Time     {seconds // 60}:{seconds % 60:02}",
     ]
     if practice.scoring is not Scoring.PRACTICE:
-        again = f", try {practice.tries}" if practice.tries > 1 else ""
-        lines.append(f"Score    {practice.score(seconds).total} ({practice.scoring}{again})")
+        attempt = f", try {practice.tries}" if practice.tries > 1 else ""
+        lines.append(f"Score    {practice.score(seconds).total} ({practice.scoring}{attempt})")
         if not practice.over:
             lines.append(f"Wrong    {_price(practice.scoring)}")
     return "\n".join(lines)
 
 
 def _price(scoring: Scoring) -> str:
-    """Say how many points a wrong guess costs."""
+    """Return the price of a wrong guess."""
     if scoring is Scoring.TIMED:
         return f"each marker costs {TIMED_FAULT}"
     return f"each atom costs {PER_WRONG}"
 
 
-def test_ray(box: BoxView, port: int, found: int) -> str:
-    """Compare a ray among the player's markers with the result of the fired ray.
+def describe_test_ray(box: BoxView, port: int, exit_port: int) -> str:
+    """Compare a test ray among the player's markers with the result of the fired ray.
 
     Args:
-        found: the port at which the ray among the markers comes out, or `HIT`.
+        box: the box.
+        port: the port of both rays.
+        exit_port: the exit of the test ray, or `HIT`.
     """
     label, ports = box.board.ports[port], box.board.ports
     fired = box.result(port)
-    marked = "#" if found == HIT else "%" if found == port else ports[found]
+    tested = "#" if exit_port == HIT else "%" if exit_port == port else ports[exit_port]
     present = {"#": "is absorbed", "%": "comes back"}
     past = {"#": "it was absorbed", "%": "it came back"}
-    does = present.get(marked, f"comes out at {marked}")
+    does = present.get(tested, f"comes out at {tested}")
     claim = f"Through your markers a ray into {label} {does}"
-    if marked == fired:
+    if tested == fired:
         return f"{claim}, as it did."
     return f"{claim}, but {past.get(fired, f'it came out at {fired}')}."
 
 
-def pointed_out(board: Geometry, notes: Sequence[Note]) -> Pointing:
-    """Return the ports that the notes of a check call wrong."""
+def wrong_ports(board: Geometry, notes: Sequence[Note]) -> Highlight:
+    """Return a highlight of the ports that a check found wrong."""
     wrong = {str(note.values["port"]) for note in notes if note.kind == "check-wrong"}
-    return Pointing(wrong=frozenset(board.ports.index(label) for label in wrong))
+    return Highlight(wrong=frozenset(board.ports.index(label) for label in wrong))
 
 
 def _atoms(count: str) -> str:
@@ -87,10 +90,10 @@ def _atoms(count: str) -> str:
     return f"{count} atom{'' if count == '1' else 's'}"
 
 
-def _markers(have: int, least: int, most: int) -> str:
-    if have < least:
-        return f"{have}, {least - have} missing"
-    return f"{have}, {have - most} too many" if have > most else f"{have}, ready to guess"
+def _markers(count: int, least: int, most: int) -> str:
+    if count < least:
+        return f"{count}, {least - count} missing"
+    return f"{count}, {count - most} too many" if count > most else f"{count}, ready to guess"
 
 
 def _guesses(left: int) -> str:
@@ -123,7 +126,7 @@ h  q            this page; quit
 
 
 class Question(ModalScreen[str | None]):
-    """A line to be typed; Escape leaves without one."""
+    """A prompt for a line of text. Escape closes it without an answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "leave", "Leave")]
     CSS = """
@@ -131,23 +134,20 @@ class Question(ModalScreen[str | None]):
     Question Vertical { width: 70; height: auto; border: round $primary; padding: 0 1; }
     """
 
-    def __init__(self, question: str, offered: str) -> None:
+    def __init__(self, question: str, default: str) -> None:
         super().__init__()
         self._question = question
-        self._offered = offered
+        self._default = default
 
     def compose(self) -> ComposeResult:
-        """The question above the line."""
         with Vertical():
             yield Static(self._question, markup=False)
-            yield Input(self._offered, select_on_focus=False)
+            yield Input(self._default, select_on_focus=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """The answer."""
         self.dismiss(event.value.strip() or None)
 
     def action_leave(self) -> None:
-        """No answer."""
         self.dismiss(None)
 
 
@@ -162,18 +162,15 @@ class Keys(ModalScreen[None]):
     _closed = False
 
     def compose(self) -> ComposeResult:
-        """The page."""
         yield Static(KEYS, markup=False)
 
     def on_key(self) -> None:
-        """Close it."""
         self._close()
 
     def on_click(self) -> None:
-        """Close it."""
         self._close()
 
     def _close(self) -> None:
-        if not self._closed:  # a second key may come before the page is gone
+        if not self._closed:  # a second key may arrive before the page is closed
             self._closed = True
             self.dismiss(None)

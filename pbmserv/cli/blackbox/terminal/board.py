@@ -1,13 +1,12 @@
-"""The board on the screen: drawn with signs and colours, and asked with keys and mouse.
+"""The board on the screen, which is drawn with signs and colours and takes keys and mouse.
 
-Everything that a colour says is said by a sign, too: ``#``, ``%`` and letters on ports, ``?`` for
-a marker, ``?!`` for a locked one, ``@`` for an atom, ``x`` for a wrong marker, ``:`` for a seal,
-``*`` for the way of a test ray, brackets around a port that is pointed at and ``!`` around one that
-proves the markers wrong.
+Each colour repeats the meaning of a sign: ``#``, ``%`` and letters on ports, ``?`` for a marker,
+``?!`` for a locked one, ``@`` for an atom, ``x`` for a wrong marker, ``:`` for a seal, ``*`` for
+the way of a test ray, brackets around a highlighted port and ``!`` around one that contradicts the
+markers.
 
-Cells and ports lie on one grid of squares. A square is (column, row); cells count from (0, 0),
-ports stand in column or row -1 and in the column or row behind the last cell. The corners are
-nothing.
+Cells and ports lie on one grid of squares. A square is (column, row). The first cell is (0, 0).
+Ports are in column or row -1 and in the column or row behind the last cell. The corners are empty.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ from pbmserv.games.blackbox.views import BoxView
 
 WIDE, NARROW = 3, 2
 MOST_WIDE = 13
-"""Up to so many columns a square is three characters wide, above it two."""
+"""The widest board whose squares are three characters wide; others have two."""
 
 SIDE = 4
-"""Characters of a label beside the board, with a blank."""
+"""Characters of a label beside the board, including a blank."""
 
 _LABEL = Style(color="#a8a8a8", bgcolor="#121212")
 _OUTSIDE = Style(color="#a8a8a8", bgcolor="#121212")
@@ -50,13 +49,13 @@ _PATH = "#7cc4ee"
 
 
 @dataclass(frozen=True, slots=True)
-class Pointing:
-    """What is pointed at on the board besides the cursor.
+class Highlight:
+    """Highlights on the board besides the cursor.
 
     Attributes:
         ports: the ends of a ray.
         cells: the way of a test ray.
-        wrong: ports whose marks the markers contradict.
+        wrong: ports whose marks contradict the markers.
     """
 
     ports: frozenset[int] = frozenset()
@@ -65,9 +64,9 @@ class Pointing:
 
 
 class Board(Widget, can_focus=True):
-    """A box with a cursor on it."""
+    """A drawn box with a cursor."""
 
-    # Here and not in the application: the place that scrolls around the board would take them.
+    # Bound here, since the scrolling container would take these keys before the application.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "go(0,-1)", show=False),
         Binding("down", "go(0,1)", show=False),
@@ -78,7 +77,7 @@ class Board(Widget, can_focus=True):
     ]
 
     class Chosen(Message):
-        """A square was clicked or its key pressed; *second* = with the other button or key."""
+        """A choice of a square; *second* if made with the second mouse button or key."""
 
         def __init__(self, square: Square, second: bool) -> None:
             super().__init__()
@@ -86,7 +85,7 @@ class Board(Widget, can_focus=True):
             self.second = second
 
     class Dragged(Message):
-        """The mouse was drawn over a cell with its second button down."""
+        """A drag of the mouse over a cell with the second button down."""
 
         def __init__(self, square: Square) -> None:
             super().__init__()
@@ -95,46 +94,45 @@ class Board(Widget, can_focus=True):
     def __init__(self, box: BoxView) -> None:
         super().__init__(id="board")
         self._box = box
-        self._pointing = Pointing()
+        self._highlight = Highlight()
         self._drag: Square | None = None
         self.cursor: Square = (0, -1)
-        self._fit()
+        self._set_size()
 
-    def show(self, box: BoxView, pointing: Pointing) -> None:
-        """Draw this from now on."""
+    def show(self, box: BoxView, highlight: Highlight) -> None:
+        """Show a box with highlights."""
         resized = (box.board.width, box.board.height) != (self._across, self._down)
-        self._box, self._pointing = box, pointing
+        self._box, self._highlight = box, highlight
         if resized:
             self.cursor = (0, -1)
-            self._fit()
+            self._set_size()
         self.refresh()
 
     def action_go(self, across: int, down: int) -> None:
-        """Move the cursor, and keep it and the labels around it in sight."""
+        """Move the cursor, and keep it and the labels around it visible."""
         self.cursor = moved(self._board, self.cursor, across, down)
-        x, y = self.place_of(self.cursor)
+        x, y = self.centre_of(self.cursor)
         spot = Region(x - SIDE - self._square, y - 2, 2 * (SIDE + self._square), 5)
         if isinstance(self.parent, Widget):
             self.parent.scroll_to_region(spot, animate=False)
         self.refresh()
 
     def action_choose(self, second: bool) -> None:
-        """The same as a click where the cursor is."""
+        """Choose the square at the cursor."""
         self.post_message(self.Chosen(self.cursor, second))
 
     def square_at(self, x: int, y: int) -> Square | None:
-        """The square of a place in the widget, if there is one."""
+        """Return the square at a point of the widget, `None` for none."""
         square = ((x - SIDE) // self._square - 1, y - 2)
         board = self._board
-        real = cell_at(board, square) is not None or port_at(board, square) is not None
-        return square if real else None
+        return square if exists(board, square) else None
 
-    def place_of(self, square: Square) -> tuple[int, int]:
-        """The middle of a square in the widget."""
+    def centre_of(self, square: Square) -> tuple[int, int]:
+        """Return the centre of a square in the widget."""
         return SIDE + (square[0] + 1) * self._square + self._square // 2, square[1] + 2
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """The first button fires or marks; any other locks or fires a test ray."""
+        """Choose a square. The first button fires or marks, others lock or fire a test ray."""
         square = self.square_at(event.x, event.y)
         if square is None:
             return
@@ -146,7 +144,7 @@ class Board(Widget, can_focus=True):
         self.post_message(self.Chosen(square, second))
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Lock all cells that the mouse is drawn over."""
+        """Report the cells over which the mouse is dragged."""
         square = self.square_at(event.x, event.y)
         if self._drag is None or square is None or square == self._drag:
             return
@@ -156,17 +154,16 @@ class Board(Widget, can_focus=True):
             self.post_message(self.Dragged(square))
 
     def on_mouse_up(self, _: events.MouseUp) -> None:
-        """The end of a drag."""
         self._drag = None
         self.release_mouse()
 
     def render_line(self, y: int) -> Strip:
-        """One line: labels, ports, or a row of cells between its ports."""
+        """Draw a line: labels, ports, or a row of cells between its ports."""
         row = y - 2
         if row in (-2, self._down + 1):
             return Strip(self._labels(row))
         segments = [self._side(row, left=True)]
-        segments += [self._drawn((column, row)) for column in range(-1, self._across + 1)]
+        segments += [self._square_segment((column, row)) for column in range(-1, self._across + 1)]
         segments.append(self._side(row, left=False))
         return Strip(segments)
 
@@ -174,7 +171,7 @@ class Board(Widget, can_focus=True):
     def _board(self) -> Geometry:
         return self._box.board
 
-    def _fit(self) -> None:
+    def _set_size(self) -> None:
         self._across, self._down = self._board.width, self._board.height
         self._square = WIDE if self._across <= MOST_WIDE else NARROW
         self.styles.width = 2 * SIDE + (self._across + 2) * self._square
@@ -193,7 +190,7 @@ class Board(Widget, can_focus=True):
         text = label.rjust(SIDE - 1) + " " if left else " " + label.ljust(SIDE - 1)
         return Segment(text, _LABEL)
 
-    def _drawn(self, square: Square) -> Segment:
+    def _square_segment(self, square: Square) -> Segment:
         port, cell = port_at(self._board, square), cell_at(self._board, square)
         if port is not None:
             text, style = self._port(port)
@@ -210,16 +207,16 @@ class Board(Widget, can_focus=True):
         styles = {"": _PORT, HIT_MARK: _HIT, REFLECTION_MARK: _REFLECTION}
         style = styles.get(mark, _DETOUR)
         text = mark or "\u00b7"
-        if port in self._pointing.wrong or port in self._box.circled:
+        if port in self._highlight.wrong or port in self._box.circled:
             return self._around("!", text, "!"), style + Style(underline=True)
-        if port in self._pointing.ports:
+        if port in self._highlight.ports:
             return self._around("[", text, "]"), style + Style(underline=True)
         return text.center(self._square), style
 
     def _cell(self, square: Square, cell: int) -> tuple[str, Style]:
         ground = _EVEN if sum(square) % 2 == 0 else _ODD
         shown = self._box.drawn.rows[square[1]].cells[square[0]].strip()
-        if cell in self._pointing.cells and shown in ("", "."):
+        if cell in self._highlight.cells and shown in ("", "."):
             shown = "*"
         colour = {"@": _ATOM, ".": _SEAL, "*": _PATH}.get(shown, _MARKER)
         if shown.startswith("?"):
@@ -235,7 +232,7 @@ Square = tuple[int, int]
 
 
 def port_at(board: Geometry, square: Square) -> int | None:
-    """The port of a square, if it is one."""
+    """Return the port at a square, `None` for none."""
     column, row = square
     width, height = board.width, board.height
     if 0 <= column < width:
@@ -252,19 +249,19 @@ def port_at(board: Geometry, square: Square) -> int | None:
 
 
 def cell_at(board: Geometry, square: Square) -> int | None:
-    """The cell of a square, if it is one."""
+    """Return the cell at a square, `None` for none."""
     column, row = square
     inside = 0 <= column < board.width and 0 <= row < board.height
     return row * board.width + column if inside else None
 
 
 def exists(board: Geometry, square: Square) -> bool:
-    """Whether there is a cell or a port."""
+    """Return whether a square is a cell or a port."""
     return cell_at(board, square) is not None or port_at(board, square) is not None
 
 
 def area_of(board: Geometry, square: Square) -> tuple[str, frozenset[int]]:
-    """The name and the cells of what a lock at a square holds: a cell, or a port's line."""
+    """Return name and cells of the area that a lock at a square holds: a cell, row or column."""
     column, row = square
     cell = cell_at(board, square)
     if cell is not None:
@@ -275,18 +272,18 @@ def area_of(board: Geometry, square: Square) -> tuple[str, frozenset[int]]:
 
 
 def held_cells(box: BoxView) -> frozenset[int]:
-    """The cells that are locked or sealed."""
+    """Return the cells that are locked or sealed."""
     return box.locked | box.sealed
 
 
 def moved(board: Geometry, square: Square, across: int, down: int) -> Square:
-    """The next square that way; over a corner one comes round it, at an edge one stays."""
+    """Return the next square in a direction. Skip corners, and stay at the edge."""
     column, row = square[0] + across, square[1] + down
     if not (-1 <= column <= board.width and -1 <= row <= board.height):
         return square
     if exists(board, (column, row)):
         return column, row
-    # A corner: from a port beside the board to the nearest one above or below it, and back.
+    # At a corner, go from a port beside the board to the nearest one above or below it, or back.
     if across:
         return column, min(max(row, 0), board.height - 1)
     return min(max(column, 0), board.width - 1), row
