@@ -70,7 +70,7 @@ def _unnamed(context: CommandContext, line: Line) -> Line | None:
     if line.without_writer is None:
         return None
     who = line.who
-    if line.userid_word and _is_userid(context.connection, line.named):
+    if line.userid_word and _is_userid(context.connection, line.userid_word):
         to_many = isinstance(line.meaning, Message) and who is not None
         if not (to_many and who is not None and is_userid_in_place(context.connection, who)):
             return None
