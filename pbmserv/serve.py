@@ -22,7 +22,7 @@ from pbmserv.letters.environment import keep_compiled
 from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.monitoring import metrics
 from pbmserv.net import listening
-from pbmserv.outbound.dkim import load as load_key
+from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.stages import preflight
 from pbmserv.stages.base import Base
 from pbmserv.stages.listeners import Bound, bind, shares

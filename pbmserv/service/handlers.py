@@ -65,7 +65,7 @@ from pbmserv.service.boards import (
 )
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer
-from pbmserv.service.ratings import rating
+from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races
 
 Handler = Callable[[CommandContext, Any], Answer]
@@ -114,8 +114,8 @@ HANDLERS: dict[type[Command], Handler] = {
     Show: queries.show,
     ShowAs: queries.show_as,
     Games: queries.games,
-    Standings: rating.standings,
-    Ratings: rating.explain,
+    Standings: rating_tables.standings,
+    Ratings: rating_tables.explain,
     Scores: daily_box.show_scores,
     Week: daily_box.week,
     History: queries.history,

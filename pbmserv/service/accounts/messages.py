@@ -11,11 +11,11 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import unknown_player
 from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import Said, again
+from pbmserv.store import audit
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.audit import Entry
 from pbmserv.store.delivery import outbox
-from pbmserv.store.operators import audit
-from pbmserv.store.operators.audit import Entry
 
 LONGEST_KEPT = 500
 """Characters of a broadcast that the audit keeps."""

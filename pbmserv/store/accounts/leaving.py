@@ -10,12 +10,12 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, selec
 
 from pbmserv.commands.reserved_userids import NEUTRAL
 from pbmserv.mail.letter_kinds import letters_that
+from pbmserv.store import audit
 from pbmserv.store.accounts import blocks
 from pbmserv.store.accounts import invitations as invitation_rows
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import bounces, kept_letters
-from pbmserv.store.operators import audit
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import (
     PlayerState,
