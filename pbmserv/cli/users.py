@@ -30,9 +30,7 @@ def list_(
     from pbmserv.store.operators.people import user_lines
 
     wanted = one_of("--state", state, STATES) or None
-    found = look(
-        config, lambda context: user_lines(context.connection, wanted, like.lower(), most)
-    )
+    found = look(config, lambda context: user_lines(context.connection, wanted, like.lower(), most))
     if not found:
         say("There are no such players.")
         return
