@@ -71,7 +71,7 @@ class MailService:
         """The same of a mail that was kept or put off; `NOTHING` when it is so no longer."""
         if inbox.lock(connection, mail_id, MailState.KEPT, MailState.LATER) is None:
             return NOTHING
-        if not inbox.told_by(connection, mail_id, incoming.mail.digest):
+        if not inbox.set_digest(connection, mail_id, incoming.mail.digest):
             inbox.mark(connection, mail_id, "ignored", "a copy of another mail that came")
             return NOTHING
         inbox.mark(connection, mail_id, "done")
