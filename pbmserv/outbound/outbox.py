@@ -19,7 +19,7 @@ from pbmserv.letters.compose import Composer
 from pbmserv.letters.looking import Looking
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring import metrics
-from pbmserv.monitoring.metrics import Watch
+from pbmserv.monitoring.vitals import Watch
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.logged_replies import loggable_reply
 from pbmserv.outbound.relay import OutgoingLetter

@@ -22,7 +22,7 @@ from pbmserv.errors import (
     ServerFault,
     StoreAway,
 )
-from pbmserv.monitoring.metrics import Pulse, Vital
+from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.outbound.breaker import Breaker
 from pbmserv.outbound.domains import Domains
 from pbmserv.outbound.outbox import HEAVY, Failed, Later, Result, Sent, Untried, log_letter

@@ -16,7 +16,7 @@ from pbmserv.config.settings import Settings
 from pbmserv.inbound.auth.verdict import Senders, Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.dns import Resolver, SystemResolver
-from pbmserv.monitoring.metrics import Vital, Watch
+from pbmserv.monitoring.vitals import Vital, Watch
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.outbound.outbox import Outbox, OutboxRows, WrittenRows

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from pbmserv.engine.registry import Equipped
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import KeyRing
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.outbox import OutboxRows, WrittenRows
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.bots.bot_worker import TICK_S

@@ -1,7 +1,7 @@
-"""Looks at the passwords of a mail before it reaches the writer: argon2's slow work.
+"""Checks the passwords of a mail with argon2 before the mail reaches the writer.
 
-A mail gets so much of it and no more, and those of one neighbour wait for each other: whoever
-guesses keeps one thread busy at most, and nobody else's password waits behind his.
+The work for one mail is limited, and mails from one network block wait for each other. So somebody
+who guesses keeps one thread busy at most, and the passwords of others do not wait.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from pbmserv.store.core.writer import Writer
 log = logging.getLogger("pbmserv.service")
 
 THREADS = 2
-"""argon2 takes 64 MiB and a core for a tenth of a second; more at once help nobody."""
+"""Threads that run argon2, which takes 64 MiB and one core for a tenth of a second."""
 
-MOST_RUNS = 4
-"""Times that argon2 runs for one mail: less than a second, also where a run takes 0.2 s.
-What is known from earlier mails is not counted."""
+MAX_RUNS = 4
+"""Largest number of argon2 runs for one mail: less than a second even at 0.2 s each. Passwords in
+the memo need no run."""
 
-MOST_WRONG = 3
-"""Wrong pairs of userid and password after which no more of a mail's are looked at."""
+MAX_WRONG = 3
+"""Wrong passwords after which no further ones of a mail are checked."""
 
 
 class PasswordChecks:
-    """Checks the passwords that a mail brings, and hashes the new ones. Thread-safe."""
+    """Checks the passwords in mails, and hashes new ones. Thread-safe."""
 
     def __init__(
         self,
@@ -61,143 +61,150 @@ class PasswordChecks:
         self._clock = clock
         self._threads = ThreadPoolExecutor(THREADS, "pbmserv-hashing")
         self._guard = threading.Lock()
-        self._turns: dict[str, deque[_Turn]] = {}
+        self._queues: dict[str, deque[_Pending]] = {}
 
     def close(self) -> None:
-        """Wait for hashing that is under way."""
+        """Wait for checks that are under way."""
         self._threads.shutdown()
 
     def vet(self, incoming: IncomingMail) -> Future[IncomingMail]:
-        """The mail with what its commands may ask the memo about; the memo knows it then.
+        """Check the passwords of a mail, fill the memo, and note in the mail what was checked.
 
-        Once a mail has had what it may have, nothing more of it is answered, not even what is
-        known anyhow: else a right guess could be told from all those that nobody looks at.
+        When a mail has used up its limit, none of its other passwords are answered, not even
+        those in the memo. Otherwise a right guess would differ from guesses that are not checked.
 
-        It fails with an SQLAlchemyError when the database could not say whose password it is.
+        Returns:
+            A future of the mail. It fails with an SQLAlchemyError if the database cannot be read.
         """
-        turn = _Turn(incoming, Future())
-        known = self.known(incoming)
-        if known is not None:
-            turn.future.set_result(known)
-            return turn.future
+        pending = _Pending(incoming, Future())
+        checked = self.known(incoming)
+        if checked is not None:
+            pending.future.set_result(checked)
+            return pending.future
         neighbours = incoming.source.neighbours
         with self._guard:
-            if neighbours in self._turns:
-                self._turns[neighbours].append(turn)
-                return turn.future
-            self._turns[neighbours] = deque()
-        self._threads.submit(self._serve, neighbours, turn)
-        return turn.future
+            if neighbours in self._queues:
+                self._queues[neighbours].append(pending)
+                return pending.future
+            self._queues[neighbours] = deque()
+        self._threads.submit(self._serve, neighbours, pending)
+        return pending.future
 
     def known(self, incoming: IncomingMail) -> IncomingMail | None:
-        """The same at once; ``None`` where argon2 or the database may have to be asked."""
+        """Return the checked mail at once, `None` if argon2 or the database may be needed."""
         memo = self._services.memo
-        brings = False
+        has_passwords = False
         for line in incoming.reading.lines:
-            if line.who is None and line.proving is None and not isinstance(line.asked, _SETTING):
+            if (
+                line.who is None
+                and line.proving is None
+                and not isinstance(line.asked, _WITH_NEW_PASSWORD)
+            ):
                 continue
-            brings = True
-            who = _credentials(line) or _doubtful(line)
+            has_passwords = True
+            who = _credentials(line) or _possible_credentials(line)
             if who is not None and not memo.recent(who.userid, who.password.text):
                 return None
-            if _new_password(line) is not None and not self._is_idle(line):
+            if _new_password(line) is not None and not self._is_refused_anyway(line):
                 return None
-        return self._vetted(incoming) if brings else incoming
+        return self._check_all(incoming) if has_passwords else incoming
 
-    def _serve(self, neighbours: str, turn: _Turn) -> None:
-        """Vet one mail, then give the others that wait their turn, and the next of these
-        neighbours after them."""
-        turn.run(self._vetted)
+    def _serve(self, neighbours: str, pending: _Pending) -> None:
+        """Check one mail, then let other networks go first, then the next mail of this one."""
+        pending.run(self._check_all)
         with self._guard:
-            waiting = self._turns[neighbours]
+            waiting = self._queues[neighbours]
             if not waiting:
-                del self._turns[neighbours]
+                del self._queues[neighbours]
                 return
-            turn = waiting.popleft()
+            pending = waiting.popleft()
         try:
-            self._threads.submit(self._serve, neighbours, turn)
-        except RuntimeError:  # closed: the mails wait for the next start
+            self._threads.submit(self._serve, neighbours, pending)
+        except RuntimeError:  # closed; the mails stay in the queue
             with self._guard:
-                left = [turn, *self._turns.pop(neighbours)]
-            for one in left:
-                one.future.cancel()
+                remaining = [pending, *self._queues.pop(neighbours)]
+            for mail in remaining:
+                mail.future.cancel()
 
-    def _vetted(self, incoming: IncomingMail) -> IncomingMail:
-        vetted: set[model.Credentials] = set()
+    def _check_all(self, incoming: IncomingMail) -> IncomingMail:
+        checked: set[model.Credentials] = set()
         runs = wrong = 0
         for line in incoming.reading.lines:
-            who, new = _credentials(line) or _doubtful(line), _new_password(line)
-            is_open = runs < MOST_RUNS and wrong < MOST_WRONG
-            if who is not None and who not in vetted and is_open:
-                vetted.add(who)
+            who, new = _credentials(line) or _possible_credentials(line), _new_password(line)
+            is_open = runs < MAX_RUNS and wrong < MAX_WRONG
+            if who is not None and who not in checked and is_open:
+                checked.add(who)
                 if not self._services.memo.recent(who.userid, who.password.text):
                     is_sure = _credentials(line) is not None and not _may_be_names(incoming, line)
-                    looked = self._look(_Look(incoming, who, MOST_RUNS - runs, is_sure=is_sure))
-                    runs += looked.runs
-                    wrong += looked.wrong
-                    if looked.is_player:
-                        vetted.discard(who)
-            if new is not None and runs < MOST_RUNS and not self._is_idle(line):
+                    result = self._check(_Check(incoming, who, MAX_RUNS - runs, is_sure=is_sure))
+                    runs += result.runs
+                    wrong += result.wrong
+                    if result.is_player:
+                        checked.discard(who)
+            if new is not None and runs < MAX_RUNS and not self._is_refused_anyway(line):
                 self._passwords.prepare(new.userid, new.password)
                 runs += 1
-        return replace(incoming, checked=frozenset(vetted))
+        return replace(incoming, checked=frozenset(checked))
 
-    def _is_idle(self, line: model.Line) -> bool:
-        """Whether a new password will be refused whatever it is."""
+    def _is_refused_anyway(self, line: model.Line) -> bool:
+        """Return whether a command with a new password will be refused."""
         return isinstance(line.asked, Signup) and self._services.signup == "closed"
 
-    def _look(self, work: _Look) -> _Looked:
-        who, source = work.who, work.incoming.source
+    def _check(self, check: _Check) -> _CheckResult:
+        who, source = check.who, check.incoming.source
         with self._database.reading.connect() as connection:
-            if not work.is_sure and verified_sender.is_player(connection, who):
-                return _Looked(0, wrong=False, is_player=True)
+            if not check.is_sure and verified_sender.is_player(connection, who):
+                return _CheckResult(0, wrong=False, is_player=True)
             player = players.of_name(connection, who.userid)
-            waiting = players.pending(connection, who.userid)  # asked in any case: it takes time
-            proven = _is_proven(connection, work.incoming, player)
+            # Always read, so that unknown userids take as long as known ones.
+            waiting = players.pending(connection, who.userid)
+            proven = _is_proven(connection, check.incoming, player)
             now = self._clock.now()
             is_open = proven or lockout.may_try(connection, who.userid, source, now)
         if not is_open:
             _note_wrong(source, player, "not looked at after too many wrong ones")
-            return _Looked(0, wrong=True)
+            return _CheckResult(0, wrong=True)
         if player is not None:
-            known: list[str | None] = [player.password_hash]
+            hashes: list[str | None] = [player.password_hash]
         else:
-            known = [one.password_hash for one in waiting[:WAITING_SIGNUPS]] or [None]
+            hashes = [signup.password_hash for signup in waiting[:WAITING_SIGNUPS]] or [None]
         runs = 0
-        for one in known[: work.most]:
-            right, is_new = self._passwords.look(who.userid, one, who.password.text)
+        for password_hash in hashes[: check.most]:
+            right, is_new = self._passwords.check(who.userid, password_hash, who.password.text)
             runs += is_new
             if right:
-                return _Looked(runs, wrong=False)
-        if runs and not proven:  # the same slip again tells a guesser nothing
+                return _CheckResult(runs, wrong=False)
+        if runs and not proven:  # a repeated wrong password is not counted again
             note_wrong = partial(
                 lockout.note_wrong, userid=who.userid, source=source, now=self._clock.now()
             )
             self._writer.submit(note_wrong).result()
         _note_wrong(source, player, "wrong" if runs else "wrong again")
-        return _Looked(runs, wrong=True)
+        return _CheckResult(runs, wrong=True)
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
-    """A mail whose passwords are to be looked at, and who waits for that."""
+class _Pending:
+    """A mail whose passwords will be checked, and the future of the result."""
 
     incoming: IncomingMail
     future: Future[IncomingMail]
 
     def run(self, vet: Callable[[IncomingMail], IncomingMail]) -> None:
-        """Do it now."""
+        """Check the mail now."""
         try:
             self.future.set_result(vet(self.incoming))
-        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+        except BaseException as error:  # noqa: BLE001 - the future gets it
             self.future.set_exception(error)
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """A userid and a password to look at; *most*: times that argon2 may run for it.
+class _Check:
+    """A userid and a password to check.
 
-    `is_sure`: it is a password, and not perhaps the name of a player.
+    Attributes:
+        most: largest number of argon2 runs.
+        is_sure: whether it is a password, and not perhaps the name of a player.
     """
 
     incoming: IncomingMail
@@ -207,18 +214,21 @@ class _Look:
 
 
 @dataclass(frozen=True, slots=True)
-class _New:
-    """A new password; *userid*: see `Passwords.prepare`."""
+class _NewPassword:
+    """A new password; `Passwords.prepare` explains the userid."""
 
     userid: str
     password: str
 
 
 @dataclass(frozen=True, slots=True)
-class _Looked:
-    """How often argon2 ran, and whether it was a wrong password, or one nobody may try now.
+class _CheckResult:
+    """The result of a check.
 
-    `is_player`: it was none, but somebody's userid.
+    Attributes:
+        runs: number of argon2 runs.
+        wrong: whether the password is wrong, or may not be tried now.
+        is_player: whether it is a userid and not a password.
     """
 
     runs: int
@@ -227,15 +237,17 @@ class _Looked:
 
 
 def _note_wrong(source: Source, player: Player | None, because: str) -> None:
-    """Log and count a wrong password. Never the userid that was written: words may have slipped,
-    and it may be the password."""
+    """Log and count a wrong password.
+
+    The userid is not logged: if the sender mixed up the words, it may be the password.
+    """
     metrics.WRONG_PASSWORDS.labels(because).inc()
     facts = {"network": source.network or "unknown", "because": because}
     log.info("wrong password", extra=facts | {"player": player.id if player else 0})
 
 
 def _is_proven(connection: Connection, incoming: IncomingMail, player: Player | None) -> bool:
-    """Whether the mail itself proves to be that player's, so that this is nobody's guess."""
+    """Return whether the mail itself proves to be the player's, so that it is no guess."""
     if player is None or not incoming.verdict.passed:
         return False
     return incoming.mail.sender.lower() in players.addresses_of(connection, player.id)
@@ -245,27 +257,29 @@ def _credentials(line: model.Line) -> model.Credentials | None:
     return None if line.who is None or line.who.password == model.VOUCHED else line.who
 
 
-def _doubtful(line: model.Line) -> model.Credentials | None:
-    """What may be a password in a challenge, or a player's name."""
+def _possible_credentials(line: model.Line) -> model.Credentials | None:
+    """Return userid and word that may be a password, or the name of an opponent."""
     other = line.proving() if line.proving is not None else None
     return None if other is None else other.who
 
 
 def _may_be_names(incoming: IncomingMail, line: model.Line) -> bool:
-    """Whether what looks like userid and password may be two players, since the mail shows who
-    writes to them."""
+    """Return whether what looks like userid and password may be two players.
+
+    That is possible if the mail shows its sender in another way.
+    """
     by_reply = incoming.reply_address is not None and incoming.reply_address.player
     return line.unnamed is not None and bool(by_reply or incoming.verdict.passed)
 
 
-_SETTING = (Signup, ChangePassword)
+_WITH_NEW_PASSWORD = (Signup, ChangePassword)
 """Commands with a new password."""
 
 
-def _new_password(line: model.Line) -> _New | None:
+def _new_password(line: model.Line) -> _NewPassword | None:
     asked = line.asked
     if isinstance(asked, Signup):
-        return _New(asked.userid, asked.password.text)
+        return _NewPassword(asked.userid, asked.password.text)
     if isinstance(asked, ChangePassword):
-        return _New(asked.who.userid if asked.who else "", asked.new.text)
+        return _NewPassword(asked.who.userid if asked.who else "", asked.new.text)
     return None

@@ -1,9 +1,9 @@
-"""Whether a mail proves to be a player's, and where that lets a password be left out of a line.
+"""Proof that a mail is a player's, and lines of proven senders that leave out the password.
 
-A proven sender may leave it out, and in a command that needs none a writer may add it behind the
-own userid; which word is one is known only here, so such a line is read both ways. Where the mail
-shows who writes, by its sender or its reply address, a line need not even name its writer.
-Words that turn out to be neither are not repeated: one of them may be a password after all.
+A proven sender may leave out the password. In a command that needs none, a sender may add it after
+the own userid. Only this module knows which word is a password, so such a line is read both ways.
+If the sender's address or a reply address shows who writes, a line need not name its writer at all.
+Words that are neither a password nor a name are not repeated in answers: one may be a password.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ from pbmserv.store.accounts.players import Player
 
 
 def is_proven(context: CommandContext, sender: Player) -> bool:
-    """Whether the mail proves to be this player's: by a reply address, a password in any of its
-    lines, or a verified From. Everything else anybody can have written."""
+    """Return whether the mail proves to be this player's.
+
+    A reply address, a password in any of its lines, or a verified From prove that. Anybody can have
+    written everything else.
+    """
     reply_address = context.reply_address
     if reply_address is not None and reply_address.player == sender.id:
         return True
@@ -44,52 +47,51 @@ def is_proven(context: CommandContext, sender: Player) -> bool:
 
 
 def seems_to_be(context: CommandContext) -> Player | None:
-    """The one player whose address the mail has for its sender's, which proves nothing."""
-    here = players.by_address(context.connection, context.incoming.mail.sender)
-    return here[0] if len(here) == 1 else None
+    """Return the only player with the sender's address, which proves nothing."""
+    owners = players.by_address(context.connection, context.incoming.mail.sender)
+    return owners[0] if len(owners) == 1 else None
 
 
 def as_known(context: CommandContext, line: Line) -> Line | None:
-    """The line without what the mail itself shows: a password, or also who writes."""
-    found = _without_password(context, line)
-    if found is not None:
-        return found
+    """Return the line without a password, or without its writer, if the mail proves them."""
+    unproven_line = _without_password(context, line)
+    if unproven_line is not None:
+        return unproven_line
     other = _with_own_name(context, line) or _unnamed(context, line)
     return other if other is not None and _may_speak_of(context, other) else None
 
 
 def _without_password(context: CommandContext, line: Line) -> Line | None:
-    """The line as one without a password, if that is what its proven sender has written."""
-    said = line.who
+    """Return the line as one without a password, if its proven sender left it out."""
+    credentials = line.who
     if line.unsaid is None or not context.incoming.verdict.passed:
         return None
-    if said is not None and said.password == VOUCHED:
+    if credentials is not None and credentials.password == VOUCHED:
         return None
     other = line.unsaid()
     player = context.verified_as(other.who.userid) if other is not None and other.who else None
     if player is None:
         return None
-    if said is not None and _is_right(context, said, player):
+    if credentials is not None and _is_right(context, credentials, player):
         return None
     return other
 
 
 def _unnamed(context: CommandContext, line: Line) -> Line | None:
-    """The line as one that names nobody, if it makes sense like that and the mail shows who writes.
+    """Return the line as one without its writer, if it makes sense and the mail shows who writes.
 
-    A line that begins with somebody's userid has named somebody; so what is behind it may be a
-    password.
+    If the line begins with a userid, it names its writer, and the next word may be a password.
     """
     if line.unnamed is None:
         return None
-    said = line.who
+    credentials = line.who
     if line.named and _is_userid(context.connection, line.named):
-        to_many = isinstance(line.asked, Message) and said is not None
-        if not (to_many and said is not None and is_player(context.connection, said)):
+        to_many = isinstance(line.asked, Message) and credentials is not None
+        if not (to_many and credentials is not None and is_player(context.connection, credentials)):
             return None
     if context.known():
         return line.unnamed()
-    # A challenge proves nothing, whoever it names: it only asks the others, or who seems to write.
+    # A challenge needs no proof: it only asks the opponents, or the player who seems to write.
     other = line.unnamed() if isinstance(line.asked, PlayerError) else None
     if other is None or not isinstance(other.asked, Challenge):
         return None
@@ -98,7 +100,7 @@ def _unnamed(context: CommandContext, line: Line) -> Line | None:
 
 
 def _with_own_name(context: CommandContext, line: Line) -> Line | None:
-    """A line of a reply that has its writer's userid in it, though the address says it, too."""
+    """Return a line of a reply that names its writer although the reply address does."""
     if line.unsaid is None or line.who is not None:
         return None
     other = line.unsaid()
@@ -110,31 +112,34 @@ def _with_own_name(context: CommandContext, line: Line) -> Line | None:
 
 
 _OF_ALL_BOARDS = frozenset({Purpose.PLAYER, Purpose.TRAY})
-"""Letters to a reply to which a number says which board is meant."""
+"""Reply addresses of letters about all boards: in replies, a number names the board."""
 
 
 def must_speak_of(context: CommandContext, asked: AtBoard) -> None:
-    """Refuse a command of a reply, without a password, that is about another board than the letter.
+    """Refuse a command in a reply to the letter of one board that is about another board.
 
-    A letter is passed on more easily than a password.
+    Letters are passed on more easily than passwords.
 
     Raises:
-        Refused: it is, and nothing else in the mail proves its writer.
+        Refused: the command is about another board, and the mail does not prove its sender.
     """
     if not _may_speak_of(context, Line("", asked)):
         raise Refused("other-board", part=str(asked.board))
 
 
 def _may_speak_of(context: CommandContext, line: Line) -> bool:
-    """Whether a line that is not proven by itself may be about its board: in a reply to the letter
-    of one board, only about that one, unless the mail proves its sender."""
+    """Return whether a line without a password may be about its board.
+
+    In a reply to the letter of one board, it may only be about that board, unless the mail proves
+    its sender.
+    """
     board, reply_address = getattr(line.asked, "board", None), context.reply_address
     if board is None or reply_address is None or not reply_address.player:
         return True
-    own = reply_address.purpose in _OF_ALL_BOARDS or (
+    is_about_own = reply_address.purpose in _OF_ALL_BOARDS or (
         reply_address.purpose is Purpose.BOARD and reply_address.about == board
     )
-    return own or any(context.verified_as(player.userid) for player in context.known())
+    return is_about_own or any(context.verified_as(player.userid) for player in context.known())
 
 
 def _is_userid(connection: Connection, word: str) -> bool:
@@ -142,35 +147,39 @@ def _is_userid(connection: Connection, word: str) -> bool:
 
 
 def with_password(context: CommandContext, line: Line) -> Line | None:
-    """Return a line that needs no password as one in which its writer has added one.
+    """Return a line that needs no password as one in which its writer has added it.
 
-    The word behind a player's userid is the password if it is right. If the line makes no sense
-    without it, it is read as a wrong password, and refused as such; a challenge is not, since the
-    word may be the misspelt name of an opponent.
+    The word after a player's userid is the password if it is right. If the line makes no sense
+    without it, it is read as a wrong password and refused. A challenge is not: the word may be the
+    misspelt name of an opponent.
     """
     other = line.proving() if line.proving is not None else None
-    said = other.who if other is not None else None
-    if said is None or said not in context.incoming.checked or is_player(context.connection, said):
+    credentials = other.who if other is not None else None
+    if (
+        credentials is None
+        or credentials not in context.incoming.checked
+        or is_player(context.connection, credentials)
+    ):
         return None
-    player = players.of_name(context.connection, said.userid)
+    player = players.of_name(context.connection, credentials.userid)
     if player is None or other is None:
         return None
     if isinstance(line.asked, PlayerError) and not isinstance(other.asked, Challenge):
         return other
     source = context.incoming.source
-    open_to_guesses = lockout.may_try(context.connection, said.userid, source, context.now)
-    if not open_to_guesses and context.verified_as(said.userid) is None:
+    open_to_guesses = lockout.may_try(context.connection, credentials.userid, source, context.now)
+    if not open_to_guesses and context.verified_as(credentials.userid) is None:
         return None
-    return other if _is_right(context, said, player) else None
+    return other if _is_right(context, credentials, player) else None
 
 
-def is_player(connection: Connection, said: Credentials) -> bool:
-    """Whether the word in a password's place is somebody's userid, and so none."""
-    return _is_userid(connection, said.password.text.lower())
+def is_player(connection: Connection, credentials: Credentials) -> bool:
+    """Return whether the word in the place of a password is a userid."""
+    return _is_userid(connection, credentials.password.text.lower())
 
 
 def was_meant(context: CommandContext, error: PlayerError, line: Line, read: Line) -> bool:
-    """Whether a refusal shows that every word of a *line* was what it seemed to be.
+    """Return whether a refusal shows that every word of a *line* was what it seemed to be.
 
     Args:
         read: the line as `as_known` has read it.
@@ -179,12 +188,12 @@ def was_meant(context: CommandContext, error: PlayerError, line: Line, read: Lin
         return True
     if read.who is None:
         return line.unsaid is None or all(_is_plain(context, w) for w in read.echo.split()[1:])
-    # A number or a date is no word that somebody took for a password.
+    # A number or a date is not a password in the wrong place.
     return isinstance(error, Refused) and not any(char.isalpha() for char in error.refusal.part)
 
 
 def _is_plain(context: CommandContext, word: str) -> bool:
-    """Whether a word can be no password that somebody wrote where none belongs."""
+    """Return whether a word cannot be a password in the wrong place."""
     text = word.rstrip(",;")
     return (
         len(text) < SHORTEST_PASSWORD
@@ -198,20 +207,26 @@ def _is_plain(context: CommandContext, word: str) -> bool:
 
 
 def otherwise(context: CommandContext, line: Line) -> PlayerError:
-    """Why a line is refused as well where it is read with a password."""
+    """Return why a line is also refused if it is read with a password."""
     context.echo_hidden = True
     if isinstance(line.asked, PlayerError):
         return line.asked
-    said = line.who
-    looked_up = (
-        said is not None and isinstance(line.asked, Message) and is_player(context.connection, said)
+    credentials = line.who
+    is_name = (
+        credentials is not None
+        and isinstance(line.asked, Message)
+        and is_player(context.connection, credentials)
     )
-    if said is not None and said not in context.incoming.checked and not looked_up:
+    if credentials is not None and credentials not in context.incoming.checked and not is_name:
         return too_many_passwords()
-    return Refused("bad-credentials", example=f"forgot {said.userid if said else 'USERID'}")
+    return Refused(
+        "bad-credentials", example=f"forgot {credentials.userid if credentials else 'USERID'}"
+    )
 
 
-def _is_right(context: CommandContext, said: Credentials, player: Player) -> bool:
-    """Whether a word was found to be the password."""
-    found = context.services.memo.right(said.userid, player.password_hash, said.password.text)
-    return said in context.incoming.checked and found is True
+def _is_right(context: CommandContext, credentials: Credentials, player: Player) -> bool:
+    """Return whether the password was checked and is right."""
+    verdict = context.services.memo.right(
+        credentials.userid, player.password_hash, credentials.password.text
+    )
+    return credentials in context.incoming.checked and verdict is True

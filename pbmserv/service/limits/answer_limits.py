@@ -1,8 +1,8 @@
-"""Which answers are not given any more: loops and floods end by silence.
+"""Limits on answers, so that loops and floods end in silence.
 
-Only mails that lead nowhere are counted: those that move a game on, or tell somebody else
-something, are the game itself. Letters that anybody can have sent to anybody (a signup's question,
-a new password) have limits of their own. Whose mails are put off hears so once a day.
+Only mails without effect are counted: moves and messages to others are the game itself. Letters
+that anybody can cause at any address (a signup's question, a new password) have limits of their
+own. A player whose mails are put off is told so once a day.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from pbmserv.store.delivery.outbox import NewLetter
 
 
 def must_not_reach_too_many(context: CommandContext, reaching: Iterable[Notification]) -> None:
-    """Refuse what would reach too many people: they are counted one by one, not by the mail.
+    """Refuse a command that would reach too many people; each person counts.
 
     Args:
-        reaching: letters that come of their writer's wish alone (``LetterKind.reaches_others``).
+        reaching: letters that only their writer wanted (``LetterKind.reaches_others``).
 
     Raises:
-        Refused: it would; nothing of the command is done.
+        Refused: the limit is exceeded; the command has no effect.
     """
     speaker = context.sitter.player_id if context.sitter is not None else None
     if context.player is not None:
@@ -43,33 +43,36 @@ def must_not_reach_too_many(context: CommandContext, reaching: Iterable[Notifica
 
 
 def outcome(context: CommandContext, *, done: bool, told: bool) -> Idle:
-    """What a mail that led nowhere led to.
+    """Return the result of a mail without effect on a game.
 
     Args:
-        done: a command was carried out.
-        told: there are letters to others.
+        done: whether a command was carried out.
+        told: whether there are letters to others.
     """
     if told and context.talks:
         return "talk"
     return "answered" if done else "refused"
 
 
-def goes_on(context: CommandContext, found: Idle, answers: Sequence[NewLetter]) -> Reply:
-    """What becomes of the answers to a mail that led nowhere."""
+def goes_on(context: CommandContext, result: Idle, answers: Sequence[NewLetter]) -> Reply:
+    """Count a mail without effect, and return whether its answers are sent."""
     incoming = context.incoming
     player = speaker_of(incoming.reply_address)
-    # The subject of a reply is ours, and changes with our letter; that of a command is all of it.
+    # The subject of a reply is that of our letter; the subject of another mail may be a command.
     words = incoming.text if player else f"{incoming.mail.subject}\n{incoming.text}"
     to = answers[0].recipient.lower() if answers else incoming.mail.sender.lower()
     readers = [letter.player_id for letter in answers]
     stranger = to if may_be_forged(context, readers) else ""
     return context.services.traffic.answers(
-        _whose(context), words, found, stranger, incoming.source
+        _whose(context), words, result, stranger, incoming.source
     )
 
 
 def _whose(context: CommandContext) -> str:
-    """Whose mail it was, as far as it proves that; else whose it says, and where it came from."""
+    """Return the name under which answers to a mail are counted.
+
+    That is the proven player; else the sender and where the mail came from.
+    """
     incoming = context.incoming
     sender = incoming.mail.sender.lower()
     if incoming.reply_address is not None and incoming.reply_address.player:
@@ -80,23 +83,24 @@ def _whose(context: CommandContext) -> str:
 
 
 def must_not_flood(context: CommandContext, addresses: Iterable[str]) -> None:
-    """Refuse one more letter that asks for an answer at *addresses*, if there were some today, or
-    if this network or player brings too many such letters to others.
+    """Refuse another letter that asks for an answer at *addresses*.
 
-    Who is proven to write from an address may ask there as often as it takes.
+    Raises:
+        Refused: one of the addresses got enough of them today, or this network or player causes too
+            many letters to strangers. A proven sender may always cause letters to the own address.
     """
     own = context.incoming.mail.sender.lower() if context.incoming.verdict.passed else ""
-    asked = list(dict.fromkeys(address.lower() for address in addresses))
-    others = [address for address in asked if address != own]
+    recipients = list(dict.fromkeys(address.lower() for address in addresses))
+    others = [address for address in recipients if address != own]
     player = context.player.id if context.player is not None else 0
     traffic, source = context.services.traffic, context.incoming.source
-    full = traffic.asks(others, source)
-    if full:
-        raise Refused("asked-often", part=full)
+    full_address = traffic.asks(others, source)
+    if full_address:
+        raise Refused("asked-often", part=full_address)
     if others:
-        reached = traffic.asks_strangers(others, source, player)
-        if reached:
-            raise Refused("asked-many", why=reached)
+        limit = traffic.asks_strangers(others, source, player)
+        if limit:
+            raise Refused("asked-many", why=limit)
 
 
 TOLD_EVERY = timedelta(days=1)
@@ -111,14 +115,14 @@ def over_limit_letter(
     *,
     waits: bool | None,
 ) -> NewLetter | None:
-    """The explanation, unless it was given today.
+    """Return the letter that explains a limit, `None` if it was sent today.
+
+    It goes to a player's own address, or to the address that has sent too much. If a network has
+    sent too much, only players get it: the addresses in such mails may be anybody's.
 
     Args:
-        waits: whether the mail waits here until it may be carried out; ``None``: it was not taken,
-            and waits where it comes from.
-
-    It goes to a player's own address, or to the address that has sent too much itself. Of a network
-    with too much mail only players hear: the addresses in such mails may be anybody's.
+        waits: whether the stored mail waits here until it may be carried out; `None` if it was not
+            accepted, and waits at its own server.
     """
     player = _sender_of(connection, sender, over)
     if player is not None:
@@ -139,6 +143,6 @@ def over_limit_letter(
 
 def _sender_of(connection: Connection, sender: str, over: Over) -> Player | None:
     if over.kind == "player":
-        found = players.by_id(connection, int(over.who))
-        return found if found is not None and found.active else None
+        player = players.by_id(connection, int(over.who))
+        return player if player is not None and player.active else None
     return next(iter(players.by_address(connection, sender.lower())), None)

@@ -29,7 +29,7 @@ from pbmserv.clock import Clock, span
 from pbmserv.errors import ServerFault
 from pbmserv.log import reason
 from pbmserv.monitoring import metrics as counters
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.time.retention import FULL
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import health as rows

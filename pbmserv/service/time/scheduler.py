@@ -17,7 +17,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.monitoring.metrics import Pulse, Vital
+from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.results import Done, Notification, told_letter
 from pbmserv.service.delivery import digest

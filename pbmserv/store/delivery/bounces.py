@@ -144,7 +144,7 @@ def forget_strangers(connection: Connection, which: Collection[str]) -> None:
 
 
 def waiting(connection: Connection, player_id: int) -> list[QueuedLetter]:
-    """Return rows that wait until this player can be reached, oldest first."""
+    """Return letters that wait until this player can be reached, oldest first."""
     ids = connection.execute(
         select(outbox.c.id)
         .where(
