@@ -88,7 +88,7 @@ def _open(settings: Settings) -> tuple[Base, str]:
     base = Base(settings)
     try:
         with base.game.writing.begin() as connection:
-            health.write(connection, base.clock.now())
+            health.write_probe(connection, base.clock.now())
         return base, mailbox_secret(base.mail_domain.ring)
     finally:
         base.disconnect()

@@ -108,7 +108,7 @@ def add(connection: Connection, new: NewArrival) -> int:
     return int(_ADD.run(connection, row)[0][0])
 
 
-def write(connection: Connection, now: datetime) -> None:
+def write_probe(connection: Connection, now: datetime) -> None:
     """Write and delete a probe of the size of a mail; after the commit the disk has taken it."""
     probe = {"kind": "mail", "recipient": "", "sender": "", "lane": "", "received_at": now}
     raw = secrets.token_bytes(PROBE_OCTETS)  # random, so that it does not compress
