@@ -7,7 +7,7 @@ import contextlib
 from pbmserv.clock import Clock
 from pbmserv.config.settings import Settings
 from pbmserv.mail.dns import Resolver
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.relay import Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.stages.base import Base

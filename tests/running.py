@@ -36,7 +36,8 @@ from pbmserv.net.listening import port_of
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.operators.health import Health, Parts, metrics
+from pbmserv.service.operators.gauges import metrics
+from pbmserv.service.operators.health import Health, Parts
 from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, bind, shares
 from pbmserv.stages.state import own_numbers
 from pbmserv.store.accounts import players
@@ -341,7 +342,7 @@ class Open:
 
     def _write(self) -> Future[None]:
         server = self._server
-        return server.writer.submit(partial(rows.write, now=server.clock.now()))
+        return server.writer.submit(partial(rows.write_probe, now=server.clock.now()))
 
     def _look(self) -> Parts:
         server = self._server

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pbmserv.service.core.context import CommandContext
     from pbmserv.service.operators.deeds import Signature
     from pbmserv.service.operators.orders import Order
-    from pbmserv.store.operators.audit import Entry
+    from pbmserv.store.audit import Entry
 
 
 Why: TypeAlias = Annotated[

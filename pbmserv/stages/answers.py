@@ -50,7 +50,7 @@ def of_door(
             return error.over
 
     def probe_write(_: ProbeWrite) -> None:
-        stage.writer.submit(partial(arrivals.write, now=stage.clock.now())).result()
+        stage.writer.submit(partial(arrivals.write_probe, now=stage.clock.now())).result()
 
     def ask_state(_: AskState) -> StageState:
         return state()
@@ -73,7 +73,7 @@ def of_play(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
         return stage.kept_mails.retry(request.number, request.by)
 
     def probe_write(_: ProbeWrite) -> None:
-        stage.writer.submit(partial(health.write, now=stage.clock.now())).result()
+        stage.writer.submit(partial(health.write_probe, now=stage.clock.now())).result()
 
     def ask_state(_: AskState) -> StageState:
         return state()

@@ -245,4 +245,4 @@ class Removal:
                 done = arrivals.settled_since(game, store, there[0])
             gone = [number for number in there if number in done]
             if gone:
-                self._writer.submit(partial(arrivals.remove, numbers_=gone)).result()
+                self._writer.submit(partial(arrivals.remove, ids=gone)).result()

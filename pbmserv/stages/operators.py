@@ -14,9 +14,9 @@ from pbmserv.config.settings import Loaded, Settings
 from pbmserv.service.core.context import Services
 from pbmserv.service.mails.incoming import MailReader
 from pbmserv.service.operators.deeds import Operators, Signature
+from pbmserv.service.operators.kept_mails import KeptMailsView
 from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.pages import OperatorPages, Queue, Side
-from pbmserv.service.operators.queues import KeptMailsView
 from pbmserv.stages.base import Base
 from pbmserv.stages.messages import CarryOutOrder, Request, RetryKeptMail
 from pbmserv.stages.parts import PlayStage

@@ -16,11 +16,12 @@ from pbmserv.config.settings import Settings
 from pbmserv.inbound.auth.verdict import Senders, Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.dns import Resolver, SystemResolver
-from pbmserv.monitoring.metrics import Vital, Watch
+from pbmserv.monitoring.vitals import Vital, Watch
 from pbmserv.outbound.dkim import Signer
-from pbmserv.outbound.dkim import load as load_key
+from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.outbound.outbox import Outbox, OutboxRows, WrittenRows
-from pbmserv.outbound.relay import Relay, open_relay
+from pbmserv.outbound.relay import Relay
+from pbmserv.outbound.relays import open_relay
 from pbmserv.outbound.sender import Sender
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.bots.bot_worker import BotMoves, BotWorker, Moves
@@ -33,8 +34,9 @@ from pbmserv.service.mails.mail_service import MailService
 from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.service.operators.deeds import Operators, Signature
 from pbmserv.service.operators.health import RelayState
+from pbmserv.service.operators.kept_mails import KeptMails
 from pbmserv.service.operators.orders import Order
-from pbmserv.service.operators.queues import KeptMails, PutOffMails
+from pbmserv.service.operators.put_off_mails import PutOffMails
 from pbmserv.service.pages.web_requests import Forms
 from pbmserv.service.schedule.retention import Expiry, Kept
 from pbmserv.service.schedule.scheduler import Scheduler
@@ -268,9 +270,9 @@ class PlayStage:
         Raises:
             OperatorError: it cannot be done, or no reason is given; nothing has changed.
         """
-        done = self.operators.do(by, order)
+        deed = self.operators.do(by, order)
         self._ring_post()
-        return done.said
+        return deed.summary
 
     def vitals(self) -> list[Vital]:
         """Return the states of the threads."""

@@ -28,7 +28,7 @@ from pbmserv.errors import MailError
 from pbmserv.inbound.auth.verdict import Senders
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
-from pbmserv.monitoring.metrics import Pulse, Vital
+from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.outcome import NOTHING, Done, Receipt
 from pbmserv.service.limits.rates import TooMany

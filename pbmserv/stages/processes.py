@@ -18,14 +18,14 @@ from typing import Any, TypeVar
 from pbmserv.engine.registry import Equipped
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import KeyRing
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.outbox import OutboxRows, WrittenRows
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.bots.bot_worker import TICK_S
 from pbmserv.service.delivery import bounces
 from pbmserv.service.limits.rates import Over, TooMany
+from pbmserv.service.operators.gauges import metrics as numbers
 from pbmserv.service.operators.health import Health
-from pbmserv.service.operators.health import metrics as numbers
 from pbmserv.stages import answers, listeners, operators
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import NONE, THREADS, CurrentWork

@@ -22,7 +22,8 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from pbmserv.outbound.maildir import Mailbox, StoredLetter, addresses
-from pbmserv.outbound.relay import OutgoingLetter, open_relay
+from pbmserv.outbound.relay import OutgoingLetter
+from pbmserv.outbound.relays import open_relay
 
 MOST_LISTED = 200
 """Letters in a list; the newest ones."""

@@ -27,7 +27,7 @@ from pbmserv.engine.registry import Registry
 from pbmserv.letters.looking import _logged
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.database import Database
-from pbmserv.store.operators.operating import letters_listed
+from pbmserv.store.operators.letters import letters
 from pbmserv.store.tables.boards import plies
 from pbmserv.store.tables.mail import inbox, outbox
 
@@ -338,7 +338,7 @@ def test_a_letter_that_can_never_be_made(
             house.move_clock(hours=hours)
             house.server.sender.run_once()
         with house.server.database.reading.connect() as connection:
-            waiting = letters_listed(connection, ("queued",), "", 9)
+            waiting = letters(connection, ("queued",), "", 9)
         assert [(row.about, row.attempts) for row in waiting] == [("1 (heaps)", 2)] * 2
         house.move_clock(days=6)
         house.server.sender.run_once()

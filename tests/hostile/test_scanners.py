@@ -45,7 +45,7 @@ from pbmserv.letters.filters import definitions, filled, said
 from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import blank_tokens
-from pbmserv.outbound.relay import loggable_reply
+from pbmserv.outbound.logged_replies import loggable_reply
 
 pytestmark = pytest.mark.slow
 

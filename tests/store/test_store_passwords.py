@@ -46,7 +46,7 @@ def passwords(hasher: CountingHasher) -> Passwords:
 
 
 def right(passwords: Passwords, known: str | None, password: str, userid: str = "alice") -> bool:
-    return passwords.look(userid, known, password)[0]
+    return passwords.check(userid, known, password)[0]
 
 
 def test_a_verdict_is_remembered_right_or_wrong(
@@ -158,4 +158,4 @@ def test_only_the_same_text_is_the_password(right: str, given_: str) -> None:
         known = ONE.hash(right)
     except (UnicodeEncodeError, VerifyMismatchError):
         return
-    assert ONE.look("alice", known, given_)[0] == (right == given_)
+    assert ONE.check("alice", known, given_)[0] == (right == given_)

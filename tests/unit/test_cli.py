@@ -22,7 +22,7 @@ from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.main import run
 from pbmserv.cli.output import table
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.queues import KeptMail
+from pbmserv.service.operators.kept_mails import KeptMail
 
 SIGNED = Signature("olga", "mended")
 

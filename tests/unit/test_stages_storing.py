@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 
 from pbmserv.clock import SystemClock
 from pbmserv.mail.reply_address import KeyRing, MailDomain
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.text_quota import Quota
 from pbmserv.stages.door import Door, TryLater

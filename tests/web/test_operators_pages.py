@@ -35,7 +35,7 @@ from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.service.operators import pages, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.stages.listeners import bind
-from pbmserv.store.operators import audit
+from pbmserv.store import audit
 from pbmserv.store.tables import metadata
 from pbmserv.store.tables.mail import LetterState
 from pbmserv.web import operator_sessions

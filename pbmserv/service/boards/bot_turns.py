@@ -1,8 +1,8 @@
-"""Bots in a transaction: whom they play, when they are to move, how a move gets into a letter.
+"""Bots in a transaction: which boards they may play, when they move, how letters wait for them.
 
-A bot may take long to think, so its move is not made in the transaction that makes it the bot's
-turn. That transaction leaves a row, and keeps back the letter to the one who moved; `bot_worker`
-thinks beside the writer and makes the move, and the letter goes out with both.
+A bot may think for long, so its move is not made in the transaction that makes it the bot's turn.
+That transaction adds a row, and holds back the letter to the player who moved. `bot_worker` thinks
+outside of the writer and makes the move; then the letter goes out with both moves.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ MOST = 20
 """Running boards that one player may have with each bot."""
 
 
-def is_bot(one: Player | Sitter) -> bool:
-    """Whether this is a bot and not a person."""
-    return one.state == PlayerState.BOT
+def is_bot(player: Player | Sitter) -> bool:
+    """Return whether a player is a bot."""
+    return player.state == PlayerState.BOT
 
 
 def invited(
@@ -43,11 +43,11 @@ def invited(
     options: tuple[str, ...],
     userids: Sequence[str],
 ) -> Player:
-    """The bot of this userid, which is to play a board with these options among *userids*.
+    """Return the bot of this userid, for a board with these options and players.
 
     Raises:
         Refused: bots do not play this game.
-        OptionError: not with these options.
+        OptionError: bots do not play with these options.
     """
     if userid not in game.bots:
         levels = ", ".join(game.bots)
@@ -65,8 +65,7 @@ def invited(
 
 
 def rates(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
-    """Whether a board of these players can change ratings: of people alone, or of one person and
-    one bot whose strength is known."""
+    """Return whether a board can change ratings: of people alone, or of one and a rated bot."""
     bots = [one for one in sitting if is_bot(one)]
     if not bots:
         return True
@@ -75,17 +74,17 @@ def rates(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
 
 def must_have_room(context: CommandContext, sender: Player, others: Sequence[Player]) -> None:
     """Refuse one board too many with a bot."""
-    for one in others:
+    for opponent in others:
         if (
-            is_bot(one)
-            and challenges.running_between(context.connection, sender.id, one.id) >= MOST
+            is_bot(opponent)
+            and challenges.running_between(context.connection, sender.id, opponent.id) >= MOST
         ):
             example = f"games {sender.userid}"
-            raise Refused("many-with-house", part=one.userid, most=MOST, example=example)
+            raise Refused("many-with-house", part=opponent.userid, most=MOST, example=example)
 
 
 def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
-    """Refuse words to a board at which nobody would hear them, or only bots."""
+    """Refuse chat at a board where no other person sits."""
     others = [one for one in board.sitters if one.player_id != sitter.player_id]
     if not others:
         raise Refused("nobody-there", part="chat", example="show")
@@ -94,12 +93,12 @@ def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
 
 
 def to_move(board: BoardRow, position: Position) -> Seat | None:
-    """The first seat of a bot that may use a turn."""
+    """Return the first seat of a bot that may use a turn, `None` if there is none."""
     return min(board.bots & position.game.to_act(position.state), default=None)
 
 
 def take_note(context: CommandContext, board: BoardRow, position: Position) -> None:
-    """After a ply of a board that all have agreed to play, or when it begins: do bots wait?"""
+    """Note after a ply, or at the start of a board, that a bot is to move."""
     if to_move(board, position) is None:
         return
     if rows.wait(context.connection, board.id, context.now):
@@ -107,11 +106,10 @@ def take_note(context: CommandContext, board: BoardRow, position: Position) -> N
 
 
 def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
-    """Queue a mail's letters; those with a report wait for that, and those to people who wait for
-    a bot wait with them.
+    """Queue the letters of a mail; those that wait for a bot or a report are held back.
 
-    Only the answer to the one who has just moved: it is the letter that the bot's move belongs
-    in. Where nobody else sees the moves (races), nothing waits.
+    Only the letter to the player who has just moved waits for a bot, since it will show the bot's
+    move. On boards where nobody sees the moves of others (races), nothing waits.
     """
     waiting = {board_id for board_id, together in context.bot_turns if together}
     at_once: list[NewLetter] = []
@@ -128,7 +126,7 @@ def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
 
 
 def _reports_in(letter: NewLetter) -> Iterator[int]:
-    """The boards that the coach's reports and hints in a letter are about."""
+    """Yield the boards whose reports and hints are in a letter."""
     if kind_of(letter.letter).waits_for_coach and letter.board_id is not None:
         yield letter.board_id
     for line in letter.words.get("lines", ()) if letter.letter == "summary" else ():
@@ -137,7 +135,7 @@ def _reports_in(letter: NewLetter) -> Iterator[int]:
 
 
 def _boards_in(letter: NewLetter) -> Iterator[int]:
-    """The boards that a letter shows to one of their players after a turn."""
+    """Yield the boards that a letter shows to one of their players after a turn."""
     if letter.tray:
         return
     if (
@@ -154,22 +152,22 @@ def _boards_in(letter: NewLetter) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A letter that waits for a bot, and into which its move is to be written."""
+    """A letter that waits for a bot, whose move will be written into it."""
 
     row: QueuedLetter
 
-    def takes(self, told: Notification) -> bool:
-        """Whether this news belongs into the letter."""
-        part = told.part
+    def takes(self, notification: Notification) -> bool:
+        """Return whether a notification belongs into the letter."""
+        part = notification.part
         return (
-            told.player_id == self.row.player_id
+            notification.player_id == self.row.player_id
             and kind_of(part.letter).tells_turn
             and part.seat is not None
             and part.board in set(_boards_in(self.row))
         )
 
     def with_news(self, news: Part) -> NewLetter:
-        """The letter with the bot's move in it; its Message-ID is the old one."""
+        """Return the letter with the bot's move in it; its Message-ID stays."""
         row = self.row
         if row.letter == "summary":
             return replace(row, words=_summary_with(row.words, news))
@@ -179,29 +177,29 @@ class Kept:
 
 
 def _summary_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
-    """A summary in which the newest part about the board tells of the bot's move."""
+    """Return a summary whose newest part about the board shows the bot's move."""
     lines = [{**line, "parts": list(line["parts"])} for line in words["lines"]]
     for line in reversed(lines):
-        for at in reversed(range(len(line["parts"]))):
-            part = line["parts"][at]
+        for index in reversed(range(len(line["parts"]))):
+            part = line["parts"][index]
             if part["board"] == news.board and kind_of(part["letter"]).waits_for_bot:
-                said = said_again(part["words"])
-                old = Part(part["letter"], said, part["board"], part["ply"], news.seat)
+                old_words = said_again(part["words"])
+                old = Part(part["letter"], old_words, part["board"], part["ply"], news.seat)
                 new = _merged(old, news)
                 changed = {"letter": new.letter, "words": dict(new.words), "ply": new.ply}
-                line["parts"][at] = {**part, **changed}
+                line["parts"][index] = {**part, **changed}
                 return {**words, "lines": lines}
     return {**words, "lines": lines}
 
 
 def _merged(old: Part, news: Part) -> Part:
-    """One part that tells of both: what its reader did, and what the bot did then."""
+    """Return one part that shows the reader's move and the bot's answer."""
     if old.letter == "started" and news.letter == "board":
-        return replace(old, ply=news.ply)  # where the atoms are hidden is all there is to tell
+        return replace(old, ply=news.ply)  # only the atoms were hidden
     event = old.words.get("event")
     ply = old.ply or 0
     after = old.words["after"] if event == "run" else ply - 1 if event == "moved" else ply
     words = {**old.words, **news.words, "event": "run", "after": after}
-    for kept in ("said", "by", "said_to"):
-        words[kept] = old.words.get(kept, "")
+    for name in ("said", "by", "said_to"):
+        words[name] = old.words.get(name, "")
     return Part(news.letter, words, news.board, news.ply, news.seat)

@@ -77,7 +77,7 @@ class MailService:
         """Carry out a mail that was kept or put off; return `NOTHING` if it no longer is."""
         if inbox.lock(connection, mail_id, MailState.KEPT, MailState.LATER) is None:
             return NOTHING
-        if not inbox.told_by(connection, mail_id, incoming.mail.digest):
+        if not inbox.set_digest(connection, mail_id, incoming.mail.digest):
             inbox.mark(connection, mail_id, MailState.IGNORED, "a copy of another mail that came")
             return NOTHING
         inbox.mark(connection, mail_id, MailState.DONE)

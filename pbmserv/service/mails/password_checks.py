@@ -177,7 +177,7 @@ class PasswordChecks:
             hashes = [one.password_hash for one in waiting[:WAITING_SIGNUPS]] or [None]
         runs = 0
         for hashed in hashes[: check.most]:
-            right, is_new = self._passwords.look(who.userid, hashed, who.password.text)
+            right, is_new = self._passwords.check(who.userid, hashed, who.password.text)
             runs += is_new
             if right:
                 return _Result(runs, is_wrong=False)

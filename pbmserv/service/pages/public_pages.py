@@ -32,7 +32,7 @@ from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import anonymous, named, races_of, shown_player, spoils
 from pbmserv.service.core.outcome import Answer
-from pbmserv.service.ratings import rating
+from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, daily_pages
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestBoxes, GuestLook, GuestPage
 from pbmserv.store import solo
@@ -60,7 +60,7 @@ class PublicPlayer:
 
     Attributes:
         ratings: words of the letter ``ratings``, one for each game that was played.
-        curves: by game how its rating has gone, see `rating.curve`.
+        curves: by game how its rating has gone, see `rating_tables.curve`.
         ended, running: rows of the letters ``history`` and ``games``.
         accept: what becomes of a challenge: ``ask``, ``auto`` or ``none``; "" for a bot.
         seeks: what the player looks for, as `PublicPages.seeks` has it.
@@ -152,7 +152,7 @@ class PublicPages:
 
     async def standings(self) -> list[Words]:
         """The best players of each game: words of the letter ``standings``."""
-        return await asyncio.to_thread(self._told, rating.standings, Standings(None)) or []
+        return await asyncio.to_thread(self._told, rating_tables.standings, Standings(None)) or []
 
     async def player(self, userid: str) -> PublicPlayer | None:
         """What everybody may know of a player; ``None``: there is none of this name."""
@@ -187,7 +187,7 @@ class PublicPages:
     def _player(self, userid: str) -> PublicPlayer | None:
         if self._seen(partial(_named_player, userid=userid)) is None:
             return None
-        ratings = self._told(rating.explain, Ratings(None, (userid,)))
+        ratings = self._told(rating_tables.explain, Ratings(None, (userid,)))
         ended = self._told(queries.history, History(None, (userid,)))
         running = self._told(queries.games, Games(None, (userid,)))
         if ratings is None or ended is None or running is None:
@@ -363,7 +363,7 @@ def _more_of(context: CommandContext, userid: str) -> dict[str, Any]:
     hidden = preferences.unnamed(connection, {one.userid for one in met})
     rivals = [(UNNAMED if one.userid in hidden else one.userid, one) for one in met]
     return {
-        "curves": {key: rating.curve(context, key, player.id) for key in games},
+        "curves": {key: rating_tables.curve(context, key, player.id) for key in games},
         "accept": "" if player.userid in BOT_USERIDS else player.accept,
         "seeks": [_seek(seek) for seek in seeks if seek.game in games],
         "met": _counted([(who, one, one.places[one.other_seat]) for who, one in rivals], OPPONENTS),

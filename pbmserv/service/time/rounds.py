@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from pbmserv.monitoring.metrics import Pulse, Vital
+from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.store.core.writer import Closed
 
 LONGEST_S = 300.0
