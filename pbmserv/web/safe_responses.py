@@ -72,9 +72,9 @@ class SafeResponses:
             await self._app(scope, receive, send_safely)
         except ClientDisconnect:  # the client closed the connection, or its request was malformed
             return
-        except (Exception, SystemExit) as error:  # a game's rules may say `sys.exit()`
+        except (Exception, SystemExit) as error:  # a game's rules may call `sys.exit()`
             page = self._fault(error)
-            if started:  # half an answer was sent: the connection must be closed
+            if started:  # the answer is incomplete, so uvicorn must close the connection
                 raise
             await page(scope, receive, send_safely)
 
