@@ -31,7 +31,7 @@ from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.service.delivery.incoming import MailReader
 from pbmserv.service.limits.rates import Rates, Traffic
-from pbmserv.smtpd.server import Listener
+from pbmserv.smtpd.listener import Listener
 from pbmserv.stages.door import UNREADABLE, Door
 from pbmserv.store.delivery.arrivals import NewArrival
 
