@@ -300,7 +300,7 @@ class _Api:
     async def today(self, request: Request) -> Response:
         """The guest box of today, after the taps in "state" and one more."""
         query = request.query_params
-        look = GuestLook(query.get("state", ""), query.get("tap", ""))
+        look = GuestLook(state=query.get("state", ""), tap=query.get("tap", ""))
         page = await self._allowance.spend(request, lambda: self._web_requests.public.guest(look))
         if page is None:
             raise ApiProblem(404, "no-today")

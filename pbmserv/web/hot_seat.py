@@ -18,7 +18,8 @@ from starlette.routing import Route
 from pbmserv.errors import Refusal
 from pbmserv.letters.scene import why
 from pbmserv.service.boards.board_page import TOOLS
-from pbmserv.service.solo.hot_seat import HideLook, HotSeatPage, HotSeats
+from pbmserv.service.solo.hot_seat import FillingPage, HotSeatPage, HotSeats
+from pbmserv.service.solo.solo_page import SoloLook
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Printer, html, read_form, tagged
 from pbmserv.web.public import is_number, step_of
@@ -71,7 +72,7 @@ class _HotSeatPages:
         if request.method == "POST":
             return await self._tap(request, key)
         query = request.query_params
-        look = HideLook(
+        look = SoloLook(
             tool=query.get("tool", ""),
             take=query.get("take", ""),
             check="check" in query,
@@ -95,12 +96,12 @@ class _HotSeatPages:
         if trouble is None:
             return self._no_box()
         if trouble:
-            return await self._show(request, key, HideLook(), trouble)
+            return await self._show(request, key, SoloLook(), trouble)
         await self._hot_seats.press(key, int(turn), tap, shuts=shuts)
         return self._redirect(key + (f"?tool={tool}" if tool in TOOLS else ""))
 
     async def _show(
-        self, request: Request, key: str, look: HideLook, trouble: str = ""
+        self, request: Request, key: str, look: SoloLook, trouble: str = ""
     ) -> Response:
         """Show a box.
 
@@ -120,8 +121,8 @@ class _HotSeatPages:
     def _form(self, trouble: str = "") -> str:
         return self._printer.text("hide", game=self._hot_seats.game, trouble=trouble)
 
-    def _page(self, page: HotSeatPage, status: int = 200) -> Response:
-        if page.is_shut:
+    def _page(self, page: FillingPage | HotSeatPage, status: int = 200) -> Response:
+        if isinstance(page, HotSeatPage):
             return html(self._printer.text("hide-play", page=page), status, PRIVATE)
         headers = {**PRIVATE, "Content-Security-Policy": SCRIPTED}
         return html(self._printer.text("hide-box", page=page), status, headers)
