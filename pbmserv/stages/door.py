@@ -17,8 +17,9 @@ from typing import Any
 
 from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
-from pbmserv.inbound.auth.verdict import Senders
-from pbmserv.inbound.message import read_head, source_of, wire_refusal
+from pbmserv.inbound.auth.senders import Senders
+from pbmserv.inbound.message import read_head, wire_refusal
+from pbmserv.inbound.source import source_of
 from pbmserv.log import reason
 from pbmserv.mail.envelope import (
     BY_REPLY_ADDRESS,

@@ -22,8 +22,10 @@ from pbmserv.commands.reading.mail import read, read_message, unread
 from pbmserv.commands.table.model import Credentials, Reading, ReplyMove, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.dsn import read_report
-from pbmserv.inbound.message import AWAY_SUBJECT, read_mail, source_of
+from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import read_new_text
+from pbmserv.inbound.robots import AWAY_SUBJECT
+from pbmserv.inbound.source import source_of
 from pbmserv.mail import reading_time
 from pbmserv.mail.bounce_codes import Failure
 from pbmserv.mail.envelope import (

@@ -25,7 +25,7 @@ from pbmserv.engine.record import (
 )
 from pbmserv.engine.types import Saved, Seat
 from pbmserv.errors import Illegal, MoveError, OptionError, Refused
-from pbmserv.inbound.body import attached_text
+from pbmserv.inbound.attached import attached_text
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.plies import log_ply, must_have_room, must_run, must_run_or_practise
 from pbmserv.service.boards.proposals import Proposal, invite, read_options, sender_of
