@@ -13,14 +13,8 @@ from collections.abc import Collection
 from pbmserv.inbound.headers import (
     HEADER_LIMIT,
 )
-from pbmserv.mail.envelope import (
-    LOOPBACK,
-    Envelope,
-    Network,
-    Source,
-    block_name,
-    is_among,
-)
+from pbmserv.mail.envelope import Envelope, Source
+from pbmserv.mail.networks import LOOPBACK, Network, block_name, is_among
 
 MOST_SERVERS = 5
 """Servers and filters of our own that a mail may pass."""

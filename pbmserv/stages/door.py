@@ -21,16 +21,8 @@ from pbmserv.inbound.auth.senders import Senders
 from pbmserv.inbound.message import read_head, wire_refusal
 from pbmserv.inbound.source import source_of
 from pbmserv.log import reason
-from pbmserv.mail.envelope import (
-    BY_REPLY_ADDRESS,
-    LOOPBACK,
-    NOWHERE,
-    UNCHECKED,
-    Envelope,
-    Network,
-    Source,
-    Verdict,
-)
+from pbmserv.mail.envelope import BY_REPLY_ADDRESS, NOWHERE, UNCHECKED, Envelope, Source, Verdict
+from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
 from pbmserv.service.delivery.incoming import Outcome, note_arrival, note_mail
 from pbmserv.service.limits.postmaster_shares import PostmasterShares

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pbmserv.errors import ServerFault
-from pbmserv.mail.envelope import Network
+from pbmserv.mail.networks import Network
 from pbmserv.web.client_network import network_of
 
 T = TypeVar("T")

@@ -25,7 +25,8 @@ from pbmserv.engine.types import GameInfo
 from pbmserv.engine.types import Seat as SeatNumber
 from pbmserv.errors import ServerFault, StillWorking
 from pbmserv.letters.scene import BoardScene
-from pbmserv.mail.envelope import LOOPBACK, Network, Press
+from pbmserv.mail.envelope import Press
+from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.service.accounts.web_requests import WebRequests
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.boards.public_pages import Finished

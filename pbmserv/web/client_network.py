@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from starlette.requests import Request
 
-from pbmserv.mail.envelope import Network, block_name, is_among
+from pbmserv.mail.networks import Network, block_name, is_among
 
 
 def network_of(request: Request, proxies: Collection[Network]) -> str:

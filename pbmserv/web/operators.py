@@ -27,7 +27,7 @@ from starlette.routing import Route
 
 from pbmserv.clock import Clock
 from pbmserv.errors import ConfigError, OperatorError, StillWorking
-from pbmserv.mail.envelope import LOOPBACK, Network
+from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.service.operators import pages as service
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.pages import ACTIONS, OperatorPages

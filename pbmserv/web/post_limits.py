@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from pbmserv.mail.envelope import Network
+from pbmserv.mail.networks import Network
 from pbmserv.web.client_network import network_of
 
 ANYBODY = parse("20/minute")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from running import Running, start
 from wire import Wire, mail
 
-from pbmserv.mail.envelope import block_of
+from pbmserv.mail.networks import block_of
 from pbmserv.smtpd import listener, session
 from pbmserv.smtpd.session import MOST_COMMANDS, MOST_ERRORS
 

@@ -18,7 +18,8 @@ from pbmserv.inbound.auth.dmarc import (
     ascii_domain,
 )
 from pbmserv.mail.dns import Resolver
-from pbmserv.mail.envelope import Envelope, address_of
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.networks import address_of
 
 NOBODY = {4: "203.0.113.77", 6: "2001:db8:77::77"}
 """Reserved addresses (RFC 5737, RFC 3849): a domain that lets them send lets everybody send."""

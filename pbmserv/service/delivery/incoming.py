@@ -28,16 +28,8 @@ from pbmserv.inbound.robots import AWAY_SUBJECT
 from pbmserv.inbound.source import source_of
 from pbmserv.mail import reading_time
 from pbmserv.mail.bounce_codes import Failure
-from pbmserv.mail.envelope import (
-    NOWHERE,
-    UNCHECKED,
-    Envelope,
-    Mail,
-    Network,
-    Source,
-    Verdict,
-    block_of,
-)
+from pbmserv.mail.envelope import NOWHERE, UNCHECKED, Envelope, Mail, Source, Verdict
+from pbmserv.mail.networks import Network, block_of
 from pbmserv.mail.reading_time import ReadingTooLong
 from pbmserv.mail.reply_address import ENDINGS, MailDomain, Purpose, ReplyAddress, speaker_of
 from pbmserv.monitoring import metrics

@@ -40,7 +40,7 @@ Kind: TypeAlias = Literal["mail", "over", "form"]
 
 
 REMOVAL = "removal"
-"""Of what is settled: work that waits while a copy is made (`files.alone_with`)."""
+"""Of what is settled: work that waits while a copy is made (`file_locks.exclusive_work`)."""
 
 PROBE = -1
 """The number of a mail that is written and deleted again in one transaction."""

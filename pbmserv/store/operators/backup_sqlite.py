@@ -5,7 +5,7 @@ interface begins anew with each commit of another process, unless it goes in one
 as long (250 MB beside a busy writer: 1.7 s) and copies free pages as well.
 
 The game store is copied first. So what it does not know as carried out is still in the mail store
-when that is copied, if the door removes nothing in between (`files.alone_with`).
+when that is copied, if the door removes nothing in between (`file_locks.exclusive_work`).
 """
 
 from __future__ import annotations
@@ -38,16 +38,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import NullType
 
 from pbmserv.errors import OperatorError
-from pbmserv.files import (
-    ENDING_S,
-    Place,
-    alone_with,
-    file_of,
-    make_file,
-    make_private,
-    over,
-    written,
-)
+from pbmserv.file_locks import ENDING_S, exclusive_work
+from pbmserv.files import Place, file_of, make_file, make_private, over, written
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals
@@ -80,7 +72,7 @@ def save(database: Database, target: Path) -> None:
     if mail is None or not mail.exists():  # it comes with the first start
         _copy(database, target)
         return
-    with alone_with(mail, arrivals.REMOVAL, ENDING_S) as is_ours:
+    with exclusive_work(mail, arrivals.REMOVAL, ENDING_S) as is_ours:
         if not is_ours:
             raise OperatorError("another copy is being made just now; try again when it is done")
         _copy(database, target)
