@@ -9,7 +9,7 @@ from one_process import Server
 from starlette.applications import Starlette
 
 from pbmserv.letters.environment import environment
-from pbmserv.mail.envelope import LOOPBACK
+from pbmserv.mail.networks import LOOPBACK
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.application import build
 from pbmserv.web.pages import Pages

@@ -20,7 +20,7 @@ from pbmserv.config.display import one_line
 from pbmserv.config.listen import Listen
 from pbmserv.errors import ConfigError
 from pbmserv.extras import why_missing
-from pbmserv.mail.envelope import Network
+from pbmserv.mail.networks import Network
 from pbmserv.outbound.dkim_keys import KeyFile, parse_key_files
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from time import monotonic
 
-from pbmserv.mail.envelope import Network, block_name, is_among
+from pbmserv.mail.networks import Network, block_name, is_among
 from pbmserv.monitoring import metrics
 
 LEAST_STAY_S = 10.0

@@ -15,7 +15,8 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from pbmserv.clock import Clock
-from pbmserv.files import alone_with, file_of
+from pbmserv.file_locks import exclusive_work
+from pbmserv.files import file_of
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals
@@ -233,7 +234,7 @@ class Removal:
         """Remove settled arrivals, unless a copy is being made: the copied game store may not have
         them as settled, and the copied mail store must then have them."""
         path = self._path
-        with alone_with(path, arrivals.REMOVAL) if path else nullcontext(True) as is_free:
+        with exclusive_work(path, arrivals.REMOVAL) if path else nullcontext(True) as is_free:
             if not is_free:
                 return
             with self._mail.reading.connect() as mail:

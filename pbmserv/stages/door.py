@@ -17,19 +17,12 @@ from typing import Any
 
 from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
-from pbmserv.inbound.auth.verdict import Senders
-from pbmserv.inbound.message import read_head, source_of, wire_refusal
+from pbmserv.inbound.auth.senders import Senders
+from pbmserv.inbound.message import read_head, wire_refusal
+from pbmserv.inbound.source import source_of
 from pbmserv.log import reason
-from pbmserv.mail.envelope import (
-    BY_REPLY_ADDRESS,
-    LOOPBACK,
-    NOWHERE,
-    UNCHECKED,
-    Envelope,
-    Network,
-    Source,
-    Verdict,
-)
+from pbmserv.mail.envelope import BY_REPLY_ADDRESS, NOWHERE, UNCHECKED, Envelope, Source, Verdict
+from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany, Traffic

@@ -26,7 +26,7 @@ from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.operators.health import Health, Slots
 from pbmserv.service.operators.pages import Side
 from pbmserv.service.pages import web_requests
-from pbmserv.smtpd.server import Listener
+from pbmserv.smtpd.listener import Listener
 from pbmserv.smtpd.session import SESSION_TIMEOUT, SESSION_TIMEOUT_FULL
 from pbmserv.smtpd.tls import Certificate
 from pbmserv.stages import operators

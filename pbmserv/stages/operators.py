@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 
 from pbmserv import files, log
 from pbmserv.config.settings import Loaded, Settings
+from pbmserv.file_locks import borrow_stage
 from pbmserv.service.core.context import Services
 from pbmserv.service.mails.incoming import MailReader
 from pbmserv.service.operators.deeds import Operators, Signature
@@ -60,7 +61,7 @@ class OperatorOrders:
         if path is None:
             with _play_parts(self._settings) as stage:
                 return here(stage)
-        with files.turn(path, "play") as is_ours:
+        with borrow_stage(path, "play") as is_ours:
             if is_ours:
                 with _play_parts(self._settings) as stage:
                     return here(stage)

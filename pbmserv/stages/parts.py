@@ -13,7 +13,8 @@ from functools import partial
 from random import random
 
 from pbmserv.config.settings import Settings
-from pbmserv.inbound.auth.verdict import Senders, Trusted
+from pbmserv.inbound.auth.senders import Senders
+from pbmserv.inbound.auth.verdict import Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.dns import Resolver, SystemResolver
 from pbmserv.monitoring.vitals import Vital, Watch

@@ -25,7 +25,7 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.commands.table.model import Credentials
 from pbmserv.errors import MailError
-from pbmserv.inbound.auth.verdict import Senders
+from pbmserv.inbound.auth.senders import Senders
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
 from pbmserv.monitoring.vitals import Pulse, Vital

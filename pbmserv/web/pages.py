@@ -21,7 +21,7 @@ from starlette.responses import Response
 from pbmserv.engine.types import GameInfo
 from pbmserv.letters.looking import unless_broken
 from pbmserv.letters.scene import BoardScene
-from pbmserv.mail.envelope import Network
+from pbmserv.mail.networks import Network
 
 SHARED = {"Cache-Control": "public, max-age=300"}
 """The same for everybody, and for minutes."""

@@ -26,21 +26,20 @@ from pbmserv.engine.record import read_record
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import MailError, PlayerError
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.inbound.auth.dkim import named, tags_of
+from pbmserv.inbound.attached import attached_text
+from pbmserv.inbound.auth.dkim import addresses_in, tags_of
 from pbmserv.inbound.auth.results import said_before
-from pbmserv.inbound.body import attached_text, read_body, unflow
+from pbmserv.inbound.body import read_body, unflow
 from pbmserv.inbound.dsn import read_report
-from pbmserv.inbound.headers import (
-    content_type,
-    octets_of,
-    one_line,
-    one_mailbox,
-    read_headers,
-    split_parts,
-)
-from pbmserv.inbound.message import is_role, read_mail, source_of, wire_refusal
+from pbmserv.inbound.headers import content_type, one_line, read_headers
+from pbmserv.inbound.html import read_html
+from pbmserv.inbound.mailbox import one_mailbox
+from pbmserv.inbound.message import read_mail, wire_refusal
+from pbmserv.inbound.parts import octets_of, split_parts
 from pbmserv.inbound.quotes.reply import new_text
-from pbmserv.inbound.text import clean, decode, read_html
+from pbmserv.inbound.robots import is_role
+from pbmserv.inbound.source import source_of
+from pbmserv.inbound.text import clean, decode
 from pbmserv.letters.filters import definitions, filled, said
 from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
 from pbmserv.mail.envelope import Envelope
@@ -156,7 +155,7 @@ SCANNERS: Mapping[str, Scanner] = {
         one_mailbox, ("a <", '"', "("), ('" "', "a.b", "((", "()", "<>", "\\(", '\\"')
     ),
     "addresses of roles": Scanner(is_role),
-    "recipients": Scanner(named, ('"', "a, "), ('\\"', '",', "a@b.example, ")),
+    "recipients": Scanner(addresses_in, ('"', "a, "), ('\\"', '",', "a@b.example, ")),
     "signature tags": Scanner(tags_of, ("v=1; ",), ("a=b; ", "b= ", "; ")),
     "authentication results": Scanner(
         lambda text: said_before("a", 1, _octets(text)),

@@ -18,7 +18,7 @@ from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.looking import Games, Help
 from pbmserv.errors import PlayerError
 from pbmserv.inbound.headers import read_headers, split_block
-from pbmserv.inbound.message import automatic
+from pbmserv.inbound.robots import automatic
 from pbmserv.letters.environment import template_of, templates_root
 from pbmserv.mail.letter_kinds import KINDS
 from pbmserv.service.boards import queries

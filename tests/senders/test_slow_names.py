@@ -11,9 +11,11 @@ from signing import publish, rsa_key, signed
 from zone import Zone
 
 from pbmserv.errors import NamesUnavailable
-from pbmserv.inbound.auth import slow_names, verdict
+from pbmserv.inbound.auth import senders as sender_checks
+from pbmserv.inbound.auth import slow_names
+from pbmserv.inbound.auth.senders import Senders
 from pbmserv.inbound.auth.slow_names import SlowNames
-from pbmserv.inbound.auth.verdict import Senders, Trusted
+from pbmserv.inbound.auth.verdict import Trusted
 from pbmserv.mail.dns import TimedResolver
 from pbmserv.mail.envelope import Envelope, Verdict
 
@@ -125,7 +127,7 @@ def test_a_mail_asks_nothing_after_its_deadline() -> None:
     found = senders.check(Envelope(mail.sender, HOUSE, raw + mail.raw, mail.peer), NETWORK)
     assert found.result(20).result == "temperror"
     senders.close()
-    assert zone.asked.total() <= verdict.CHECK_S // 1.8 + 1
+    assert zone.asked.total() <= sender_checks.CHECK_S // 1.8 + 1
 
 
 # -- turns -------------------------------------------------------------------------------------
@@ -144,10 +146,10 @@ def test_many_domains_of_a_network_leave_threads_to_others(
     zone: StuckZone, senders: Senders
 ) -> None:
     stuck = [senders.check(envelope(f"stuck{n}.example"), NETWORK) for n in range(30)]
-    for _ in range(verdict.NETWORK_THREADS):
+    for _ in range(sender_checks.NETWORK_THREADS):
         assert zone.arrived.acquire(timeout=20)
     assert is_proven(senders)
-    assert zone.most == verdict.NETWORK_THREADS
+    assert zone.most == sender_checks.NETWORK_THREADS
     zone.gate.set()
     assert {one.result(20).result for one in stuck} == {"fail"}
 
@@ -155,9 +157,9 @@ def test_many_domains_of_a_network_leave_threads_to_others(
 def test_a_mail_waits_for_no_thread_that_other_domains_hold(
     zone: StuckZone, senders: Senders
 ) -> None:
-    for n in range(verdict.NETWORK_THREADS):
+    for n in range(sender_checks.NETWORK_THREADS):
         senders.check(envelope(f"stuck{n}.example"), NETWORK)
-    for _ in range(verdict.NETWORK_THREADS):
+    for _ in range(sender_checks.NETWORK_THREADS):
         assert zone.arrived.acquire(timeout=20)
     found = asyncio.run(senders.verdict(envelope("players.example"), NETWORK))
     assert found == Verdict("temperror", "not looked at: it took too long")
@@ -169,7 +171,7 @@ def test_more_mails_than_may_wait_are_not_checked(zone: StuckZone, senders: Send
     checks = [senders.check(envelope("stuck.example", number=n), NETWORK) for n in range(100)]
     done = [one.result(20) for one in checks if one.done()]
     assert set(done) == {Verdict("temperror", "not looked at: too many mails at a time")}
-    assert len(checks) - len(done) == verdict.NETWORK_WAITING + 1
+    assert len(checks) - len(done) == sender_checks.NETWORK_WAITING + 1
     assert is_proven(senders)
 
 

@@ -13,10 +13,10 @@ from pbmserv.inbound.headers import (
     content_type,
     first,
     one_line,
-    one_mailbox,
     read_headers,
     split_block,
 )
+from pbmserv.inbound.mailbox import one_mailbox
 from pbmserv.inbound.message import read_head
 
 

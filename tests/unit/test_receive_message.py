@@ -13,9 +13,10 @@ from rows import rows
 
 from pbmserv.errors import MailError
 from pbmserv.inbound.body import unflow
+from pbmserv.inbound.html import read_html
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import new_text
-from pbmserv.inbound.text import decode, read_html
+from pbmserv.inbound.text import decode
 from pbmserv.mail.envelope import Envelope, Mail
 
 FROM = "From: Alice <alice@example.org>\r\n"

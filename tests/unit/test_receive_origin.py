@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.inbound.message import source_of
+from pbmserv.inbound.source import source_of
 from pbmserv.mail.envelope import Envelope, Source
 
 OURS = (ip_network("10.0.0.5/32"),)

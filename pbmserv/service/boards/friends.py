@@ -16,7 +16,7 @@ from pbmserv.commands.table.model import VOUCHED, Credentials, ReplyMove, Yes
 from pbmserv.commands.table.starting import Accept, Challenge, Reject
 from pbmserv.engine.registry import shown_options
 from pbmserv.errors import PlayerError, Refused
-from pbmserv.inbound.message import is_role
+from pbmserv.inbound.robots import is_role
 from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options, takes_challenges

@@ -14,13 +14,16 @@ from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read, read_message, unread
 from pbmserv.commands.table.model import Credentials, Yes
 from pbmserv.errors import MailError
-from pbmserv.inbound.body import attached_text
+from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.dsn import read_report
-from pbmserv.inbound.message import AWAY_SUBJECT, read_mail, source_of
+from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import read_new_text
+from pbmserv.inbound.robots import AWAY_SUBJECT
+from pbmserv.inbound.source import source_of
 from pbmserv.mail import reading_time
 from pbmserv.mail.bounce_codes import Failure
-from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Network, Source, Verdict
+from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Source, Verdict
+from pbmserv.mail.networks import Network
 from pbmserv.mail.reading_time import ReadingTooLong
 from pbmserv.mail.reply_address import ENDINGS, MailDomain, Purpose, ReplyAddress
 from pbmserv.service.core.actor import Actor

@@ -15,7 +15,8 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from pbmserv.commands.grammar.readings import Reading
-from pbmserv.mail.envelope import Envelope, Source, block_of
+from pbmserv.mail.envelope import Envelope, Source
+from pbmserv.mail.networks import block_of
 from pbmserv.mail.reply_address import MailDomain, ReplyAddress, speaker_of
 from pbmserv.monitoring import metrics
 from pbmserv.service.core.outcome import Receipt

@@ -8,7 +8,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from pbmserv.mail.envelope import UNCHECKED, Envelope, Source, Verdict, block_name
+from pbmserv.mail.envelope import UNCHECKED, Envelope, Source, Verdict
+from pbmserv.mail.networks import block_name
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import bot_turns

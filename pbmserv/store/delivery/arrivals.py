@@ -40,7 +40,7 @@ Kind: TypeAlias = Literal["mail", "over", "form"]
 
 
 REMOVAL = "removal"
-"""Name of the lock for the removal of settled arrivals, see `files.alone_with`."""
+"""Name of the lock for the removal of settled arrivals, see `file_locks.exclusive_work`."""
 
 PROBE = -1
 """Number of a probe, a mail that is written and deleted in one transaction."""

@@ -4,8 +4,9 @@ VACUUM INTO reads one state of the database and does not block writers. SQLite's
 would start again with each commit of another process, or copy everything in one step, which takes
 as long and includes free pages.
 
-The game store is copied first, and the door removes no mails meanwhile (`files.alone_with`). So
-every mail that the copied game store has not carried out is in the copied mail store.
+The game store is copied first, and the door removes no mails meanwhile
+(`file_locks.exclusive_work`). So every mail that the copied game store has not carried out is in
+the copied mail store.
 """
 
 from __future__ import annotations
@@ -36,16 +37,8 @@ from sqlalchemy import table as sql_table
 from sqlalchemy.exc import DBAPIError
 
 from pbmserv.errors import OperatorError, ServerFault
-from pbmserv.files import (
-    ENDING_S,
-    Place,
-    alone_with,
-    file_of,
-    make_file,
-    make_private,
-    over,
-    written,
-)
+from pbmserv.file_locks import ENDING_S, exclusive_work
+from pbmserv.files import Place, file_of, make_file, make_private, over, written
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals
@@ -78,7 +71,7 @@ def save(database: Database, target: Path) -> None:
     if mail is None or not mail.exists():  # the first start creates it
         _copy(database, target)
         return
-    with alone_with(mail, arrivals.REMOVAL, ENDING_S) as is_ours:
+    with exclusive_work(mail, arrivals.REMOVAL, ENDING_S) as is_ours:
         if not is_ours:
             raise OperatorError("another copy is being made just now; try again when it is done")
         _copy(database, target)
