@@ -167,6 +167,9 @@ class Composer:
             values |= _found(looking, row.words, row.board_id, row.ply, row.seat)
         elif row.letter in _OF_PARTS:
             values |= self._parts(looking, row, reader)
+        values["drawn_games"] = frozenset(
+            looking.board(board).game for board in _boards_in(row) if board is not None
+        )
         return reader, seen, values, compose(row.letter, values)
 
     # -- what the templates may say ------------------------------------------------------
@@ -276,7 +279,9 @@ class Composer:
         }
         # For moves on this board, whatever else the letter is about.
         own = self.mail_domain.address_of(seen.reply) if seen and seen.reply else ""
-        values["mailto"] = Mailto(own or reader.reply_to, f"Re: {values['title']}")
+        # Commands in the subject are read at the plain address only, where "Re:" prevents that.
+        subject = values["title"] if own else f"Re: {values['title']}"
+        values["mailto"] = Mailto(own or reader.reply_to, subject)
         tapped = Links.FEW if values["compact"] else Links.ALL
         token = own.rpartition("@")[0].removeprefix(f"{self.mail_domain.local}+")
         values["board_page"] = f"{self.web_url}/b/{token}" if self.web_url and token else ""
@@ -339,6 +344,15 @@ class Composer:
         board, ply, seat = (parts[-1][name] for name in ("board", "ply", "seat"))
         show = partial(looking.seen, board, ply, seat, player)
         return unless_broken(board, looking.board(board).game, show)
+
+
+def _boards_in(row: QueuedLetter) -> list[int | None]:
+    """Return the boards that a letter and its parts are about; `None` if one is about none."""
+    lines = row.words.get("lines", ()) if row.letter == "summary" else ()
+    parts = [part for line in lines for part in line["parts"]]
+    if row.letter in _OF_PARTS and row.letter != "summary":
+        parts = [*row.words["waiting"], *row.words["news"]]
+    return [row.board_id, *(part["board"] for part in parts)]
 
 
 def _found(

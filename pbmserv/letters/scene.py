@@ -19,7 +19,7 @@ from pbmserv.engine.protocol import Aided, coached, previews
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import SCORE, Note, Outcome, Seat
 from pbmserv.errors import Refusal, ServerFault
-from pbmserv.letters.environment import template_of
+from pbmserv.letters.environment import template_of, with_head_styles
 from pbmserv.mail.letter_kinds import kind_of, letters_that
 
 ROOM = 55_000
@@ -287,7 +287,10 @@ def _letter(letter: str, values: Mapping[str, Any]) -> _Texts:
     headline = words["headline"].strip()
     text = _framed("txt", {**frame, "headline": headline, "body": words["text"]})
     shown = {"headline": Markup(page["headline"]), "body": Markup(page["html"])}  # noqa: S704 - of templates that escape
-    return _Texts(words["subject"], headline, text, _framed("html", {**frame, **shown}))
+    html = with_head_styles(
+        _framed("html", {**frame, **shown}), values.get("drawn_games", frozenset())
+    )
+    return _Texts(words["subject"], headline, text, html)
 
 
 def _part(letter: str, values: Mapping[str, Any]) -> _Texts:

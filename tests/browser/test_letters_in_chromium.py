@@ -88,8 +88,9 @@ def test_every_letter_fits_the_screen_and_is_accessible(
 
 
 def test_the_dark_changes_nothing_but_colours() -> None:
-    style = (templates_root() / "letters" / "adaptive.css").read_text("utf-8")
-    (inside,) = re.findall(r"@media[^{]*\{(.*)\}", style, re.DOTALL)
+    style = (templates_root() / "letters" / "head.css").read_text("utf-8")
+    style += (templates_root() / "games" / "blackbox" / "head.css").read_text("utf-8")
+    inside = "".join(re.findall(r"@media[^{]*\{(.*?)\n\}", style, re.DOTALL))
     assert set(re.findall(r"[{;]([a-z-]+):", inside)) == {"background", "border-color", "color"}
 
 
