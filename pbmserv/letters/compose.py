@@ -155,7 +155,7 @@ class Composer:
         reply_to = self.mail_domain.address_of(told) if told else self.mail_domain.address
         # Who has proved nothing still reads mail there, and perhaps by ear.
         here = [player] if player else by_address(looking.connection, row.recipient)
-        reader = Reader(player, reply_to, here[0].format if len(here) == 1 else "html")
+        reader = Reader(player, told, reply_to, here[0].format if len(here) == 1 else "html")
         values = self._part_values(row.letter, row.words, seen, reader)
         values["form"] = reader.form
         # A letter with the page of a board names no other.
@@ -278,7 +278,10 @@ class Composer:
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
         }
         # For moves on this board, whatever else the letter is about.
-        own = self.mail_domain.address_of(seen.reply) if seen and seen.reply else ""
+        own = ""
+        if seen is not None and seen.reply is not None:
+            is_answer = seen.reply == reader.answer
+            own = reader.reply_to if is_answer else self.mail_domain.address_of(seen.reply)
         # Commands in the subject are read at the plain address only, where "Re:" prevents that.
         subject = values["title"] if own else f"Re: {values['title']}"
         values["mailto"] = Mailto(own or reader.reply_to, subject)

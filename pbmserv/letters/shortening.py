@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pbmserv.letters.scene import ROOM, Composed
+from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.store.accounts.players import Player
 
 ROOM_FOR_STRANGERS = 24_000
@@ -30,7 +31,8 @@ class Reader:
 
     Attributes:
         player: ``None`` = a stranger.
-        reply_to: where an answer to the letter goes.
+        answer: what an answer to the letter says by its address; `None` for the plain address.
+        reply_to: the address of that answer.
         form: how they want letters: ``html``, ``text`` or ``spoken``.
         room: characters of HTML that are left for parts.
         text_room: octets of text that are left for parts.
@@ -38,6 +40,7 @@ class Reader:
     """
 
     player: Player | None
+    answer: ReplyAddress | None
     reply_to: str
     form: str
     room: int = ROOM - 5_000
