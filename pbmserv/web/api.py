@@ -22,7 +22,6 @@ from starlette.routing import Route
 
 from pbmserv.engine.registry import Readable, Registry
 from pbmserv.errors import ServerFault, StillWorking
-from pbmserv.letters.scene import BoardScene
 from pbmserv.mail.envelope import LOOPBACK, Network, Press
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.boards.public_pages import Finished
@@ -30,6 +29,7 @@ from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.core.lookup import AWAY
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.solo.daily_pages import GuestLook
+from pbmserv.views.board import BoardScene
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web import post_limits
 from pbmserv.web.allowance import Allowance, Exhausted

@@ -13,9 +13,9 @@ from pydantic import ConfigDict, Field
 
 from pbmserv.engine.registry import Readable
 from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS, BoardPage
 from pbmserv.service.boards.public_pages import GamePage, PublicPlayer
+from pbmserv.views.board import BoardScene
 
 T = TypeVar("T")
 Words = Mapping[str, Any]

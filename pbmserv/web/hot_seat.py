@@ -18,9 +18,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.errors import Refusal
-from pbmserv.letters.scene import why
 from pbmserv.service.boards.board_page import TOOLS
 from pbmserv.service.solo.hot_seat import HideLook, HotSeatPage
+from pbmserv.views.texts import refusal_sentence
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Printer, html, read_form, tagged
 from pbmserv.web.public import is_number, step_of
@@ -89,7 +89,7 @@ class _HotSeat:
         words = [text for name, text in form.items() if name.startswith("option")]
         made = await self._service.begin(words)
         if isinstance(made, Refusal):
-            return html(self._form(why(made, on_page=True)), 422, PRIVATE)
+            return html(self._form(refusal_sentence(made, on_page=True)), 422, PRIVATE)
         return self._to(made)
 
     async def box(self, request: Request) -> Response:

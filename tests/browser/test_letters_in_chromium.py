@@ -16,7 +16,7 @@ from chromium import COLOURS, violations
 from letters_to_see import letters_to_see
 from playwright.sync_api import Browser, Page
 
-from pbmserv.letters.environment import templates_root
+from pbmserv.views.environment import templates_root
 
 SCREENS = ((320, "light"), (320, "dark"), (375, "light"), (600, "light"), (800, "light"))
 """Widths and colour schemes; the dark changes nothing but colours, so one width shows it."""

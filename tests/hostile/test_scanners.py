@@ -41,11 +41,11 @@ from pbmserv.inbound.headers import (
 from pbmserv.inbound.message import is_role, read_mail, source_of, wire_refusal
 from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.inbound.text import clean, decode, read_html
-from pbmserv.letters.filters import definitions, filled, said
 from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.outbound.relay import loggable_reply
+from pbmserv.views.filters import definitions, filled, said
 
 pytestmark = pytest.mark.slow
 

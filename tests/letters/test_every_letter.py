@@ -19,9 +19,9 @@ from pbmserv.commands.table.model import Reading
 from pbmserv.errors import PlayerError
 from pbmserv.inbound.headers import read_headers, split_block
 from pbmserv.inbound.message import automatic
-from pbmserv.letters.environment import template_of, templates_root
 from pbmserv.mail.letter_kinds import KINDS
 from pbmserv.service.boards import queries
+from pbmserv.views.environment import template_of, templates_root
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from mailto_links import drafts_of, links_of
 from rows import rows
 from running import Letter, Running
 
-from pbmserv.letters.looking import Mailto
+from pbmserv.letters.replies import Mailto
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
-from pbmserv.letters.scene import compose
+from pbmserv.letters.rendering import compose
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ from pbmserv.engine.types import Note, Rng, Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
-from pbmserv.letters.environment import environment, templates_root
-from pbmserv.letters.looking import Mailto
+from pbmserv.letters.replies import Mailto
+from pbmserv.views.environment import environment, templates_root
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 NAMES = ("dzander1", "dzander2")

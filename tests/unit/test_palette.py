@@ -7,7 +7,7 @@ from typing import Any
 
 from rows import rows
 
-from pbmserv.letters.environment import environment, templates_root
+from pbmserv.views.environment import environment, templates_root
 
 PALETTE: Any = environment().get_template("palette.j2").module
 SCHEMES = {"light": PALETTE.light, "dark": PALETTE.dark}

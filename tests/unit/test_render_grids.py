@@ -11,7 +11,7 @@ from jinja2 import Environment
 from jinja2.filters import do_wordwrap
 from markupsafe import escape
 
-from pbmserv.letters.filters import (
+from pbmserv.views.filters import (
     WIDTH,
     beside,
     filled,

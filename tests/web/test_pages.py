@@ -24,11 +24,11 @@ from pbmserv.engine.types import GameInfo
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.games.blackbox.game import Blackbox
 from pbmserv.games.blackbox.geometry import HIT, geometry, trace_all
-from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import bind
 from pbmserv.service.solo.daily_pages import GuestBoxes, GuestLook
+from pbmserv.views.environment import environment
 from pbmserv.web.application import Confirmation, Pages, Subscription, build
 from pbmserv.web.server import WebServer, bounds
 

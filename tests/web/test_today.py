@@ -26,13 +26,13 @@ from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.geometry import trace_all
-from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.service.core.context import Services
 from pbmserv.service.solo import daily_pages
 from pbmserv.service.solo.daily_box import day_of
 from pbmserv.service.solo.daily_pages import GuestBoxes, GuestLook, GuestPage
 from pbmserv.store.tables.boards import boards, daily_boxes
+from pbmserv.views.environment import environment
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import Pages, Printer
 from pbmserv.web.public import public_routes

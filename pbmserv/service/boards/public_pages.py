@@ -23,9 +23,7 @@ from pbmserv.engine.protocol import Drawable, races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS, Drawing, Seat
 from pbmserv.errors import PlayerError, Refused
-from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards import queries
-from pbmserv.service.boards.board_page import scene_of
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import anonymous, named, races_of, shown_player, spoils
@@ -40,6 +38,8 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges, histories
 from pbmserv.store.boards.histories import EndedGame, Met
 from pbmserv.store.core.database import Database
+from pbmserv.views.board import BoardScene
+from pbmserv.views.reader import page_scene
 
 T = TypeVar("T")
 Words: TypeAlias = Mapping[str, Any]
@@ -242,7 +242,7 @@ def _game(context: CommandContext, number: int, turn: int | None) -> GamePage | 
     newest, board = context.position(board), anonymous(board)
     kept, declined = part.words["kept"], bool(part.words["declined"])
     position = newest if part.ply is None else newest.at(part.ply)
-    scene = scene_of(connection, board, position, None)
+    scene = page_scene(connection, board, position, None)
     over = newest.outcome is not None
     if over:  # a race that runs has no turns for others, nor has the same position then
         scene = replace(scene, moves=position.turns)

@@ -27,13 +27,14 @@ from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Drawing, Rng, Seat
 from pbmserv.errors import MoveError
-from pbmserv.letters.scene import BoardScene, board_scene, foreseen, why
 from pbmserv.service.boards.board_page import tool_of
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import races_of
 from pbmserv.service.solo.daily_box import best_of_day, day_of, grade_of, table
 from pbmserv.store import solo
 from pbmserv.store.solo import EPOCH, number_of
+from pbmserv.views.board import BoardScene, board_scene, foreseen
+from pbmserv.views.texts import refusal_sentence
 
 Words: TypeAlias = Mapping[str, Any]
 
@@ -217,14 +218,14 @@ class GuestBoxes:
                 if not full or after.outcome is not None:  # a last guess has room
                     position = after
             except MoveError as error:
-                trouble = why(error.refusal)
+                trouble = refusal_sentence(error.refusal)
         scene = solo_scene(position if step is None else position.at(step))
         checks = look.check and step is None and position.outcome is None
         if checks:
             try:
                 scene = foreseen("check", {}, scene)
             except MoveError as error:
-                trouble = why(error.refusal)
+                trouble = refusal_sentence(error.refusal)
         plies = position.after(0)
         written = partial(self._written, game.info.key, day, number)
         return GuestPage(

@@ -23,13 +23,14 @@ from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, OptionError, PlayerError, Refusal, Refused
-from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.service.boards.board_page import tool_of
 from pbmserv.service.core.context import Services
 from pbmserv.service.core.results import NOTHING, Done
 from pbmserv.service.solo.daily_pages import solo_scene, tapped_position
 from pbmserv.store import hot_seats
 from pbmserv.store.core.database import Database
+from pbmserv.views.board import BoardScene, foreseen
+from pbmserv.views.texts import refusal_sentence
 
 FORM = "hot_seat"
 """The name of the form that changes a box."""
@@ -199,7 +200,7 @@ class HotSeats:
         try:
             changed(self._services.registry, box, tap, shuts=shuts)
         except PlayerError as error:
-            return why(error.refusal, on_page=True)
+            return refusal_sentence(error.refusal, on_page=True)
         return ""
 
     async def press(self, key: str, turn: int, tap: str, *, shuts: bool) -> None:
@@ -235,7 +236,7 @@ class HotSeats:
             try:
                 scene = foreseen("check", {}, scene)
             except MoveError as error:
-                trouble = why(error.refusal, on_page=True)
+                trouble = refusal_sentence(error.refusal, on_page=True)
         page = replace(page, scene=scene, view=scene.view, step=step, steps=steps, tap=tap)
         return replace(page, tool=tool_of(look.tool, look.take), trouble=trouble)
 

@@ -233,7 +233,7 @@ def analyse(
         from pbmserv.engine.types import Seat
         from pbmserv.games.blackbox.bots.coach import analyse as report
         from pbmserv.games.blackbox.game import GAME
-        from pbmserv.letters.scene import page
+        from pbmserv.views.texts import render_text
 
         is_file = what == "-" or names_a_file(what, as_game=as_game, as_file=as_file)
         names, reader, steps = _finished(_text(what) if is_file else "", what, moves)
@@ -248,7 +248,7 @@ def analyse(
                     "leads": False,
                     "spoken": False,
                 }
-                say(page("games/blackbox/report.txt.j2", words))
+                say(render_text("games/blackbox/report.txt.j2", words))
                 say("")
 
 

@@ -75,7 +75,7 @@ def check(
         from pbmserv.engine.types import Seat
         from pbmserv.games.blackbox.analysis import check_markers
         from pbmserv.games.blackbox.game import GAME
-        from pbmserv.letters.scene import note_sentences
+        from pbmserv.views.texts import note_sentences
 
         about = subject(which)
         view = about.view(marks_seen(about, marks), markers, "", opened=False)

@@ -41,7 +41,7 @@ from pbmserv.games.blackbox.cli.terminal.panels import (
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import trace, way
 from pbmserv.games.blackbox.practice import PLAYER, Practice, Scoring
-from pbmserv.letters.scene import note_sentences, page
+from pbmserv.views.texts import note_sentences, render_text
 
 USUAL_FILE = "blackbox.txt"
 SHORT = "Enter fire/mark  Space lock  g guess  c check  t tip  u undo  h keys  q quit"
@@ -245,7 +245,7 @@ class Terminal(App[None]):
     def _think(self, practice: Practice) -> None:
         """In a thread: a large board takes seconds."""
         words = {"hint": hint(practice.view), "view": practice.view}
-        lines = page("games/blackbox/hint.txt.j2", words).splitlines()
+        lines = render_text("games/blackbox/hint.txt.j2", words).splitlines()
         self.call_from_thread(self._give_hint, practice, lines)
 
     def _give_hint(self, practice: Practice, lines: Sequence[str]) -> None:

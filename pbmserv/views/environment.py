@@ -34,7 +34,7 @@ from jinja2.ext import Extension
 
 from pbmserv import __version__
 from pbmserv.engine.registry import template_folders
-from pbmserv.letters.filters import FILTERS
+from pbmserv.views.filters import FILTERS
 
 
 def templates_root() -> Path:

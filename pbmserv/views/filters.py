@@ -223,7 +223,7 @@ def _line(row: Any, form: str) -> str:
     return form % {**row._asdict(), "cells": "|".join(row.cells)}
 
 
-_LONG_TAG = re.compile("<(a|td|th) (?=[^>]*(?:href|aria-label)=)")
+_LONG_TAG = re.compile("<(a|td|th) (?=[^<>]*(?:href|aria-label)=)")
 """The start of a tag with a long attribute: a line end replaces the blank, to keep lines short."""
 
 _LINK = "\x02"
