@@ -315,6 +315,7 @@ def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
     from pbmserv.engine.clocks import USUAL
     from pbmserv.engine.types import Seat
     from pbmserv.views.board import board_scene
+    from pbmserv.views.forms import board_text
     from pbmserv.views.texts import render_text
 
     scene = board_scene(
@@ -336,7 +337,7 @@ def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
         "board": scene.number,
         "words": {"undecided": []},
     }
-    board = render_text(f"games/{scene.key}/board.txt.j2", values)
+    board = board_text(scene).strip("\n")
     title = render_text("letters/pieces/status.j2", values) if scene.outcome else ""
     head = f"{position.number}. {title}".rstrip()
     events = [f"* {event}" for event in (*scene.events, *scene.scores)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from pbmserv.engine.clocks import Terms
 from pbmserv.engine.position import Position, notes_for
@@ -13,6 +13,21 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import SCORE, Outcome, Seat
 from pbmserv.mail.letter_kinds import kind_of, letters_that
 from pbmserv.views.texts import note_sentences
+
+Form: TypeAlias = Literal["text", "speech", "letter", "page", "own-page"]
+"""How a template draws a board: as plain text, in words for people who listen, or in HTML.
+
+An ``own-page`` is a page of the game's own; other games have none.
+"""
+
+_TEMPLATES: Mapping[Form, tuple[str, ...]] = {
+    "text": ("games/{key}/board.txt.j2",),
+    "speech": ("games/{key}/spoken.txt.j2", "games/{key}/board.txt.j2"),
+    "letter": ("games/{key}/board.html.j2",),
+    "page": ("games/{key}/page.html.j2", "web/plain-board.html.j2"),
+    "own-page": ("games/{key}/page.html.j2",),
+}
+"""Templates that draw a board in a form; the first that exists is used."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +92,10 @@ class BoardScene:
     def players(self) -> str:
         """The players in one phrase, by seat."""
         return " - ".join(self.names)
+
+    def templates(self, form: Form) -> list[str]:
+        """Return the names of the templates that draw the board in a form, the best one first."""
+        return [name.format(key=self.key) for name in _TEMPLATES[form]]
 
 
 def board_scene(

@@ -234,7 +234,7 @@ class _Api:
             if found is None:
                 return None
             url = f"{self._home}/game/{number}"
-            return adapter(Board).dump_json(shapes.board_of(found, self._text(found.scene), url))
+            return adapter(Board).dump_json(shapes.board_of(found, url))
 
         stamp = await public.stamp(number)  # made once for all readers, until somebody moves
         made = None
@@ -283,7 +283,7 @@ class _Api:
         )
         if found is None:
             raise ApiProblem(404, "no-today")
-        today = like(Today, found, **shapes.shown(found.scene, self._text(found.scene)))
+        today = like(Today, found, **shapes.shown(found.scene))
         return _told(request, today, Today, {**BRIEFLY, **UNLISTED})
 
     # -- a seat ----------------------------------------------------------------------------
@@ -323,7 +323,7 @@ class _Api:
         key, stamp = (page.scene.number, page.scene.you), (page.declined, page.undecided)
         kept = self._seats.get(key)
         if kept is None or kept[0] is not page.scene or kept[1] != stamp:
-            made = adapter(Seat).dump_json(shapes.seat_of(page, self._text(page.scene)))
+            made = adapter(Seat).dump_json(shapes.seat_of(page))
             if len(self._seats) >= MOST_RENDERED:
                 self._seats.clear()
             kept = self._seats[key] = page.scene, stamp, made
@@ -331,11 +331,6 @@ class _Api:
         if answer.status_code == 200:
             answer.status_code = status
         return answer
-
-    def _text(self, scene: BoardScene) -> str:
-        """The board as a letter draws it."""
-        template = self._printer.templates.get_template(f"games/{scene.key}/board.txt.j2")
-        return template.render(scene=scene, view=scene.view, names=scene.names, you=scene.you)
 
     # -- problems --------------------------------------------------------------------------
 
