@@ -14,8 +14,6 @@ from pbmserv.config.listen import public_url
 from pbmserv.config.settings import Loaded, Settings
 from pbmserv.files import open_to_others
 from pbmserv.greeting import greeting
-from pbmserv.letters import overrides
-from pbmserv.letters.environment import keep_compiled
 from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.monitoring import service_manager
 from pbmserv.net import listening
@@ -27,6 +25,8 @@ from pbmserv.stages.places import meeting_place
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
+from pbmserv.views import overrides
+from pbmserv.views.environment import keep_compiled
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:

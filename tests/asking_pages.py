@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from one_process import Server
 from starlette.applications import Starlette
 
-from pbmserv.letters.environment import environment
 from pbmserv.mail.networks import LOOPBACK
+from pbmserv.views.environment import environment
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.application import build
 from pbmserv.web.pages import Pages

@@ -15,9 +15,9 @@ import typer
 from argon2 import PasswordHasher
 from sqlalchemy import Connection, Engine, event
 
-from pbmserv.letters.environment import environment, keep_compiled, templates_root
 from pbmserv.service.auth import passwords
 from pbmserv.store.core import database
+from pbmserv.views.environment import environment, keep_compiled, templates_root
 
 COMPILED = "PBMSERV_TEST_TEMPLATES"
 """Names the folder with the templates that this run or one before it has compiled."""

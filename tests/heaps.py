@@ -17,7 +17,7 @@ from jinja2 import FileSystemLoader
 from pbmserv.engine.protocol import Bot, Game
 from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal, NotUnderstood, OptionError
-from pbmserv.letters.environment import environment
+from pbmserv.views.environment import environment
 
 STONES = 12
 FIRST = Seat(0)

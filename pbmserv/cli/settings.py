@@ -70,7 +70,7 @@ def config(
     for warning in current.warnings:
         complain(warning)
     if current.settings.templates is not None:
-        from pbmserv.letters import overrides
+        from pbmserv.views import overrides
 
         for fault in overrides.check(current.settings.templates).faults:
             complain(str(fault))

@@ -16,7 +16,6 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault, SetAside, StoreAway
 from pbmserv.letters.compose import Composer
-from pbmserv.letters.looking import Looking
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring import metrics
 from pbmserv.monitoring.vitals import Watch
@@ -28,6 +27,7 @@ from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.columns import pack
+from pbmserv.views.reader import BoardReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +300,7 @@ class Outbox:
         raws: dict[int, bytes] = {}
         try:
             with self._database.one_state() as connection:
-                looking = Looking(connection, self._composer.positions)
+                looking = BoardReader(connection, self._composer.positions)
                 for row in rows:
                     raws[row.id] = row.raw or self._rendered(looking, row)
             packed = {row.id: pack(raws[row.id]) for row in rows if row.raw is None}
@@ -310,7 +310,7 @@ class Outbox:
             raise StoreAway(type(error).__name__) from error
         return [self._outgoing(row, raws[row.id]) for row in rows]
 
-    def _rendered(self, looking: Looking, row: QueuedLetter) -> bytes:
+    def _rendered(self, looking: BoardReader, row: QueuedLetter) -> bytes:
         kills = self._watch.killed_over().get(row.id, 0)
         if kills:
             _refuse_deadly(row, kills)
@@ -332,7 +332,7 @@ class Outbox:
         """Return the key of the game of a letter's board, ``""`` if there is none."""
         if row.board_id is not None:
             with suppress(ServerFault, *UNAVAILABLE), self._database.one_state() as connection:
-                return Looking(connection, self._composer.positions).board(row.board_id).game
+                return BoardReader(connection, self._composer.positions).board(row.board_id).game
         return ""
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:

@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 
 from pbmserv.config.settings import Settings
 from pbmserv.errors import ConfigError, StillWorking
-from pbmserv.letters.environment import environment
 from pbmserv.mail.envelope import Envelope
 from pbmserv.net import listening
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
@@ -34,6 +33,7 @@ from pbmserv.stages.base import Base
 from pbmserv.stages.door import Door
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery import arrivals
+from pbmserv.views.environment import environment
 from pbmserv.web.application import build
 from pbmserv.web.mailbox import build_mailbox
 from pbmserv.web.operator_sessions import read_token

@@ -24,7 +24,6 @@ from pbmserv.engine.registry import Readable, Registry
 from pbmserv.engine.types import GameInfo
 from pbmserv.engine.types import Seat as SeatNumber
 from pbmserv.errors import ServerFault, StillWorking
-from pbmserv.letters.scene import BoardScene
 from pbmserv.mail.envelope import Press
 from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.service.boards.board_page import BoardPage, Look
@@ -34,6 +33,7 @@ from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.public_pages import Finished
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.daily_pages import GuestLook
+from pbmserv.views.board import BoardScene
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web import post_limits
 from pbmserv.web.allowance import Allowance, Exhausted
@@ -256,7 +256,7 @@ class _Api:
             if page is None:
                 return None
             url = f"{self._printer.pages.origin}{self._printer.base}/game/{number}"
-            return adapter(Board).dump_json(shapes.board_of(page, self._drawn(page.scene), url))
+            return adapter(Board).dump_json(shapes.board_of(page, url))
 
         body = None
         stamp = await self._web_requests.public.stamp(number)
@@ -305,7 +305,7 @@ class _Api:
         page = await self._allowance.spend(request, lambda: self._web_requests.public.guest(look))
         if page is None:
             raise ApiProblem(404, "no-today")
-        today = like(Today, page, **shapes.shown(page.scene, self._drawn(page.scene)))
+        today = like(Today, page, **shapes.shown(page.scene))
         return _json(request, today, Today, _PUBLIC)
 
     # -- a seat ----------------------------------------------------------------------------
@@ -351,16 +351,11 @@ class _Api:
         kept = self._seats.get(key)
         facts = page.declined, page.undecided
         if kept is None or kept.scene is not page.scene or kept[1:3] != facts:
-            body = adapter(Seat).dump_json(shapes.seat_of(page, self._drawn(page.scene)))
+            body = adapter(Seat).dump_json(shapes.seat_of(page))
             if len(self._seats) >= MOST_RENDERED:
                 self._seats.clear()
             kept = self._seats[key] = _SeatJson(page.scene, *facts, body)
         return _encoded(request, kept.body, PRIVATE)
-
-    def _drawn(self, scene: BoardScene) -> str:
-        """Return the board as a letter draws it."""
-        template = self._printer.templates.get_template(f"games/{scene.key}/board.txt.j2")
-        return template.render(scene=scene, view=scene.view, names=scene.names, you=scene.you)
 
     # -- OpenAPI ---------------------------------------------------------------------------
 

@@ -16,10 +16,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.errors import Refusal
-from pbmserv.letters.scene import why
 from pbmserv.service.boards.board_page import TOOLS
 from pbmserv.service.solo.hot_seat import FillingPage, HotSeatPage, HotSeats
 from pbmserv.service.solo.solo_page import SoloLook
+from pbmserv.views.texts import refusal_sentence
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import LASTING, PRIVATE, SHARED, Printer, html, read_form, tagged
 from pbmserv.web.public import is_number, step_of
@@ -61,7 +61,7 @@ class _HotSeatPages:
         words = [text for name, text in form.items() if name.startswith("option")]
         key = await self._hot_seats.begin(words)
         if isinstance(key, Refusal):
-            return html(self._form(why(key, on_page=True)), 422, PRIVATE)
+            return html(self._form(refusal_sentence(key, on_page=True)), 422, PRIVATE)
         return self._redirect(key)
 
     async def box(self, request: Request) -> Response:

@@ -13,7 +13,6 @@ from posting import come_back
 from sqlalchemy import func, select, text, update
 
 from pbmserv.errors import OperatorError, ServerFault
-from pbmserv.letters.looking import Looking
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.letters import letter_text, retry_letters
 from pbmserv.store.delivery import inbox as mails
@@ -21,6 +20,7 @@ from pbmserv.store.delivery import kept_letters, outbox
 from pbmserv.store.tables.mail import inbox
 from pbmserv.store.tables.mail import letter_bytes as kept_rows
 from pbmserv.store.tables.mail import outbox as rows
+from pbmserv.views.reader import BoardReader
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +57,7 @@ def made_again(house: Indoors, letter: Posted) -> bytes:
         queued = outbox.letter(connection, letter.id)
         assert queued is not None
         composer = house.server.outbox._composer
-        return composer.bytes_of(Looking(connection, composer.positions), queued)
+        return composer.bytes_of(BoardReader(connection, composer.positions), queued)
 
 
 def test_a_letter_is_kept_as_it_was_mailed_for_some_days_only(house: Indoors) -> None:
@@ -92,7 +92,7 @@ def test_of_an_old_letter_stays_what_ends_it_and_what_its_replies_need(house: In
     assert bare is not None
     gone = {"recipient": "", "words": {}, "message_id": "", "in_reply_to": "", "error": ""}
     assert {name: bare[name] for name in gone} == gone
-    with pytest.raises(ServerFault, match="nothing is left to make it of"):
+    with pytest.raises(ServerFault, match="its words were deleted"):
         made_again(house, asked)
 
     with house.server.database.reading.connect() as connection:

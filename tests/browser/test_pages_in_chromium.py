@@ -7,7 +7,7 @@ from chromium import NO_COLOURS, violations
 from playwright.sync_api import Browser
 
 from pbmserv.engine.registry import Registry
-from pbmserv.letters.environment import environment
+from pbmserv.views.environment import environment
 from pbmserv.web.help import HelpPages
 from pbmserv.web.pages import Pages
 

@@ -22,10 +22,10 @@ from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.model import ReplyMove, Yes
 from pbmserv.commands.table.row_types import Kind, Row
 from pbmserv.errors import PlayerError
-from pbmserv.letters.environment import environment
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Answer
 from pbmserv.service.handlers import HANDLERS
+from pbmserv.views.environment import environment
 
 GAMES = frozenset({"blackbox"})
 NEVER_REFUSED = {"help"}

@@ -24,12 +24,12 @@ from wild import WILD, announce
 from wire import Wire, mail
 
 from pbmserv.engine.registry import Registry
-from pbmserv.letters.looking import _logged
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators.letters import letters
 from pbmserv.store.tables.boards import plies
 from pbmserv.store.tables.mail import inbox, outbox
+from pbmserv.views.reader import _logged
 
 pytestmark = pytest.mark.slow
 

@@ -81,5 +81,5 @@ def test_linear_patterns_are_not_found(pattern: str, method: str) -> None:
 def test_patterns_are_found_wherever_they_are_kept() -> None:
     patterns, _ = all_patterns()
     places = {place for asked in patterns for place in asked.places}
-    assert "pbmserv.letters.environment._BLOCKS_OF_THE_OTHER" in places  # in a dictionary
+    assert "pbmserv.views.environment._BLOCKS_OF_THE_OTHER" in places  # in a dictionary
     assert any(place.startswith("pbmserv.service.accounts.account:") for place in places)  # a call

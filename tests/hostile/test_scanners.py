@@ -40,11 +40,11 @@ from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.inbound.robots import is_role
 from pbmserv.inbound.source import source_of
 from pbmserv.inbound.text import clean, decode
-from pbmserv.letters.filters import definitions, filled, said
 from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.outbound.logged_replies import loggable_reply
+from pbmserv.views.filters import definitions, filled, said
 
 pytestmark = pytest.mark.slow
 

@@ -27,7 +27,7 @@ from pbmserv.engine.plans import (
     read_plan,
 )
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
-from pbmserv.letters.scene import why
+from pbmserv.views.texts import refusal_sentence
 
 
 @rows(
@@ -100,7 +100,7 @@ def test_what_cannot_be_read_is_named(written: str, code: str, part: str) -> Non
     with pytest.raises(NotUnderstood) as refused:
         read_plan(written)
     assert (refused.value.refusal.code, refused.value.refusal.part) == (code, part)
-    assert why(refused.value.refusal).endswith(".")
+    assert refusal_sentence(refused.value.refusal).endswith(".")
 
 
 def chain(depth: int) -> str:
@@ -118,7 +118,7 @@ def test_there_are_limits() -> None:
         with pytest.raises(Illegal) as refused:
             read_plan(written)
         assert refused.value.refusal.code == code
-        assert why(refused.value.refusal).endswith(".")
+        assert refusal_sentence(refused.value.refusal).endswith(".")
     read_plan(chain(DEEPEST))
     read_plan("; ".join(["g"] * MOST_MOVES))
 
@@ -181,7 +181,7 @@ def test_anything_written_is_a_plan_or_refused(text: str) -> None:
     if refusal is None:
         assert parse_plan(print_plan(plan)) == plan
     else:
-        assert why(refusal).endswith(".")
+        assert refusal_sentence(refusal).endswith(".")
 
 
 def test_nested_conditions_are_flat() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.letters.filters import aligned, definitions
+from pbmserv.views.filters import aligned, definitions
 
 cells = st.text(
     st.characters(whitelist_categories=("Ll", "Nd"), whitelist_characters=" -"), max_size=60

@@ -31,7 +31,7 @@ from pbmserv.games.blackbox.game_ids import (
 )
 from pbmserv.games.blackbox.geometry import Geometry, geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
-from pbmserv.letters.scene import why
+from pbmserv.views.texts import refusal_sentence
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 VECTORS: dict[str, list[dict[str, Any]]] = json.loads((GOLDEN / "sgt_vectors.json").read_text())
@@ -181,7 +181,7 @@ def refused(text: str) -> Refusal:
     with pytest.raises(OptionError) as caught:
         read_id(text)
     refusal = caught.value.refusal
-    words = why(refusal)
+    words = refusal_sentence(refusal)
     assert words.endswith((".", ")"))
     assert len(words) < 300
     if ":" in refusal.example or "#" in refusal.example:

@@ -21,7 +21,7 @@ from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
-from pbmserv.letters.environment import environment
+from pbmserv.views.environment import environment
 
 ME = Seat(0)
 BOARDS = (["-size=4x4", "-atoms=2"], ["-size=5x3", "-atoms=3"], ["-size=4x4", "-atoms=1-3"])

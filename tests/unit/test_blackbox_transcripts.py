@@ -17,7 +17,7 @@ from pbmserv.games.blackbox.transcripts import (
     read_transcript,
     write_transcript,
 )
-from pbmserv.letters.scene import why
+from pbmserv.views.texts import refusal_sentence
 
 BOX = read_id("w8h8m5M5#123456789012345")  # D1 G1 B3 F5 D7
 TEXT = """\
@@ -138,7 +138,7 @@ def test_a_clue_is_the_same_each_time() -> None:
 def refused(text: str) -> PlayerError:
     with pytest.raises((NotUnderstood, OptionError)) as caught:
         resumed(read_transcript(text))
-    assert why(caught.value.refusal).endswith((".", ")"))
+    assert refusal_sentence(caught.value.refusal).endswith((".", ")"))
     return caught.value
 
 

@@ -13,8 +13,8 @@ from pbmserv.commands.help_topics import help_pages, topic
 from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.errors import PlayerError
-from pbmserv.letters.environment import environment
-from pbmserv.letters.scene import why
+from pbmserv.views.environment import environment
+from pbmserv.views.texts import refusal_sentence
 
 GAMES = frozenset({"blackbox"})
 
@@ -202,7 +202,7 @@ def garbled():
 def test_every_refusal_has_a_sentence_of_its_own():
     sentences = {}
     for refusal in garbled():
-        text = why(refusal)
+        text = refusal_sentence(refusal)
         assert text.endswith((".", "?", ")")), (refusal, text)
         sentences.setdefault(refusal.code, text)
     assert sorted({*sentences, "no-commands"}) == CODES

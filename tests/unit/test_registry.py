@@ -17,8 +17,8 @@ from pbmserv.engine import registry
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import GameInfo, Outcome, Seat
 from pbmserv.errors import ServerFault
-from pbmserv.letters import environment
 from pbmserv.service.boards.plies import _must_be_told
+from pbmserv.views import environment
 
 
 def announced(

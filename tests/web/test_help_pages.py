@@ -14,7 +14,7 @@ from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.letters.environment import environment
+from pbmserv.views.environment import environment
 from pbmserv.web.application import build
 from pbmserv.web.help import slug_of
 

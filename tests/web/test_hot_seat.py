@@ -24,12 +24,12 @@ from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.rays import trace_all
-from pbmserv.letters.environment import environment
 from pbmserv.service.limits.rates import Rates, TooMany, Traffic
 from pbmserv.service.solo import hot_seat
 from pbmserv.service.solo.hot_seat import HotSeat, HotSeatPage, begun, changed, position_of
 from pbmserv.service.solo.solo_page import solo_scene
 from pbmserv.store import hot_seats
+from pbmserv.views.environment import environment
 from pbmserv.web.pages import Pages, Printer
 
 GAMES = Registry([GAME])

@@ -25,11 +25,11 @@ from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.games.blackbox.game import Blackbox
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.rays import HIT, trace_all
-from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import bind
 from pbmserv.service.solo.daily_pages import GuestBoxes, GuestLook
+from pbmserv.views.environment import environment
 from pbmserv.web.application import build
 from pbmserv.web.pages import Pages
 from pbmserv.web.server import WebServer, bounds

@@ -237,9 +237,9 @@ def subject(which: str) -> Subject:
 
 def grid(boxes: list[BoxView]) -> str:
     """Return drawings of boxes as in letters."""
-    from pbmserv.letters.scene import page
+    from pbmserv.views.texts import render_text
 
-    return page("games/blackbox/grid.txt.j2", {"boxes": boxes})
+    return render_text("games/blackbox/grid.txt.j2", {"boxes": boxes})
 
 
 def cells_named(board: Geometry, text: str) -> list[int]:
@@ -369,10 +369,10 @@ def politely(command: str) -> Iterator[None]:
 
 def sentence(error: PlayerError) -> str:
     """Return the sentence of a refusal with its example."""
-    from pbmserv.letters.scene import why
+    from pbmserv.views.texts import refusal_sentence
 
     example = error.refusal.example
-    return why(error.refusal) + (f" Example: {example}" if example else "")
+    return refusal_sentence(error.refusal) + (f" Example: {example}" if example else "")
 
 
 def _exit_with(command: str, reason: str) -> typer.Exit:

@@ -46,7 +46,7 @@ def analyse(
         from pbmserv.engine.types import Seat
         from pbmserv.games.blackbox.bots.coach import analyse as report
         from pbmserv.games.blackbox.game import GAME
-        from pbmserv.letters.scene import page
+        from pbmserv.views.texts import render_text
 
         is_file = game == "-" or names_a_file(game, as_game=as_game, as_file=as_file)
         if is_file:
@@ -64,7 +64,7 @@ def analyse(
                     "leads": False,
                     "spoken": False,
                 }
-                say(page("games/blackbox/report.txt.j2", words))
+                say(render_text("games/blackbox/report.txt.j2", words))
                 say("")
 
 

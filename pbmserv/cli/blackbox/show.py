@@ -73,7 +73,7 @@ def check(
         from pbmserv.engine.types import Seat
         from pbmserv.games.blackbox.analysis import check_markers
         from pbmserv.games.blackbox.game import GAME
-        from pbmserv.letters.scene import note_sentences
+        from pbmserv.views.texts import note_sentences
 
         checked = subject(which)
         view = checked.view(marks_of(checked, marks), markers, "", opened=False)

@@ -24,8 +24,6 @@ from pbmserv.engine.protocol import Aided, Tappable
 from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import MoveError, Refusal
 from pbmserv.inbound.message import read_mail
-from pbmserv.letters.looking import Seen
-from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.mail.visits import read_link
@@ -34,7 +32,6 @@ from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import is_shut
-from pbmserv.store import solo
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.moves import Before
@@ -43,6 +40,9 @@ from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.store.tables.mail import MailState
+from pbmserv.views.board import BoardScene, foreseen
+from pbmserv.views.reader import page_scene
+from pbmserv.views.texts import refusal_sentence
 
 LONGEST_DRAFT = 1_000
 """Characters of a move that is being put together."""
@@ -321,7 +321,7 @@ class BoardPages:
         positions = known_to(self._services.positions.newest(connection, board), sitter.seat)
         if step >= len(positions) - 1:
             return seen
-        scene = scene_of(connection, board, positions[step], sitter.seat)
+        scene = page_scene(connection, board, positions[step], sitter.seat)
         return replace(seen, scene=scene, stands=scene, step=step)
 
     def _kept_page(self, token: str) -> BoardPage | None:
@@ -361,7 +361,7 @@ class BoardPages:
             if len(self._scenes) >= SCENES:
                 self._scenes.clear()
             stands = position.shut if shut else position
-            scene = scene_of(connection, board, stands, seat)
+            scene = page_scene(connection, board, stands, seat)
             steps = len(known_to(position, seat)) - 1
             kept = _Kept(stamp, scene, asks_coach(position, seat), steps)
             self._scenes[board.id, seat] = kept
@@ -457,22 +457,12 @@ def known_to(newest: Position, seat: Seat) -> list[Position]:
 
 
 def _refused(seen: BoardPage, press: Press, refusal: Refusal) -> Pressed:
-    page = replace(seen, trouble=why(refusal, on_page=True), example=refusal.example)
+    page = replace(seen, trouble=refusal_sentence(refusal, on_page=True), example=refusal.example)
     return Pressed(replace(page, draft=press.move, words=press.words), refusal.code)
 
 
 def _asks_coach(seen: BoardPage, press: Press) -> bool:
     return press.move.strip().lower() in {"report", "hint"} and seen.awaits_report
-
-
-def scene_of(
-    connection: Connection, board: BoardRow, position: Position, seat: Seat | None
-) -> BoardScene:
-    """A board as the page of a seat, or of spectators, shows it."""
-    daily = solo.daily_of_board(connection, board.id) if board.seats == 1 else None
-    seen = Seen(board, position, seat, daily.number if daily else 0)
-    has_moved = position.ply is not None and seat in {None, position.ply.seat}
-    return seen.scene({"event": "moved" if has_moved else ""})
 
 
 def _looked(seen: BoardPage, look: Look) -> BoardPage:
@@ -488,7 +478,7 @@ def _looked(seen: BoardPage, look: Look) -> BoardPage:
             drawn = "" if look.check == "all" else look.check
             scene = foreseen("check", {"drawn": drawn}, scene)
     except MoveError as error:
-        trouble = why(error.refusal, on_page=True)
+        trouble = refusal_sentence(error.refusal, on_page=True)
     tap = look.tap or look.check or ("tool" if look.take else "")
     changed = replace(seen, scene=scene, draft=draft, words=words, trouble=trouble, tap=tap)
     return replace(changed, tool=tool_of(look.tool, look.take))

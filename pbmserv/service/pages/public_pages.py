@@ -18,14 +18,11 @@ from pbmserv.clock import Clock
 from pbmserv.commands.grammar.words import USERID
 from pbmserv.commands.table.looking import Games, History, Ratings, Standings
 from pbmserv.commands.table.model import Command
-from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Drawable, races
+from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import BOT_USERIDS, Drawing, Seat
+from pbmserv.engine.types import BOT_USERIDS, Drawing
 from pbmserv.errors import PlayerError, Refused
-from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards import queries
-from pbmserv.service.boards.board_page import scene_of
 from pbmserv.service.boards.score_keeping import streak
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget, TooMuch
@@ -41,6 +38,9 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges, histories
 from pbmserv.store.boards.histories import EndedGame, Met
 from pbmserv.store.core.database import Database
+from pbmserv.views.board import BoardScene
+from pbmserv.views.forms import drawings
+from pbmserv.views.reader import page_scene
 
 T = TypeVar("T")
 Words: TypeAlias = Mapping[str, Any]
@@ -243,16 +243,16 @@ def _game(context: CommandContext, number: int, turn: int | None) -> GamePage | 
     newest, board = context.position(board), anonymous(board)
     kept, declined = part.words["kept"], bool(part.words["declined"])
     position = newest if part.ply is None else newest.at(part.ply)
-    scene = scene_of(connection, board, position, None)
+    scene = page_scene(connection, board, position, None)
     over = newest.outcome is not None
     if over:  # a race that runs has no turns for others, nor has the same position then
         scene = replace(scene, moves=position.turns)
     last = newest.turns_of(None)
     if kept or declined:
         return GamePage(scene, kept, declined, 0 if kept else last)
-    drawings = _drawn(position, newest if over else None, board.seats)
+    pictures = drawings(position, newest if over else None, board.seats)
     ended = histories.ended_at(connection, board.id) if over else None
-    return GamePage(scene, kept, declined, last, drawings, ended)
+    return GamePage(scene, kept, declined, last, pictures, ended)
 
 
 def _stamp(context: CommandContext, number: int) -> tuple[Any, ...] | None:
@@ -266,20 +266,6 @@ def _named_player(context: CommandContext, userid: str) -> Player | None:
     """Whoever plays under a name and may be named."""
     found = shown_player(context, userid) if USERID.fullmatch(userid) else None
     return found if found is not None and found.public else None
-
-
-def _drawn(position: Position, end: Position | None, seats: int) -> tuple[Drawing, ...]:
-    """What each seat plays on, as everybody may see it; after the *end* all that there is."""
-    game = position.game
-    if not isinstance(game, Drawable):
-        return ()
-    view = game.view(position.state, None)
-    last = None if end is None else game.view(end.state, None)
-    found = []
-    for seat in map(Seat, range(seats)):
-        seen = view if last is None else game.view(position.state, seat)
-        found.append(game.drawing(seen, seat, last))
-    return tuple(one for one in found if one is not None)
 
 
 def _finished(

@@ -27,7 +27,6 @@ from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Drawing, Rng, Seat
 from pbmserv.errors import MoveError
-from pbmserv.letters.scene import BoardScene, board_scene, why
 from pbmserv.service.boards.score_keeping import grade_of
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import races_of
@@ -42,6 +41,8 @@ from pbmserv.service.solo.solo_page import (
 )
 from pbmserv.store import solo
 from pbmserv.store.solo import EPOCH, number_of
+from pbmserv.views.board import BoardScene, board_scene
+from pbmserv.views.texts import refusal_sentence
 
 Words: TypeAlias = Mapping[str, Any]
 
@@ -194,7 +195,7 @@ class GuestBoxes:
                 if not full or after.outcome is not None:  # a last guess has room
                     position = after
             except MoveError as error:
-                trouble = why(error.refusal, on_page=True)
+                trouble = refusal_sentence(error.refusal, on_page=True)
         tap = look.tap or ("tool" if look.take else "")
         plies = position.after(0)
         written = partial(self._written, game.info.key, day, number)

@@ -22,7 +22,6 @@ from pbmserv.engine.protocol import ManualSetup, RacingGame, races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import OptionError, PlayerError, Refusal, Refused
-from pbmserv.letters.scene import why
 from pbmserv.service.core.context import Services
 from pbmserv.service.core.outcome import NOTHING, Done
 from pbmserv.service.solo.solo_page import (
@@ -35,6 +34,7 @@ from pbmserv.service.solo.solo_page import (
 )
 from pbmserv.store import hot_seats
 from pbmserv.store.core.database import Database
+from pbmserv.views.texts import refusal_sentence
 
 FORM = "hot_seat"
 """The name of the form that changes a box."""
@@ -176,7 +176,7 @@ class HotSeats:
         try:
             changed(self._services.registry, box, tap, shuts=shuts)
         except PlayerError as error:
-            return why(error.refusal, on_page=True)
+            return refusal_sentence(error.refusal, on_page=True)
         return ""
 
     async def press(self, key: str, turn: int, tap: str, *, shuts: bool) -> None:

@@ -13,8 +13,9 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import RacingGame, Tappable
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError
-from pbmserv.letters.scene import BoardScene, board_scene, foreseen, why
 from pbmserv.service.boards.board_page import tool_of
+from pbmserv.views.board import BoardScene, board_scene, foreseen
+from pbmserv.views.texts import refusal_sentence
 
 LONGEST_TAP = 200
 """Characters of a tap."""
@@ -90,7 +91,7 @@ def solo_fields(position: Position, look: SoloLook, tap: str, trouble: str = "")
         try:
             scene = foreseen("check", {}, scene)
         except MoveError as error:
-            trouble = why(error.refusal, on_page=True)
+            trouble = refusal_sentence(error.refusal, on_page=True)
     tool = tool_of(look.tool, look.take)
     return {
         "scene": scene,

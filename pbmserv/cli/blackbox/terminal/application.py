@@ -41,7 +41,7 @@ from pbmserv.games.blackbox.bots.hints import hint
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.practice import PLAYER, Practice, Scoring
 from pbmserv.games.blackbox.rays import trace, way
-from pbmserv.letters.scene import note_sentences, page
+from pbmserv.views.texts import note_sentences, render_text
 
 USUAL_FILE = "blackbox.txt"
 SHORT = "Enter fire/mark  Space lock  g guess  c check  t tip  u undo  h keys  q quit"
@@ -247,7 +247,7 @@ class Terminal(App[None]):
     def _work_out_hint(self, practice: Practice) -> None:
         """Work out a hint in a thread, since a large board takes seconds."""
         words = {"hint": hint(practice.view), "view": practice.view}
-        lines = page("games/blackbox/hint.txt.j2", words).splitlines()
+        lines = render_text("games/blackbox/hint.txt.j2", words).splitlines()
         self.call_from_thread(self._show_hint, practice, lines)
 
     def _show_hint(self, practice: Practice, lines: Sequence[str]) -> None:

@@ -4,23 +4,22 @@ A letter is one file, ``letters/NAME.j2``, with four blocks: ``subject``, ``head
 what this letter is), ``text`` and ``html``. It is compiled twice, as ``letters/NAME.txt.j2`` and as
 ``letters/NAME.html.j2``, since what is printed is escaped in HTML alone.
 
-Mail programs throw stylesheets away, so every element must carry its own style (Gmail does so
-with answers and forwarded mail). Templates name elements and classes, ``letters/letter.css`` says
-how these look, and css_inline, which knows how selectors work, works out the style of each start
-tag. A letter that is rendered costs nothing more for it. Colours and type are those of the pages:
-``palette.j2`` has them.
-
-What stands outside one tag (`div p`, `:hover`) cannot be used in that file; what must stay in
-the head (dark mode) is in ``letters/adaptive.css``, and only classes named there stay.
+Some mail programs drop style blocks (Gmail does so in answers and forwarded mail), so elements
+carry their own styles. Templates name classes; when a template is loaded, css_inline writes the
+rules of ``letters/letter.css`` into its start tags. ``letters/head.css`` has rules that a tag
+cannot carry, such as those for dark screens: each is a line, and a letter has those that it needs.
+A game adds ``games/KEY/letter.css`` and ``games/KEY/head.css``, which only letters with its boards
+have. Classes that no head.css names are dropped. Colours and fonts are in ``palette.j2``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import (
     Environment,
@@ -35,7 +34,7 @@ from jinja2.ext import Extension
 
 from pbmserv import __version__
 from pbmserv.engine.registry import template_folders
-from pbmserv.letters.filters import FILTERS
+from pbmserv.views.filters import FILTERS
 
 
 def templates_root() -> Path:
@@ -113,6 +112,14 @@ class TemplateLoader(FileSystemLoader):
         return _INCLUDED.sub(piece, source), file, is_same
 
 
+class _Environment(Environment):
+    """A Jinja environment whose templates have no global values of their own."""
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        """Return a dictionary: each rendering copies it, faster than Jinja's `ChainMap`."""
+        return {**self.globals, **(d or {})}
+
+
 @cache
 def environment() -> Environment:
     """Return the environment that renders every letter and page; templates are compiled once."""
@@ -125,7 +132,7 @@ def environment_of(loader: TemplateLoader) -> Environment:
     Only names that end in ``.html.j2`` escape the values they print. Blanks at the beginning of a
     line are kept, since boards need them.
     """
-    templates = Environment(
+    templates = _Environment(
         loader=loader,
         trim_blocks=True,
         lstrip_blocks=False,
@@ -142,9 +149,39 @@ def environment_of(loader: TemplateLoader) -> Environment:
     return templates
 
 
-_HEAD_SHEETS = ("letters/boards.css", "letters/adaptive.css")
-"""Styles in the head of a letter."""
-_SHEETS = ("letters/letter.css", "palette.j2", *_HEAD_SHEETS)
+_HEAD, _TAGS = "head.css", "letter.css"
+_CLASSES = re.compile(r'class=(?:"([a-z ]*)"|([a-z]+))')
+_SELECTED = re.compile(r"\.[a-z]+")
+_STYLES = re.compile(rf"(?:letters|games/[^/]+)/(?:{_HEAD}|{_TAGS})|palette\.j2")
+
+
+def with_head_styles(html: str, games: frozenset[str]) -> str:
+    """Fill the style block of a letter with the rules that its elements and boards need."""
+    classes = frozenset(quoted or bare for quoted, bare in _CLASSES.findall(html))
+    return html.replace("<style></style>", f"<style>\n{_rules(classes, games)}</style>", 1)
+
+
+@lru_cache(maxsize=256)
+def _rules(classes: frozenset[str], games: frozenset[str]) -> str:
+    """Return the lines of head.css whose selectors name one of these classes, or no class."""
+    words = {f".{word}" for some in classes for word in some.split()}
+    lines = _sheets(environment(), _HEAD, sorted(games)).splitlines(keepends=True)
+    return "".join(
+        line
+        for line in lines
+        if not (named := _SELECTED.findall(line.partition("{")[0])) or not words.isdisjoint(named)
+    )
+
+
+def _sheets(templates: Environment, name: str, games: Iterable[str]) -> str:
+    """Return a stylesheet of letters, followed by the games' own ones."""
+    sheet = templates.get_template(f"letters/{name}").render()
+    for game in games:
+        try:
+            sheet += templates.get_template(f"games/{game}/{name}").render()
+        except TemplateNotFound:
+            continue  # the game needs none
+    return sheet
 
 
 def keep_compiled(folder: Path) -> None:
@@ -156,7 +193,8 @@ def keep_compiled(folder: Path) -> None:
     if environment().bytecode_cache is None:
         loader = environment().loader
         assert loader is not None
-        styles = "".join(loader.get_source(environment(), name)[0] for name in _SHEETS)
+        names = filter(_STYLES.fullmatch, loader.list_templates())
+        styles = "".join(loader.get_source(environment(), name)[0] for name in names)
         place = folder / f"{__version__}-{hashlib.sha256(styles.encode()).hexdigest()[:12]}"
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         environment().bytecode_cache = FileSystemBytecodeCache(str(place))
@@ -188,7 +226,7 @@ class InlineStyles(Extension):
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
-        self._sheets: tuple[str, str] | None = None
+        self._sheets: dict[str, tuple[str, str]] = {}
 
     def preprocess(  # the third argument is the signature's; no template here asks for it
         self,
@@ -201,11 +239,15 @@ class InlineStyles(Extension):
             return source
         if not name.startswith(("letters/", "games/")) or name.endswith("page.html.j2"):
             return source  # a page has a stylesheet
-        if self._sheets is None:
-            sheet = self.environment.get_template("letters/letter.css").render()
-            head = [self.environment.get_template(name).render() for name in _HEAD_SHEETS]
-            self._sheets = (sheet, "".join(head))
-        return with_styles(source, *self._sheets)
+        folder, _, path = name.partition("/")
+        game = path.partition("/")[0] if folder == "games" else ""
+        if game not in self._sheets:
+            games = [game] if game else []
+            self._sheets[game] = (
+                _sheets(self.environment, _TAGS, games),
+                _sheets(self.environment, _HEAD, games),
+            )
+        return with_styles(source, *self._sheets[game])
 
 
 def with_styles(source: str, sheet: str, head: str) -> str:

@@ -223,6 +223,9 @@ def _line(row: Any, form: str) -> str:
     return form % {**row._asdict(), "cells": "|".join(row.cells)}
 
 
+_LONG_TAG = re.compile("<(a|td|th) (?=[^<>]*(?:href|aria-label)=)")
+"""The start of a tag with a long attribute: a line end replaces the blank, to keep lines short."""
+
 _LINK = "\x02"
 """Stands for the beginning of a link in cached rows; it occurs in no template and no name."""
 
@@ -249,7 +252,10 @@ def forms(written: Mapping[str, str]) -> Forms:
         written: HTML of each kind of spot, in which ``[name]``, ``[shown]``, ``[more]`` and
             ``[link]`` are placeholders; ``row`` and ``ends`` have the placeholder ``[spots]``.
     """
-    pieces = {kind: str(form).strip().replace("[link]", _LINK) for kind, form in written.items()}
+    pieces = {
+        kind: _LONG_TAG.sub(r"<\1\n", str(form).strip()).replace("[link]", _LINK)
+        for kind, form in written.items()
+    }
     row, ends = [tuple(pieces.pop(around).split("[spots]")) for around in ("row", "ends")]
     return Forms({kind: form.split("[name]") for kind, form in pieces.items()}, row, ends)
 
@@ -286,7 +292,7 @@ def _row(spots: tuple[Any, ...], around: tuple[str, ...], filled: Forms) -> list
     for kind, name, shown, more in spots:
         form = str(escape(name)).join(filled.spots[kind])
         drawn.append(form.replace("[more]", escape(more)).replace("[shown]", escape(shown)))
-    line = "\n".join(drawn).join(around)
+    line = "".join(drawn).join(around)
     return f"{line}\n".split(_LINK)
 
 

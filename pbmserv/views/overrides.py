@@ -19,7 +19,7 @@ from jinja2 import TemplateSyntaxError, meta, nodes
 
 from pbmserv.errors import OperatorError
 from pbmserv.files import read_octets
-from pbmserv.letters.environment import (
+from pbmserv.views.environment import (
     TemplateLoader,
     environment,
     environment_of,
