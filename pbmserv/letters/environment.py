@@ -18,9 +18,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import (
     Environment,
@@ -113,6 +114,17 @@ class TemplateLoader(FileSystemLoader):
         return _INCLUDED.sub(piece, source), file, is_same
 
 
+class _Environment(Environment):
+    """A Jinja environment whose templates have their globals in a dictionary of their own.
+
+    Jinja's `ChainMap` is copied for each template that is rendered, which takes a tenth of the time
+    of a letter.
+    """
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        return {**self.globals, **(d or {})}
+
+
 @cache
 def environment() -> Environment:
     """Return the environment that renders every letter and page; templates are compiled once."""
@@ -125,7 +137,7 @@ def environment_of(loader: TemplateLoader) -> Environment:
     Only names that end in ``.html.j2`` escape the values they print. Blanks at the beginning of a
     line are kept, since boards need them.
     """
-    templates = Environment(
+    templates = _Environment(
         loader=loader,
         trim_blocks=True,
         lstrip_blocks=False,
