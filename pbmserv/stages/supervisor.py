@@ -260,8 +260,8 @@ class Supervisor:
 
 
 def _posts() -> int:
-    """Return the number of processes that send: the cores less one for the door and play."""
-    return max(1, min(8, (os.cpu_count() or 1) - 1))
+    """Return the number of processes that send: one for each core."""
+    return min(8, os.cpu_count() or 1)
 
 
 def _run_child(name: str, main: Callable[[str], None], settings: Settings) -> None:
