@@ -39,7 +39,7 @@ HARMLESS = {
     ),
 }
 """Parameters that ask nothing of a server that relays no mail and sends no delivery reports. Other
-servers send them although EHLO offers none of them. They are ignored; see decision 0130."""
+servers send them although EHLO offers none of them. They are ignored; see decision 0030."""
 LONGEST_COMMAND = 512 + 1_100
 """Octets of MAIL and RCPT: RFC 5321 section 4.5.3.1.4, and parameters (RFC 3461 section 4, RFC 4954
 section 3)."""
