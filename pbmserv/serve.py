@@ -20,8 +20,9 @@ from pbmserv.net import listening
 from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.stages import preflight
 from pbmserv.stages.base import Base
-from pbmserv.stages.listeners import Bound, bind, shares
+from pbmserv.stages.descriptors import shares
 from pbmserv.stages.places import meeting_place
+from pbmserv.stages.ports import Bound, bind
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health

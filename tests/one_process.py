@@ -11,8 +11,11 @@ from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.relay import Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.stages.base import Base
-from pbmserv.stages.listeners import WebStage
-from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
+from pbmserv.stages.bots_process import BotsStage
+from pbmserv.stages.door_process import DoorStage
+from pbmserv.stages.play_process import PlayStage
+from pbmserv.stages.post_process import PostStage
+from pbmserv.stages.web_stage import WebStage
 
 
 class _Side:

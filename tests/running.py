@@ -38,8 +38,11 @@ from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.gauges import metrics
 from pbmserv.service.operators.health import Health, Parts
-from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, bind, shares
+from pbmserv.stages.descriptors import shares
+from pbmserv.stages.mail_ports import MailPorts
+from pbmserv.stages.ports import Bound, bind
 from pbmserv.stages.state import own_numbers
+from pbmserv.stages.web_ports import WebPorts
 from pbmserv.store.accounts import players
 from pbmserv.store.operators import health as rows
 from pbmserv.store.tables.boards import heartbeats

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -112,11 +113,13 @@ def _unknown(number: int) -> typer.Exit:
     return failure(f"There is no mail {number}. `pbmserv inbox list` shows the kept ones.")
 
 
-def _kept_mails(config: Path | None) -> AbstractContextManager[KeptMailsView]:
-    found = loaded(config)
-    from pbmserv.stages.operators import kept_mails
+@contextmanager
+def _kept_mails(config: Path | None) -> Iterator[KeptMailsView]:
+    settings = loaded(config)
+    from pbmserv.stages.operators import reading
 
-    return kept_mails(found)
+    with reading(settings) as play:
+        yield play.kept_mails
 
 
 @outbox.command("list")

@@ -195,12 +195,16 @@ class Sender:
         self._finish()
 
     def _step(self) -> float:
-        """Settle, claim and begin letters; return how many seconds to wait for an event."""
-        self._settle()
+        """Claim, begin and settle letters; return how many seconds to wait for an event.
+
+        While there are letters to make, results are settled in groups, to save commits.
+        """
         if monotonic() >= self._renew_at:
             self._renew()
         now = self._clock.now()
         is_busy = self._begin_trial(now) if self._breaker.is_open else self._begin_letters(now)
+        if not is_busy or len(self._results) >= TOGETHER:
+            self._settle()
         return 0.0 if is_busy or self._results else self._pause(now)
 
     def _begin_letters(self, now: datetime) -> bool:

@@ -39,7 +39,7 @@ HARMLESS = {
     ),
 }
 """Parameters that can be ignored by a server that relays no mail and sends no delivery reports.
-Other servers send them although EHLO does not offer them; see decision 0130."""
+Other servers send them although EHLO does not offer them; see decision 0030."""
 LONGEST_COMMAND = 512 + 1_100
 """Octets of MAIL and RCPT: RFC 5321 section 4.5.3.1.4, and parameters (RFC 3461 section 4, RFC 4954
 section 3)."""

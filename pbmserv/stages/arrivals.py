@@ -1,5 +1,5 @@
-"""The queue of arrivals as play sees it: each comes once, and is settled in the transaction that
-carries it out."""
+"""The queue of arrivals, as play sees it. Each arrival comes once, and the transaction that carries
+it out also settles it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Arrivals(ABC):
 
     @abstractmethod
     def tidy(self) -> None:
-        """Forget old results, and renew the claims of what is in hand."""
+        """Forget old results, and renew the claims of the arrivals in hand."""
 
     @abstractmethod
     def release(self) -> None:
@@ -136,7 +136,7 @@ class TwoStores(Arrivals):
             self._looking = None
 
     def tidy(self) -> None:
-        """Drop notes about what the door has removed."""
+        """Drop the notes about arrivals that the door has removed."""
         before = self._clock.now() - RESULTS_KEPT
         with self._mail.reading.connect() as mail, self._game.reading.connect() as game:
             there = set(arrivals.numbers(mail))

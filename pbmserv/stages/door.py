@@ -120,7 +120,7 @@ class Door:
             log.exception("a mail could not be kept")
             outcome = Outcome(TRY_LATER, "put-off", "our fault")
         ms = (perf_counter() - begun) * 1000
-        if outcome.arrival:  # play says what becomes of it; and the client's 250 goes out first
+        if outcome.arrival:  # play logs the result later; the client's 250 goes out first
             loop = asyncio.get_running_loop()
             loop.call_soon(note_arrival, outcome.arrival, envelope, source, ms)
         else:
@@ -139,7 +139,7 @@ class Door:
         )
 
     async def page_mail(self, envelope: Envelope) -> int:
-        """Store a mail that a page has written for its reader, and return its number.
+        """Store the mail of a page, and return its number.
 
         Raises:
             TryLater: the database could not take it, or too much waits.
@@ -177,7 +177,7 @@ class Door:
             envelope.recipient
         )
         verdict = UNCHECKED
-        if not comes_back:  # a report need not have a From that anybody could answer to
+        if not comes_back:  # the From of a report need not be an address that takes answers
             try:
                 read_head(envelope.raw)
             except MailError as error:
@@ -185,7 +185,7 @@ class Door:
                 return Outcome(reply, "refused", reply)
             verdict = await self._verdict(envelope, source, reply_address)
             if verdict.result == "forged" and not for_postmaster:
-                # An answer would go to somebody who has never written to us.
+                # An answer would go to a person who has not written to us.
                 return Outcome(FORGED, "refused", FORGED)
         shares = self._postmaster if for_postmaster else None
         if shares is not None and not shares.is_open(source.network, octets):
@@ -204,8 +204,7 @@ class Door:
     async def _verdict(
         self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
     ) -> Verdict:
-        """Return whether the From address is proven; of a mail to a reply address nothing is asked,
-        since that says who writes."""
+        """Return whether the From address is proven. A reply address says by itself who writes."""
         if self._senders is None:
             return UNCHECKED
         if reply_address is not None:

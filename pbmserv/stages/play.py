@@ -220,7 +220,7 @@ class Play:
         self._current.at(task.arrival.id)
         try:
             job = self._job(task)
-        except MailError as error:  # the door has not noticed; nobody can be answered
+        except MailError as error:  # the door did not notice; there is no address to answer
             job = self._keeping(task, ToKeep(task.arrival.envelope, "", f"{UNREADABLE}: {error}"))
         except Exception:
             log.exception("a mail could not be read; it is kept for the operator")
@@ -275,10 +275,10 @@ class Play:
         return partial(self._mails.tell_too_many, writer, over, task.arrival.received_at)
 
     def _deadly(self, task: Task) -> ToKeep:
-        """Return what is kept of a mail with which play died, or had to be killed, repeatedly."""
+        """Return the record of a mail with which play died, or had to be killed, repeatedly."""
         fault = f"the server was stopped {task.deaths} times while it carried this mail out"
         log.error("a mail is kept for the operator: %s", fault, extra={"arrival": task.arrival.id})
-        if task.deaths > MOST_DEATHS:  # play died of reading it only to tell its writer
+        if task.deaths > MOST_DEATHS:  # play died while it read the mail to tell its writer
             return ToKeep(task.arrival.envelope, "", fault)
         try:
             incoming = self._reader.read(task.arrival.envelope, task.arrival.verdict)
@@ -299,7 +299,7 @@ class Play:
         check.add_done_callback(lambda future: self._events.put(partial(note, future)))
 
     def _sender_checked(self, task: Task, check: Future[Verdict]) -> None:
-        """Go on with a mail to a reply address whose sender was checked, too."""
+        """Note the result of a sender's check, and carry the mail out."""
         assert task.incoming is not None
         verdict = UNCHECKED if check.cancelled() else check.result()
         task.incoming = task.incoming.judged(verdict)

@@ -18,7 +18,7 @@ from wire import Wire, mail
 
 from pbmserv.smtpd import listener
 from pbmserv.smtpd.session import OCTETS_OF_USE
-from pbmserv.stages import listeners
+from pbmserv.stages import descriptors
 from pbmserv.web import connections, server
 
 ALICE = "alice@players.example"
@@ -158,7 +158,7 @@ def test_idle_connections_to_the_pages_keep_no_page_from_a_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "MOST_FROM_NETWORK", 4)
-    monkeypatch.setattr(listeners, "WEB", 10)
+    monkeypatch.setattr(descriptors, "WEB", 10)
     with a_server(tmp_path) as running:
         limits = [sits(running.web_port, source) for source in FIVE for _ in range(2)]
         for n in range(12):

@@ -87,10 +87,10 @@ class Watch:
 @pytest.mark.timeout(600)
 def test_no_mail_asks_for_more_than_one_mail_may(monkeypatch, tmp_path) -> None:
     monkeypatch.syspath_prepend(ROOT)
-    heavy = importlib.import_module("benchmarks.heavy")
-    mails = importlib.import_module("benchmarks.heavy_mails").HEAVY
+    heavy = importlib.import_module("tests.hostile.heavy_mails")
+    mails = heavy.HEAVY
     watch = Watch(monkeypatch)
-    with importlib.import_module("benchmarks.heavy_world").world(tmp_path) as world:
+    with importlib.import_module("tests.hostile.heavy_world").world(tmp_path) as world:
         for name in mails:
             watch.done.clear()
             watch.budgets.clear()

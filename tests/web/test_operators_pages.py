@@ -34,7 +34,7 @@ from pbmserv.mail.letter_kinds import KINDS, OF_ACCOUNTS
 from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.service.operators import pages, people
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.stages.listeners import bind
+from pbmserv.stages.ports import bind
 from pbmserv.store import audit
 from pbmserv.store.tables import metadata
 from pbmserv.store.tables.mail import LetterState

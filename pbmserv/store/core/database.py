@@ -53,7 +53,6 @@ class Database:
         parsed = make_url(url)
         self.url = url
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
-        self._kept: deque[Connection] = deque()
         self._is_closed = False
         if self.is_sqlite:
             path = file_of(url)
@@ -65,6 +64,7 @@ class Database:
             from pbmserv.store.core.postgresql import open_engine  # loads the driver
 
             self.writing = self.reading = open_engine(url, pool_size, BUSY_TIMEOUT_MS)
+        self._kept = {engine: deque[Connection]() for engine in (self.writing, self.reading)}
 
     @property
     def reads_at_once(self) -> bool:
@@ -76,37 +76,47 @@ class Database:
         return self.is_sqlite and isinstance(pool, QueuePool) and pool.checkedout() < _FEW
 
     def looking(self) -> Connection:
-        """Return a connection to SQLite for frequent reads; each statement is its own transaction.
-
-        A connection of the pool with a transaction would take several times as long.
-        """
-        connection = self.reading.connect()
-        connection.begin()  # for SQLAlchemy, the transaction lasts as long as the connection
-        at_driver("COMMIT", connection)
-        return connection
+        """Return a connection to SQLite for frequent reads: each statement is a transaction of its
+        own. A connection of the pool and a transaction would take several times as long."""
+        return _without_transactions(self.reading)
 
     @contextlib.contextmanager
     def one_state(self) -> Iterator[Connection]:
-        """Yield a connection that sees one state of the database.
-
-        On SQLite it is kept for the next use: opening one takes as long as reading twenty rows.
-        """
-        if not self.is_sqlite:
+        """A connection that sees one state of the database."""
+        if self.is_sqlite:
+            with self._over_kept(self.reading, "BEGIN") as connection:
+                yield connection
+        else:
             with self.reading.connect() as connection:
                 yield connection
-            return
+
+    @contextlib.contextmanager
+    def one_change(self) -> Iterator[Connection]:
+        """A transaction that may write; it is committed at the end, or undone after an error."""
+        if self.is_sqlite:
+            with self._over_kept(self.writing, "BEGIN IMMEDIATE") as connection:
+                yield connection
+        else:
+            with self.writing.begin() as connection:
+                yield connection
+
+    @contextlib.contextmanager
+    def _over_kept(self, engine: Engine, begin: str) -> Iterator[Connection]:
+        """A transaction of SQLite over a connection that is kept for the next one: to take one from
+        the pool takes as long as to read twenty rows."""
+        kept = self._kept[engine]
         try:
-            connection = self._kept.pop()
+            connection = kept.pop()
         except IndexError:
-            connection = self.looking()
+            connection = _without_transactions(engine)
         try:
-            at_driver("BEGIN", connection)
+            at_driver(begin, connection)
             yield connection
             at_driver("COMMIT", connection)
         except BaseException:
             connection.close()
             raise
-        self._kept.append(connection)
+        kept.append(connection)
         if self._is_closed:
             self._close_kept()
 
@@ -125,9 +135,18 @@ class Database:
         self._close_kept()
 
     def _close_kept(self) -> None:
-        with contextlib.suppress(IndexError):
-            while True:
-                self._kept.pop().close()
+        for kept in self._kept.values():
+            with contextlib.suppress(IndexError):
+                while True:
+                    kept.pop().close()
+
+
+def _without_transactions(engine: Engine) -> Connection:
+    """Return a connection to SQLite on which SQLAlchemy begins no transaction."""
+    connection = engine.connect()
+    connection.begin()  # SQLAlchemy's idea of a transaction lasts as long as the connection
+    at_driver("COMMIT", connection)
+    return connection
 
 
 def _close_returned(_connection: Any, record: ConnectionPoolEntry) -> None:

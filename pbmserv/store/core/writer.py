@@ -178,7 +178,7 @@ class GroupWriter(_QueueWriter):
         """Commit a job together with those that wait behind it."""
         outcomes: list[_Outcome] = []
         try:
-            with self._database.writing.begin() as connection:
+            with self._database.one_change() as connection:
                 self._run_group(connection, order, outcomes)
         except Exception as error:  # nothing of the group was written
             log.error("jobs were rolled back", exc_info=error, extra={"jobs": len(outcomes)})

@@ -1,7 +1,7 @@
 """Mails made to be slow: the time to read one, how it grows with the size, and its memory.
 
-`python -m benchmarks.crafted [OCTETS]` prints a line of JSON for each. The tests in `tests/hostile`
-read it.
+`python -m tests.hostile.crafted [OCTETS]` prints a line of JSON for each. `test_crafted_mails.py`
+reads it.
 """
 
 from __future__ import annotations

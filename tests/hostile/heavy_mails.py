@@ -1,7 +1,7 @@
 """Mails that ask for as much work as one mail can, each with the boards that it needs.
 
-Add each mail that costs more than these. `make bench` measures it, and
-`tests/hostile/test_heavy_mails.py` checks that its work is counted.
+Add each mail that costs more than these. `test_cost.py` and `make bench` measure it, and
+`test_heavy_mails.py` checks that its work is counted.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase
 
-from benchmarks.heavy_world import PASSWORD, PLAYERS, World
 from pbmserv.games.blackbox.game_ids import described, read_id
+from tests.hostile.heavy_world import PASSWORD, PLAYERS, Cost, World, address, mail
 
 LARGEST = ("-size=26x26", "-atoms=40-400")
 ME = f"alice {PASSWORD}"
@@ -310,3 +310,10 @@ HEAVY: Mapping[str, Build] = {
     "a digest answered, fifty small boards": lambda w: _digest(w, "g", _small),
 }  # fmt: skip
 """The mails by name. Boards of one mail also exist for the following ones."""
+
+
+def cost_of(w: World, name: str) -> Cost:
+    """Return the cost of one of `HEAVY`."""
+    w.tidy()
+    made = HEAVY[name](w)
+    return w.post(address("alice"), mail(made.subject, made.body, parts=made.parts), made.to)
