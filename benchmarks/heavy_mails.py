@@ -1,7 +1,7 @@
 """Mails that ask for as much work as one mail can, each with the boards that it needs.
 
 Add each mail that costs more than these. `make bench` measures it, and
-`tests/hostile/test_heavy_mails.py` checks that its work is counted.
+`tests/hostile/test_cost.py` measures many of them.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ def depth(plan: Plan | None) -> int:
 
 @pytest.mark.slow
 @given(plan=plans)
-@examples(120)
+@examples(40)
 def test_what_is_printed_is_read_as_itself(plan: Plan) -> None:
     text = print_plan(plan)
     if depth(plan) <= DEEPEST:
@@ -171,7 +171,7 @@ def test_what_is_printed_is_read_as_itself(plan: Plan) -> None:
         max_size=30,
     ).map(" ".join)
 )
-@examples(120)
+@examples(40)
 def test_anything_written_is_a_plan_or_refused(text: str) -> None:
     refusal: Refusal | None = None
     try:
