@@ -19,6 +19,7 @@ from email.utils import make_msgid
 from functools import cached_property, partial
 from pathlib import Path
 from time import monotonic, sleep
+from unittest.mock import patch
 
 from argon2 import PasswordHasher
 from headers import read, written
@@ -37,6 +38,7 @@ from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.health import Health, Parts, metrics
+from pbmserv.service.time import scheduler
 from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, bind, shares
 from pbmserv.stages.state import own_numbers
 from pbmserv.store.accounts import players
@@ -46,6 +48,10 @@ from pbmserv.store.tables.mail import letter_bytes, outbox
 
 PATIENCE_S = 60
 """Seconds, on a machine that has much else to do."""
+
+KEEPER_POLL_S = 86_400.0
+"""Seconds between two looks of the keeper: it looks when a test moves the clock. A look at any
+other moment might find the clock and the heartbeat moved apart, which is an outage."""
 
 NOT_SENT = ("tray", "folded", "failed", "parked")
 """States of letters that no relay has seen, or that none will see again."""
@@ -349,8 +355,14 @@ class Open:
         slots = self.mail.slots() | self.web.slots()
         return Parts(server.vitals(), slots, server.post_stage.relay_state(), texts)
 
+    def _start_play(self) -> None:
+        """Start play, and wait until its keeper has looked."""
+        self._server.play_stage.start()
+        while self._server.scheduler.vital().silent_s:
+            sleep(0.001)
+
     async def open(self) -> None:
-        await asyncio.to_thread(self._server.play_stage.start)
+        await asyncio.to_thread(self._start_play)
         self._server.door_stage.start()
         await self.mail.open()
         await self.web.open()
@@ -389,14 +401,16 @@ def start(
     web = port_of(bound.web, loaded.settings.web)
     web_url = loaded.settings.web_url or (public_url(web) if web else "")
     assert bound.smtp is not None
-    running = Running(
-        Server(
+    with patch.object(scheduler, "POLL_S", KEEPER_POLL_S):
+        server = Server(
             loaded.settings.model_copy(update={"smtp": smtp, "web_url": web_url}),
             MovableClock(),
             relay,
             Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
             names or Zone(),
-        ),
+        )
+    running = Running(
+        server,
         bound.smtp.getsockname()[1],
         bound.web.getsockname()[1] if bound.web else 0,
         relay,
