@@ -42,7 +42,6 @@ WAYS: dict[str, Callable[[], object]] = {
     "hoard": lambda: bytearray(1 << 62),
     "exit": lambda: sys.exit(3),
     "abort": os.abort,
-    "vanish": lambda: os._exit(0),
 }
 
 

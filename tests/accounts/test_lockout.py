@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-from processes import Process, wait_until
 from running import MovableClock
 from sqlalchemy import func, select
-from wire import Wire, mail
 
-from pbmserv.clock import Clock, SystemClock
+from pbmserv.clock import Clock
 from pbmserv.mail.envelope import Source
 from pbmserv.service.auth import lockout as rules
 from pbmserv.store.accounts import lockouts
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables import password_sources, wrong_passwords
 
-OURS = "pbmserv@games.example"
-PASSWORD = "wonder-land"
 ALICE, THIEF = "alice@players.example", "thief@elsewhere.example"
 HOME, STRANGE = Source("192.0.2.0/24", ALICE), Source("198.51.100.0/24", THIEF)
 
@@ -215,40 +210,3 @@ def test_a_network_that_nobody_knows_is_the_sender_s_domain(lockout: Lockout) ->
         lockout.wrong(f"u{number}", Source("", f"evil{number}@evil.example"))
     assert not lockout.may_try("alice", Source("", "evil99@evil.example"))
     assert lockout.may_try("alice", Source("", ALICE))
-
-
-def guess_by_mail(process: Process, word: str) -> None:
-    with Wire(process.port) as wire:
-        raw = mail(THIEF, f"prefs alice {word}", Message_ID=f"<{word}@elsewhere.example>")
-        assert wire.mail(THIEF, OURS, raw).startswith("250")
-
-
-def answers_in(folder: Path) -> int:
-    """Letters to the thief that were delivered."""
-    letters = b"".join(file.read_bytes() for file in folder.rglob("mail/*/new/*"))
-    return letters.count(b"To: thief@elsewhere.example")
-
-
-@pytest.mark.slow
-def test_a_killed_server_still_knows_the_wrong_passwords(database_url: str, tmp_path: Path) -> None:
-    """The guesser's count goes on where it was, and a right password comes too late."""
-    settings = {"mail_servers": "192.0.2.1"}
-    process = Process(tmp_path, database_url, **settings)
-    with Wire(process.port) as wire:
-        raw = mail(ALICE, f"signup alice {PASSWORD}")
-        assert wire.mail(ALICE, OURS, raw).startswith("250")
-    for n in range(4):
-        guess_by_mail(process, f"wrong-{n}")
-    wait_until(lambda: answers_in(tmp_path) == 4, "the answers to be delivered")
-    process.kill()
-    process = Process(tmp_path, database_url, **settings)
-    database = Database(database_url)
-    lockout, source = Lockout(database, SystemClock()), Source("127.0.0.0/24", THIEF)
-    assert lockout.may_try("alice", source)
-    guess_by_mail(process, "wrong-4")
-    wait_until(lambda: not lockout.may_try("alice", source), "the fifth to be counted")
-    guess_by_mail(process, PASSWORD)
-    wait_until(lambda: answers_in(tmp_path) == 6, "the last answers")
-    assert not lockout.may_try("alice", source)
-    assert process.stop() == 0
-    database.close()
