@@ -67,7 +67,7 @@ def test_the_cookie_of_an_operator_is_found() -> None:
 
 @given(ADDRESSES, st.integers(0, 40), st.sampled_from("abcdefghijklmnopqrstuvwxyz234567"))
 @examples(40)
-def test_what_nobody_signed_is_no_token(address: ReplyAddress, at: int, letter: str) -> None:
+def test_an_unsigned_text_is_not_a_token(address: ReplyAddress, at: int, letter: str) -> None:
     assert not lines_with_tokens(RING, [f"http://games.example/b/{OTHER.token(address)}"])
     token = RING.token(address)
     changed = token[:at] + letter + token[at + 1 :]
