@@ -1,8 +1,7 @@
 """No request costs more than half a second of processor time, on the largest boards either.
 
 Each row asks a server that has nothing in memory for as much as it can: mails with their letters,
-pages and pictures, letters about many boards. `heavy_mails.py` has more mails, and
-`test_heavy_mails.py` counts their work.
+pages and pictures, letters about many boards. `heavy_mails.py` has more mails.
 """
 
 from __future__ import annotations

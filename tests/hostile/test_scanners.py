@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import pytest
+from examples import DEEP
 from growth import patience, steepness
 
 from pbmserv.commands.grammar import plain_words
@@ -48,7 +49,7 @@ from pbmserv.views.filters import definitions, filled, said
 
 pytestmark = pytest.mark.slow
 
-LENGTHS = {2_000: 0.003, 16_000: 0.012}
+LENGTHS = {2_000: 0.003, 16_000: 0.012} if DEEP else {2_000: 0.003, 6_000: 0.005}
 """Lengths of the texts, each with the processor time below which growth is not measured. Many
 readers look at 2,000 characters at most."""
 
@@ -251,6 +252,7 @@ SCANNERS: Mapping[str, Scanner] = {
         lambda text: (status_in(text), judge("5.0.0", text), of_refusal(text, "a@b.example")),
         ("550 ",),
         ("exceeda", "exceed a ", "user ", "5.1.1", "mailbox ", "550 5.1.1 "),
+        longest=LONGEST_LINE,
     ),
     "words of relays": Scanner(loggable_reply),
     "new text of replies": Scanner(
@@ -438,8 +440,9 @@ def test_the_pieces_make_a_quadratic_reader_slow() -> None:
     def quadratic(text: str) -> object:
         return [text[at:].strip("'") for at in range(0, len(text), 4)]
 
+    length = max(LENGTHS)
     with patience():
-        assert steepness(quadratic, "'" * 16_000, lambda: "'" * 8_000)
+        assert steepness(quadratic, "'" * length, lambda: "'" * (length // 2), LENGTHS[length])
 
 
 def test_lines_of_unclosed_quotes_are_read_quickly() -> None:

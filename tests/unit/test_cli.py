@@ -152,7 +152,9 @@ LOOKING = (
 
 
 @pytest.mark.parametrize("command", LOOKING)
-def test_who_only_looks_makes_no_database_and_gets_no_all_clear(capsys, tmp_path, command) -> None:
+def test_a_check_makes_no_database_and_reports_that_there_is_none(
+    capsys, tmp_path, command
+) -> None:
     """The server's settings are in a file that was not named: nothing is known of its database."""
     assert run(command.split()) == 1
     told = capsys.readouterr()

@@ -37,7 +37,7 @@ def test_games_and_commands_of_the_server_come_first():
         ("yes", []),
     ],
 )
-def test_what_is_typed_is_completed(typed, subject):
+def test_a_typed_beginning_is_completed(typed, subject):
     assert sorted(offered(typed)) == sorted(subject)
 
 

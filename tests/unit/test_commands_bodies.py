@@ -48,7 +48,7 @@ def test_a_subject_that_is_no_command_leaves_the_body(subject):
     assert reading.multiple
 
 
-def test_one_command_in_the_body_is_not_many():
+def test_one_command_in_the_body_needs_no_numbered_report():
     assert not mail("show 1\n").multiple
 
 
@@ -112,7 +112,7 @@ def test_fifty_commands_are_tried_and_the_rest_is_listed():
     assert not_tried(reading) == (["show 51", "show 52"], {"limit"}, 0)
 
 
-def test_of_very_many_commands_only_the_first_are_listed():
+def test_only_the_first_of_very_many_commands_are_listed():
     reading = mail("\n".join(f"show {number}" for number in range(1, 101)))
     assert boards(reading) == [*range(1, 51)]
     assert not_tried(reading) == ([*(f"show {n}" for n in range(51, 61)), "..."], {"limit"}, 40)
@@ -133,7 +133,7 @@ def test_commands_below_too_much_prose_are_listed():
     assert not_tried(reading) == (["show 2"], {"prose"}, 0)
 
 
-def test_where_no_command_was_found_nothing_is_listed():
+def test_nothing_is_listed_if_no_command_was_found():
     assert not_tried(mail("quit\nshow 1")) == ([], set(), 0)
     assert not_tried(mail("lovely weather today\n" * 5 + "show 1")) == ([], set(), 0)
 
@@ -240,7 +240,7 @@ def test_a_command_below_the_commands_goes_to_nobody_and_is_named(command):
         "My move was silly",
     ],
 )
-def test_what_only_begins_like_a_command_is_passed_on(words):
+def test_words_that_only_begin_like_a_command_are_passed_on(words):
     reading = mail(f"{words}\nBob", "blackbox move 12 alice secret g")
     assert reading.words == f"{words}\nBob"
     assert len(reading.lines) == 1
@@ -264,12 +264,12 @@ def test_very_many_words_are_read_in_no_time():
 
 
 @rows(("stop", "why"), [("quit", "stop"), ("thanks", "stop"), ("", "")])
-def test_where_many_commands_are_announced_it_is_said_why_none_was_read(stop, why):
+def test_an_announcement_of_commands_without_any_is_explained(stop, why):
     refusal = mail(f"{stop}\nshow 1" if stop else "", "multiple").lines[0].meaning.refusal
     assert (refusal.code, refusal.values["stopped"]) == ("no-commands", why)
 
 
-def test_where_many_commands_are_announced_no_line_is_lost():
+def test_every_line_below_an_announcement_of_commands_is_reported():
     lines = mail("Hello\n" + "lovely day\n" * 4 + "show 1\nlovely secret", "multiple").lines
     echoes = [line.echo for line in lines]
     assert echoes[:4] == [f"line {number}: ... day" for number in (2, 3, 4, 5)]

@@ -224,7 +224,7 @@ def test_text_below_a_command_is_for_the_opponent():
         ("list chess", "unknown-game"),
     ],
 )
-def test_what_a_reply_cannot_mean_is_refused(body, code):
+def test_a_reply_that_cannot_be_understood_is_refused(body, code):
     found = asked(body)
     assert isinstance(found, Misread)
     assert found.refusal.code == code
@@ -308,7 +308,7 @@ def test_a_line_without_a_board_is_refused_and_the_others_are_read():
     assert found[1][0] == "..."
 
 
-def test_what_a_board_s_line_cannot_mean_is_refused():
+def test_a_line_for_a_board_that_cannot_be_understood_is_refused():
     assert tray("412: resign or not\n413: queue") == [
         ("412: resign ...", "stands-alone"),
         ("413: queue", "missing-plan"),
@@ -400,6 +400,6 @@ def test_a_first_move_may_stand_below_accept():
     assert asked("ok\nb2,f4\nGood luck!").below.after == ("Good luck!", "")
 
 
-def test_what_is_below_a_question_is_not_lost_without_a_word():
+def test_words_below_a_question_are_reported():
     assert [line.echo for line in reply("show\n+c3\nThanks,\nBob").lines] == ["show", "+c3"]
     assert [line.echo for line in reply("games\n\ng").lines] == ["games", "g"]

@@ -49,7 +49,7 @@ def test_plain_words_mean_a_command(text: str, command: str) -> None:
         *("resign my passw0rd", "digest", "yes", "no", "accept remind", "undo " * 20),
     ],
 )
-def test_what_only_sounds_like_it_means_none(text: str) -> None:
+def test_similar_sentences_mean_no_command(text: str) -> None:
     assert not meant(text)
 
 

@@ -346,7 +346,7 @@ def test_refusals_are_told_apart(
         ("DATA", "554 5.7.1 looks like spam", RelayPermanent),
     ],
 )
-def test_what_the_relay_has_against_us_is_not_held_against_the_letter(
+def test_a_refusal_of_our_server_does_not_fail_the_letter(
     start: Start, open_to: Open, command: str, reply: str, error: type[Exception]
 ) -> None:
     peer = start()

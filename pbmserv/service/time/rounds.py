@@ -62,7 +62,8 @@ class Rounds:
         return Vital.of(self._thread, self._pulse)
 
     def start(self) -> None:
-        """Begin."""
+        """Begin the first round; until it ends, `vital` counts the thread as at work."""
+        self._pulse.beat()
         self._thread.start()
 
     def ask(self) -> None:
