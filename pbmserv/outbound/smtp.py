@@ -104,7 +104,7 @@ class SmtpRelay(Relay):
         """Return a connection on which MAIL FROM was accepted."""
         with contextlib.suppress(IndexError, RelayDown):
             return self._mail_said(self._idle.pop(), letter)
-        return self._mail_said(self._connected(letter), letter)
+        return self._mail_said(self._connected(letter.envelope_sender.rpartition("@")[2]), letter)
 
     def _mail_said(self, connection: smtplib.SMTP, letter: OutgoingLetter) -> smtplib.SMTP:
         with self._kept_if_refused(connection):
@@ -126,11 +126,22 @@ class SmtpRelay(Relay):
             connection.close()
             raise
 
-    def _connected(self, letter: OutgoingLetter) -> smtplib.SMTP:
+    def check(self, domain: str) -> None:
+        """Connect, log in and leave again.
+
+        Args:
+            domain: our own, for EHLO.
+
+        Raises:
+            RelayDown: the relay cannot be reached, or does not let us in.
+        """
+        self._idle.append(self._connected(domain))
+        self.close()
+
+    def _connected(self, domain: str) -> smtplib.SMTP:
         """Return a new connection: greeted, encrypted if required, logged in."""
         address = self._address
         # Bounces come back to our domain, so it is our name in EHLO too (RFC 5321, 4.1.1.1).
-        domain = letter.envelope_sender.rpartition("@")[2]
         name = domain if domain and domain.isascii() else "localhost"
         try:
             connection = self._opened(name)

@@ -76,9 +76,9 @@ def spf(envelope: Envelope, resolver: Resolver, counts: Callable[[str], bool]) -
     local = _UNUSUAL.sub("-", sender.rpartition("@")[0])[:64] or "postmaster"
     name = ascii_domain(hello) or domain
     try:
-        result, why = _ask(str(address), f"{local}@{domain}", name, resolver)
+        result, why = spf_result(str(address), f"{local}@{domain}", name, resolver)
         if result == PASS:
-            anybody, _ = _ask(NOBODY[address.version], f"{local}@{domain}", name, resolver)
+            anybody, _ = spf_result(NOBODY[address.version], f"{local}@{domain}", name, resolver)
             if anybody == PASS:
                 result, why = POLICY, "its record lets everybody send"
     except NamesUnavailable:
@@ -89,8 +89,8 @@ def spf(envelope: Envelope, resolver: Resolver, counts: Callable[[str], bool]) -
     return Finding("spf", result, domain, aligned=True, note=note)
 
 
-def _ask(peer: str, sender: str, hello: str, resolver: Resolver) -> tuple[str, str]:
-    """Result and explanation."""
+def spf_result(peer: str, sender: str, hello: str, resolver: Resolver) -> tuple[str, str]:
+    """Return what SPF says about a client, and why (RFC 7208)."""
     import spf as pyspf
 
     query = pyspf.query(peer, sender, hello)
