@@ -96,7 +96,7 @@ class NameServer:
         texts = [_text(record) for record in records]
         if texts:
             answer.answer.append(dns.rrset.from_text(f"{name}.", 0, "IN", kind, *texts))
-        else:
+        elif not any(other == name for _, other in self._zone.records):
             answer.set_rcode(dns.rcode.NXDOMAIN)
         return answer.to_wire(max_size=65_535)
 

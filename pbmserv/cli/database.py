@@ -153,6 +153,8 @@ def backup(
     files.must_be_there(url, found.sources)
     with used(url):
         copy = backups.save(url, file, files.over if overwrite else files.new)
+    # The time of this file is the age of the newest copy, for `doctor` and /metrics.
+    (found.settings.data_dir / "last-backup").touch(0o600)
     say(
         f"{file} is a whole copy of {blank_passwords(url)} "
         f"({copy.size / 1e6:,.1f} MB, revision {copy.revision})."

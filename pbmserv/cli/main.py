@@ -13,6 +13,7 @@ from pbmserv.cli import blackbox, boards, database, queues, templates, users
 from pbmserv.cli.audit import audit
 from pbmserv.cli.boards import replay
 from pbmserv.cli.database import status
+from pbmserv.cli.doctor import doctor
 from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.mail import read, send
 from pbmserv.cli.output import say
@@ -66,6 +67,7 @@ app.command()(read)
 app.command()(replay)
 app.command()(config)
 app.command()(status)
+app.command()(doctor)
 app.command()(audit)
 app.command()(operator_token)
 app.add_typer(database.app, name="db")

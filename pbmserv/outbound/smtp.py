@@ -104,7 +104,7 @@ class SmtpRelay(Relay):
         """Return a connection on which MAIL FROM was accepted."""
         with contextlib.suppress(IndexError, RelayDown):
             return self._begin_on(self._idle.pop(), letter)
-        return self._begin_on(self._connect(letter), letter)
+        return self._begin_on(self._connect(letter.envelope_sender.rpartition("@")[2]), letter)
 
     def _begin_on(self, connection: smtplib.SMTP, letter: OutgoingLetter) -> smtplib.SMTP:
         with self._keep_if_refused(connection):
@@ -126,11 +126,22 @@ class SmtpRelay(Relay):
             connection.close()
             raise
 
-    def _connect(self, letter: OutgoingLetter) -> smtplib.SMTP:
+    def check(self, domain: str) -> None:
+        """Connect, log in and leave again.
+
+        Args:
+            domain: our own, for EHLO.
+
+        Raises:
+            RelayDown: the relay cannot be reached, or does not let us in.
+        """
+        self._idle.append(self._connect(domain))
+        self.close()
+
+    def _connect(self, domain: str) -> smtplib.SMTP:
         """Return a new connection after greeting, STARTTLS if required, and login."""
         address = self._address
         # Our name in EHLO (RFC 5321, 4.1.1.1) is the domain to which bounces return.
-        domain = letter.envelope_sender.rpartition("@")[2]
         name = domain if domain and domain.isascii() else "localhost"
         try:
             connection = self._open(name)

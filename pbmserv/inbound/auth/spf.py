@@ -50,9 +50,9 @@ def spf(envelope: Envelope, resolver: Resolver, counts: Callable[[str], bool]) -
     local = _UNUSUAL.sub("-", sender.rpartition("@")[0])[:64] or "postmaster"
     name = ascii_domain(hello) or domain
     try:
-        result, why = _ask(str(address), f"{local}@{domain}", name, resolver)
+        result, why = spf_result(str(address), f"{local}@{domain}", name, resolver)
         if result == PASS:
-            anybody, _ = _ask(NOBODY[address.version], f"{local}@{domain}", name, resolver)
+            anybody, _ = spf_result(NOBODY[address.version], f"{local}@{domain}", name, resolver)
             if anybody == PASS:
                 result, why = POLICY, "its record lets everybody send"
     except NamesUnavailable:
@@ -63,7 +63,7 @@ def spf(envelope: Envelope, resolver: Resolver, counts: Callable[[str], bool]) -
     return Finding("spf", result, domain, aligned=True, note=note)
 
 
-def _ask(peer: str, sender: str, hello: str, resolver: Resolver) -> tuple[str, str]:
+def spf_result(peer: str, sender: str, hello: str, resolver: Resolver) -> tuple[str, str]:
     """Return pyspf's result and explanation."""
     import spf as pyspf
 
