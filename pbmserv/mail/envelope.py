@@ -1,19 +1,13 @@
-"""A mail as it came, or as a page writes it, from which network, and as it was read; and whether
-its sender is proven.
+"""A mail as it came, from which network, and as it was read; and whether its sender is proven.
 
 Networks count as one neighbour, since a flood comes from more than one address.
 """
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
-from email.message import EmailMessage
-from email.policy import SMTPUTF8
-from email.utils import format_datetime
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -43,37 +37,6 @@ class Envelope:
     def is_direct(self) -> bool:
         """Whether `peer` is the client that sent it, so that the client says something."""
         return bool(self.peer) and not self.handed_on
-
-
-@dataclass(frozen=True, slots=True)
-class Press:
-    """What a player sends from a page.
-
-    Attributes:
-        turn: the number of the turn that the page was made for.
-        key: a random word of the page: the same one again is the same press again.
-        move: a move, or any command of a reply, in one line.
-        words: for the others at the board.
-    """
-
-    turn: int
-    key: str
-    move: str
-    words: str = ""
-
-
-def written(sender: str, recipient: str, domain: str, press: Press, now: datetime) -> Envelope:
-    """A reply with a move in its first line, and words below."""
-    mail = EmailMessage(policy=SMTPUTF8)
-    mail["From"] = sender
-    mail["To"] = recipient
-    mail["Subject"] = "Re: your board"
-    mail["Date"] = format_datetime(now)
-    same = hashlib.sha256(repr((recipient, press)).encode("utf-8", "backslashreplace")).hexdigest()
-    mail["Message-ID"] = f"<{same[:32]}.page@{domain}>"
-    words = "".join(sign for sign in press.words if sign == "\n" or sign.isprintable()).strip()
-    mail.set_content(" ".join(press.move.split()) + ("\n\n" + words if words else "") + "\n")
-    return Envelope(sender, recipient, mail.as_bytes())
 
 
 @dataclass(frozen=True, slots=True)

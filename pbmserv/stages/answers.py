@@ -23,7 +23,7 @@ from pbmserv.stages.messages import (
     SettleLetters,
     StageState,
     StoreForm,
-    StorePageMail,
+    StorePress,
 )
 from pbmserv.stages.parts import DoorStage, PlayStage
 from pbmserv.stages.questions import Answers
@@ -42,8 +42,8 @@ def of_door(
         storing = door.form(request.kind, request.values)
         return asyncio.run_coroutine_threadsafe(storing, loop).result()
 
-    def store_page_mail(request: StorePageMail) -> int | Over:
-        storing = door.page_mail(request.envelope)
+    def store_press(request: StorePress) -> int | Over:
+        storing = door.press(request.request)
         try:
             return asyncio.run_coroutine_threadsafe(storing, loop).result()
         except TooMany as error:
@@ -57,7 +57,7 @@ def of_door(
 
     return {
         StoreForm: store_form,
-        StorePageMail: store_page_mail,
+        StorePress: store_press,
         ProbeWrite: probe_write,
         AskState: ask_state,
     }

@@ -4,21 +4,17 @@ numbers there. Mail and pages share the file descriptors that this process may h
 
 from __future__ import annotations
 
-import asyncio
 import resource
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from ipaddress import ip_address
-from time import monotonic
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from pbmserv.config.settings import Settings
-from pbmserv.errors import ConfigError, StillWorking
+from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.letters.environment import environment
-from pbmserv.mail.envelope import Envelope
 from pbmserv.net import listening
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.net.listening import ACCEPTED_AT_ONCE
@@ -26,14 +22,15 @@ from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.operators.health import Health, Slots
 from pbmserv.service.operators.pages import Side
 from pbmserv.service.pages import web_requests
+from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.smtpd.server import Listener
 from pbmserv.smtpd.session import SESSION_TIMEOUT, SESSION_TIMEOUT_FULL
 from pbmserv.smtpd.tls import Certificate
 from pbmserv.stages import operators
 from pbmserv.stages.base import Base
 from pbmserv.stages.door import Door
+from pbmserv.stages.page_results import PageResults
 from pbmserv.store.boards.moves import Positions
-from pbmserv.store.delivery import arrivals
 from pbmserv.web.application import build
 from pbmserv.web.mailbox import build_mailbox
 from pbmserv.web.operator_sessions import read_token
@@ -225,11 +222,6 @@ def share_out(limit: int, sessions: int, mail_ports: int, web_ports: int) -> Sha
     return Shares(*found, told)
 
 
-FORM_S = 5.0
-"""Seconds that a page waits for what it asked for."""
-LOOK_S = 0.02
-
-
 class MailPorts:
     """The SMTP and LMTP ports; in one event loop."""
 
@@ -346,9 +338,38 @@ class PagesDoor(Protocol):
         """See `Door.form`."""
         ...
 
-    async def page_mail(self, envelope: Envelope) -> int:
-        """See `Door.page_mail`."""
+    async def press(self, request: PageRequest) -> int:
+        """See `Door.press`."""
         ...
+
+
+class PlayOfPages:
+    """Play, as pages reach it: the door stores forms and commands, and play rings for results.
+
+    Attributes:
+        door: stores forms and commands.
+        results: waits for their results.
+    """
+
+    def __init__(self, door: PagesDoor, results: PageResults) -> None:
+        self.door = door
+        self.results = results
+        self.until = results.until
+
+    async def carry_out(self, request: PageRequest) -> int:
+        """See `board_presses.Play.carry_out`."""
+        number = await self.results.result(await self.door.press(request))
+        if number is None:
+            raise ServerFault("a command from a page could not be carried out")
+        return int(number)
+
+    async def ask(self, kind: str, values: Mapping[str, Any]) -> Any:
+        """Have a form carried out, and return its result.
+
+        Raises:
+            StillWorking: it is stored, and takes long.
+        """
+        return await self.results.result(await self.door.form(kind, values))
 
 
 class WebStage:
@@ -356,58 +377,19 @@ class WebStage:
 
     Args:
         base: settings and databases.
-        door: stores forms and mails of pages.
+        door: stores forms and commands of pages.
         side: carries out the changes of operators' pages.
 
     Attributes:
+        play: carries out forms and commands.
         web_requests: the pages of players and the public.
         operators: the pages of operators.
     """
 
     def __init__(self, base: Base, door: PagesDoor, side: Side) -> None:
-        self._base = base
-        self.door = door
-        self._store: str | None = None
+        self.play = PlayOfPages(door, PageResults(base))
         services = base.services(Positions(base.registry), Memo(), base.traffic())
         self.web_requests = web_requests.WebRequests(
-            services, base.game, base.clock, self._ask, self._hand_in, door.form
+            services, base.game, base.clock, self.play.ask, self.play, door.form
         )
         self.operators = operators.pages(base, services, side)
-
-    async def _ask(self, kind: str, values: Mapping[str, Any]) -> Any:
-        """Have a form carried out, and return its result.
-
-        Raises:
-            StillWorking: it is stored, and takes long.
-        """
-        number = await self.door.form(kind, values)
-        return await _result(partial(self._look, number))
-
-    async def _hand_in(self, envelope: Envelope, taken: Callable[[], tuple[bool, Any]]) -> Any:
-        """Have a mail that a page has written carried out, and return what *taken* finds then.
-
-        Raises:
-            StillWorking: it is stored, and takes long.
-        """
-        await self.door.page_mail(envelope)
-        return await _result(taken)
-
-    def _look(self, number: int) -> tuple[bool, Any]:
-        if self._store is None:
-            self._store = ""
-            if self._base.game.is_sqlite:
-                with self._base.mail.reading.connect() as connection:
-                    self._store = arrivals.store_of(connection)
-        with self._base.game.reading.connect() as connection:
-            return arrivals.result_of(connection, self._store, number)
-
-
-async def _result(look: Callable[[], tuple[bool, Any]]) -> Any:
-    """Call *look* until it says that the result is there, and return that."""
-    end = monotonic() + FORM_S
-    while monotonic() < end:
-        done, result = await asyncio.to_thread(look)
-        if done:
-            return result
-        await asyncio.sleep(LOOK_S)
-    raise StillWorking("a form is still worked on")

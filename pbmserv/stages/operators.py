@@ -143,10 +143,10 @@ def _play_parts(settings: Settings) -> Iterator[PlayStage]:
     with ExitStack() as stack:
         base = Base(settings, may_upgrade=False)
         stack.callback(base.close)
-        stage = PlayStage(base, _no_ring, _no_ring, has_own_door=True)
+        stage = PlayStage(base, _no_ring, _no_ring, _no_ring, has_own_door=True)
         stack.callback(stage.stop)
         yield stage
 
 
 def _no_ring() -> None:
-    """Wake nobody: post and the bots look by themselves."""
+    """Wake nobody: post, the bots and pages look by themselves."""

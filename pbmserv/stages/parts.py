@@ -35,6 +35,7 @@ from pbmserv.service.operators.deeds import Operators, Signature
 from pbmserv.service.operators.health import RelayState
 from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.queues import KeptMails, PutOffMails
+from pbmserv.service.pages.page_requests import PageRequests
 from pbmserv.service.pages.web_requests import Forms
 from pbmserv.service.schedule.retention import Expiry, Kept
 from pbmserv.service.schedule.scheduler import Scheduler
@@ -145,6 +146,7 @@ class PlayStage:
         base: settings and databases.
         ring_post: wakes post.
         ring_bots: wakes the bots.
+        ring_web: wakes pages that wait for a result.
         passwords: makes and checks hashes; default: argon2id as its authors advise.
         current: tells the supervisor which mail is being carried out.
         suspects: how often play has died with an arrival, by its number.
@@ -158,6 +160,7 @@ class PlayStage:
         base: Base,
         ring_post: Ring,
         ring_bots: Ring,
+        ring_web: Ring,
         passwords: Passwords | None = None,
         current: CurrentWork | None = None,
         suspects: Mapping[int, int] | None = None,
@@ -192,14 +195,21 @@ class PlayStage:
             self.writer,
             clock,
             Forms(self.services).by_name,
+            PageRequests(self.services, base.game, self.mails),
             ring_post=ring_post,
             ring_bots=ring_bots,
+            ring_web=ring_web,
             current=current,
             suspects=suspects,
             senders=self.senders,
         )
         self.rows = WrittenRows(self.writer, clock, partial(bounces.refused, self.services))
-        self.bot_moves = BotMoves(self.services, self.writer, clock, ring_post)
+
+        def ring_after_bot() -> None:
+            ring_post()
+            ring_web()
+
+        self.bot_moves = BotMoves(self.services, self.writer, clock, ring_after_bot)
         kept = Kept.of_days(
             mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
         )

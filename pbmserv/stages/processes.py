@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pbmserv.engine.registry import Equipped
-from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.monitoring.metrics import Vital
 from pbmserv.outbound.outbox import OutboxRows, WrittenRows
@@ -26,11 +25,12 @@ from pbmserv.service.delivery import bounces
 from pbmserv.service.limits.rates import Over, TooMany
 from pbmserv.service.operators.health import Health
 from pbmserv.service.operators.health import metrics as numbers
+from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages import answers, listeners, operators
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import NONE, THREADS, CurrentWork
 from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, WebStage
-from pbmserv.stages.messages import AskState, StageState, StoreForm, StorePageMail
+from pbmserv.stages.messages import AskState, StageState, StoreForm, StorePress
 from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
 from pbmserv.stages.places import claimant
 from pbmserv.stages.play_client import MovesOfPlay, OutboxOfPlay
@@ -156,11 +156,11 @@ async def _play(name: str, base: Base, setup: Setup) -> None:
         for bell in bells:
             bell.ring()
 
-    ring_bots = Bell(setup.folder / "bots.ring").ring
     stage = PlayStage(
         base,
         ring_post,
-        ring_bots,
+        Bell(setup.folder / "bots.ring").ring,
+        Bell(setup.folder / "web.ring").ring,
         current=setup.current,
         suspects=setup.suspects,
         by=claimant(setup.folder, name),
@@ -267,8 +267,11 @@ async def _web(name: str, base: Base, setup: Setup) -> None:
     listening = WebPorts(base, stage, health, metrics, setup.bound, divided)
     await listening.open()
     beating = asyncio.create_task(_beat(setup.current), name="beat")
+    ring = Ring(setup.folder / "web.ring", stage.play.results.ring)
+    ring.start()
 
     async def stop() -> None:
+        ring.close()
         beating.cancel()
         setup.current.clear()
         await listening.close()
@@ -286,8 +289,8 @@ class _DoorOfPages:
     async def form(self, kind: str, values: Mapping[str, Any]) -> int:
         return await asyncio.to_thread(self._door.ask, StoreForm(kind, values))
 
-    async def page_mail(self, envelope: Envelope) -> int:
-        number = await asyncio.to_thread(self._door.ask, StorePageMail(envelope))
+    async def press(self, request: PageRequest) -> int:
+        number = await asyncio.to_thread(self._door.ask, StorePress(request))
         if isinstance(number, Over):
             raise TooMany(number)
         return number

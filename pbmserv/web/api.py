@@ -23,11 +23,12 @@ from starlette.routing import Route
 from pbmserv.engine.registry import Readable, Registry
 from pbmserv.errors import ServerFault, StillWorking
 from pbmserv.letters.scene import BoardScene
-from pbmserv.mail.envelope import LOOPBACK, Network, Press
+from pbmserv.mail.envelope import LOOPBACK, Network
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.core.lookup import AWAY
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.public_pages import Finished
 from pbmserv.service.solo.daily_pages import GuestLook
 from pbmserv.web import api_shapes as shapes
@@ -299,7 +300,7 @@ class _Api:
         asked = await posted(request, Move)
         press = Press(asked.turn, asked.key, asked.move, asked.words)
         try:
-            done = await boards.press(token, press)
+            done = await self._service.presses.press(token, press)
         except StillWorking:
             seen = await boards.page(token, Look())
             return self._seat(request, seen, 202, {"Retry-After": str(AGAIN_S)})

@@ -19,11 +19,11 @@ from starlette.types import ASGIApp
 
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import StillWorking
-from pbmserv.mail.envelope import Press
 from pbmserv.mail.reply_address import VISIT_MINUTES
-from pbmserv.service.boards.board_page import BoardPage, Look, Pressed
+from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.service.pages.board_presses import Press, Pressed
 from pbmserv.service.pages.personal_page import MOST_DRAWN, Change, PersonalPage
 from pbmserv.web.allowance import Allowance, Exhausted
 from pbmserv.web.help import HelpPages
@@ -121,8 +121,12 @@ class Boards(Protocol):
         """The same for a program: see `BoardPages.look`."""
         ...
 
+
+class Presses(Protocol):
+    """Commands from the pages of boards."""
+
     async def press(self, token: str, press: Press) -> Pressed | None:
-        """Carry out what was sent: see `BoardPages.press`."""
+        """See `BoardPresses.press`."""
         ...
 
 
@@ -153,6 +157,11 @@ class WebRequests(Protocol):
     @property
     def boards(self) -> Boards:
         """For the pages of boards."""
+        ...
+
+    @property
+    def presses(self) -> Presses:
+        """Commands from the pages of boards."""
         ...
 
     @property
@@ -341,7 +350,7 @@ class _Site:
         if not is_number(turn):
             return self._failure(400, "no-form")
         press = Press(int(turn), form.get("key", ""), form.get("move", ""), form.get("words", ""))
-        done = await boards.press(token, press)
+        done = await self._service.presses.press(token, press)
         if done is None:
             return self._failure(404, "no-board")
         if done.refused is not None:

@@ -22,7 +22,6 @@ from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refusal
 from pbmserv.letters.looking import opens_page, unless_broken
 from pbmserv.letters.scene import why
-from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
 from pbmserv.mail.visits import read_link, visit_of
 from pbmserv.service.accounts import preferences
@@ -32,6 +31,8 @@ from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
+from pbmserv.service.pages.board_presses import Play
+from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts import preferences as stored
@@ -103,6 +104,8 @@ class PersonalPages:
     """Answers for players' own pages.
 
     Args:
+        board_pages: shows the running boards.
+        play: carries out commands.
         leave: has a form stored, and does not wait until it is carried out.
     """
 
@@ -112,12 +115,14 @@ class PersonalPages:
         database: Database,
         clock: Clock,
         board_pages: BoardPages,
+        play: Play,
         leave: Callable[[str, Mapping[str, Any]], Awaitable[int]],
     ) -> None:
         self._services = services
         self._database = database
         self._clock = clock
         self._boards = board_pages
+        self._play = play
         self._leave = leave
 
     async def page(self, token: str) -> PersonalPage | None:
@@ -147,10 +152,12 @@ class PersonalPages:
         Raises:
             KeyError: there is no such form.
         """
-        envelope = await asyncio.to_thread(self._mail, token, fields)
-        if envelope is None:
+        page_request = await asyncio.to_thread(self._request, token, fields)
+        if page_request is None:
             return None
-        number = await self._boards.carried_out(envelope)
+        number = await self._play.carry_out(page_request)
+        if number == LINK_ENDED:
+            return Change(is_open=False)
         return await asyncio.to_thread(self._outcome, token, number)
 
     # -- looks -----------------------------------------------------------------------------
@@ -218,8 +225,7 @@ class PersonalPages:
 
     # -- presses ---------------------------------------------------------------------------
 
-    def _mail(self, token: str, fields: Mapping[str, str]) -> Envelope | None:
-        """The press as a reply to a letter about nothing special."""
+    def _request(self, token: str, fields: Mapping[str, str]) -> PageRequest | None:
         with self._database.reading.connect() as connection:
             found = self._player(connection, token)
             if found is None:
@@ -228,11 +234,7 @@ class PersonalPages:
             context = CommandContext(self._services, connection, VISITOR, self._clock.now())
             now_so = preferences.as_words(context, player, set_now=False)
         line = line_of(player.userid, fields, now_so)
-        told = ReplyAddress(Purpose.PLAYER, player.id, 0, 0, player.reply_epoch)
-        domain = self._services.mail_domain
-        press = Press(0, fields.get("key", ""), line)
-        sender, to = player.address, domain.address_of(told)
-        return written(sender, to, domain.domain, press, self._clock.now())
+        return PageRequest(player.id, player.reply_epoch, 0, 0, fields.get("key", ""), line)
 
     def _outcome(self, token: str, number: int) -> Change:
         with self._database.reading.connect() as connection:

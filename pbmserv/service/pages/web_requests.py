@@ -13,17 +13,17 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.errors import PlayerError
-from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.mail.visits import has_ended, is_visit, visit_of, visit_token
 from pbmserv.service.accounts import account, preferences
 from pbmserv.service.accounts.preferences import Subscription
 from pbmserv.service.boards import friends
-from pbmserv.service.boards.board_page import BoardPages, Taken
+from pbmserv.service.boards.board_page import BoardPages
 from pbmserv.service.core.actor import VISITOR, holder_of
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.core.outcome import NOTHING, Done, Notification
+from pbmserv.service.pages.board_presses import BoardPresses, Play
 from pbmserv.service.pages.personal_page import PersonalPages, mail_link
 from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.service.solo.hot_seat import FORM, HotSeatForms, HotSeats
@@ -49,11 +49,12 @@ class WebRequests:
     Args:
         ask: has a form carried out, by its name and values; what came of it. Raises `StillWorking`
             when that takes long.
-        hand_in: see `BoardPages`.
+        play: carries out commands from pages.
         leave: see `PersonalPages`.
 
     Attributes:
-        boards: for the pages of boards.
+        boards: looks at the pages of boards.
+        presses: commands from the pages of boards.
         public: for the pages that everybody may read.
         personal: for players' own pages.
         hot_seats: for boxes that are filled by hand.
@@ -65,17 +66,18 @@ class WebRequests:
         database: Database,
         clock: Clock,
         ask: Callable[[str, Mapping[str, Any]], Awaitable[Any]],
-        hand_in: Callable[[Envelope, Taken], Awaitable[Any]],
+        play: Play,
         leave: Callable[[str, Mapping[str, Any]], Awaitable[int]],
     ) -> None:
         self._services = services
         self._database = database
         self._clock = clock
         self._ask = ask
-        self.boards = BoardPages(services, database, clock, hand_in)
+        self.boards = BoardPages(services, database, clock)
+        self.presses = BoardPresses(database, self.boards, play)
         self.public = PublicPages(services, database, clock)
         self.hot_seats = HotSeats(services, database, clock, ask)
-        self.personal = PersonalPages(services, database, clock, self.boards, leave)
+        self.personal = PersonalPages(services, database, clock, self.boards, play, leave)
 
     def visit(self, token: str) -> str | None:
         """Return a new visit's token for that of a link or a visit; ``None``: it opens nothing."""
