@@ -25,20 +25,20 @@ from pbmserv.store.delivery import bounces, inbox
 from pbmserv.store.tables.accounts import PlayerState
 
 SAMPLES = frozenset({"password", "newpassword"})
-"""What stands in our examples for a password, in whatever case; everybody would guess it."""
+"""Words in the place of a password in our examples, in lower case; anybody would guess them."""
 
 UNCONFIRMED_DAYS = 7
-"""Days for which a signup, and a new address, can be confirmed."""
+"""Days for which a signup or a new address can be confirmed."""
 
 BOARDS = 60
-"""Most boards that are sent anew to a new address."""
+"""Most boards that are sent again to a new address."""
 
 
 def signup(context: CommandContext, command: Signup) -> Answer:
-    """Ask the first address to confirm; nothing is active before (unless signup is open).
+    """Ask the first address to confirm a signup. If signup is open, activate it at once.
 
     The other addresses are asked when the first one has answered, so that nobody can have letters
-    sent to many people who never wrote.
+    sent to many strangers.
     """
     policy = context.services.signup
     if policy == "closed":
@@ -73,7 +73,7 @@ def signup(context: CommandContext, command: Signup) -> Answer:
 
 
 def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequence[str]) -> Answer:
-    """Make the player without asking any of the addresses."""
+    """Create the player without asking the addresses."""
     must_not_flood(context, addresses)
     hashed, batch = _hashed(context, command.password), secrets.token_hex(8)
     told = []
@@ -89,7 +89,7 @@ def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequen
 
 
 def _question(address: str, userid: str, signup_id: int) -> Notification:
-    """Return the letter that asks an address whether it is its owner who signs up."""
+    """Return the letter that asks the owner of an address whether to sign up."""
     words = {"userid": userid, "signup": signup_id, "days": UNCONFIRMED_DAYS}
     return Notification(address, None, Part("confirm", words))
 
@@ -106,10 +106,10 @@ def confirm(
     """Activate an address; doing so twice changes nothing.
 
     Returns:
-        The player, and, if it is the first address of its signup, letters that ask the others.
+        The player, and after the first address of a signup the letters that ask the others.
 
     Raises:
-        Refused: the request is unknown or too old, or somebody else was quicker with that userid.
+        Refused: the signup is unknown or too old, or another player got the userid first.
     """
     request = players.signup(connection, signup_id)
     if request is None or not waits(request, now):
@@ -122,7 +122,7 @@ def confirm(
 def _other_questions(
     services: Services, connection: Connection, confirmed: PendingSignup, now: datetime
 ) -> tuple[Notification, ...]:
-    """Return the letters to the other addresses of a signup of which one has answered."""
+    """Return the questions to the other addresses of a signup after one has answered."""
     source = Source("", confirmed.address)
     asked = []
     for request in players.waiting_of_batch(connection, confirmed.batch):
@@ -136,7 +136,7 @@ def _other_questions(
 
 
 def confirm_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """A reply to a confirmation letter."""
+    """Confirm a signup by a reply to its question."""
     services, connection = context.services, context.connection
     player, questions = confirm(services, connection, reply_address.about, context.now)
     context.player = player
@@ -144,7 +144,7 @@ def confirm_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
 
 
 def refuse_signup(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """Somebody says that this signup was not theirs: nothing is made of it."""
+    """Drop a signup whose address belongs to somebody else."""
     request = players.signup(context.connection, reply_address.about)
     if request is None or request.player_id is not None:
         raise Refused("confirm-unknown")
@@ -154,9 +154,9 @@ def refuse_signup(context: CommandContext, reply_address: ReplyAddress) -> Answe
 def change_password(context: CommandContext, command: ChangePassword) -> Answer:
     """Set a new password, proven by the old one or by a reset address.
 
-    Every confirmed address is told, and a change of address that still waits is dropped: who
-    asked for it may have known the old password. A reset also ends all reply addresses so far,
-    since it is the way out for somebody whose letters were read; the boards come anew.
+    Each confirmed address is told. A waiting change of address is dropped, since a thief of the old
+    password may have asked for it. A reset also revokes all reply addresses, since it helps players
+    whose letters were read by others; the boards are sent again.
     """
     context.echo_hidden = command.who is None
     if command.who is not None:
@@ -181,16 +181,18 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
     part = Part("password-changed", words)
     answered, _ = context.reader()
     others = [a for a in players.addresses_of(context.connection, player.id) if a != answered]
-    anew = boards_anew(context, player) if is_reset and player.active else ()
-    return Answer((part,), (*(Notification(address, player.id, part) for address in others), *anew))
+    boards_letters = boards_again(context, player) if is_reset and player.active else ()
+    return Answer(
+        (part,), (*(Notification(address, player.id, part) for address in others), *boards_letters)
+    )
 
 
 def forgot(context: CommandContext, command: Forgot) -> Answer:
     """Mail a reset address to the player's own address.
 
-    Whoever asks from elsewhere gets the same answer for known and unknown userids. Players who
-    have signed off get the letter only if the mail comes from an address of their own, as any
-    mail from there would be answered.
+    A writer from another address gets the same answer for known and unknown userids. Players who
+    have signed off get the letter only if the mail comes from an address of their own, to which
+    any mail would be answered.
     """
     userid = command.userid or context.speaker(None).userid
     player = players.of_name(context.connection, userid)
@@ -212,12 +214,12 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
 
 
 def welcome(userid: str) -> Part:
-    """The letter that greets a new player and says what to do next."""
+    """Return the letter that greets a new player and says what to do next."""
     return Part("welcome", {"userid": userid})
 
 
 def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:
-    """Whose password a reset address changes; also somebody's who has signed off."""
+    """Return the player of a reset address, who may have signed off."""
     player = players.by_id(context.connection, reply_address.player)
     if player is None or player.state == PlayerState.DELETED:
         raise Refused("reset-used", example="forgot USERID")
@@ -232,13 +234,13 @@ def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:
 
 
 def _must_be_their_own(password: Secret, example: str) -> None:
-    """Refuse what the examples in our letters and on our pages have in a password's place."""
+    """Refuse the sample passwords of our letters and pages."""
     if password.text.lower() in SAMPLES:
         raise Refused("sample-password", example=example)
 
 
 def _hashed(context: CommandContext, password: Secret) -> str:
-    """The hash of a new password; it was made before the mail came to the writer."""
+    """Return the hash of a new password, which was made before the mail reached the writer."""
     made = context.services.memo.new_hash(password.text)
     if made is None:
         context.echo_hidden = True
@@ -266,10 +268,10 @@ def _activate(connection: Connection, request: PendingSignup, now: datetime) -> 
 
 
 def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
-    """``change address userid password address…``: from now on these, once they are confirmed.
+    """``change address userid password address…``: use these addresses once they are confirmed.
 
-    It needs the password or a proven sender, also in a reply: a letter that was passed on must not
-    be enough to take an account over. Each address so far is told, and can stop it.
+    Even a reply needs the password or a verified sender, since a forwarded letter must not be
+    enough to take over an account. Each present address is told, and can stop the change.
     """
     player = context.speaker(command.who)
     if command.who is None and context.verified_as(player.userid) is None:
@@ -294,14 +296,14 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
         for address in new
     ]
     dropped = [address for address in present if address not in wanted]
-    added = wanted[0] in present  # letters go on to one that is known
+    added = wanted[0] in present  # the first address is a confirmed one
     words = _words(player, new=new, dropped=dropped, change=rows[new[0]], added=added)
     told += [Notification(address, player.id, Part("address-asked", words)) for address in present]
     return Answer((), tuple(told))
 
 
 def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """A reply from a new address: it is used from now on."""
+    """Use a new address, which a reply has confirmed."""
     found, player = _waiting_change(context, reply_address)
     dropped = players.confirm_change(context.connection, found, context.now)
     changed = players.by_id(context.connection, player.id)
@@ -310,19 +312,19 @@ def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Ans
     context.proven.setdefault(changed.id, changed.unreachable_since)
     words = _words(player, address=found.address, dropped=dropped, letters_to=changed.address)
     part = Part("address-changed", words)
-    anew = boards_anew(context, changed) if dropped else ()
-    return Answer((part,), (*_farewells(changed, dropped), *anew))
+    boards_letters = boards_again(context, changed) if dropped else ()
+    return Answer((part,), (*_farewells(changed, dropped), *boards_letters))
 
 
 def refuse_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """A new address says that it is none of that player's."""
+    """Drop a change whose new address belongs to somebody else."""
     found, player = _waiting_change(context, reply_address)
     players.forget_change(context.connection, found.id)
     return Answer((Part("address-refused", _words(player)),))
 
 
 def keep_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``reject`` from an address so far: nothing changes."""
+    """``reject`` from a present address: stop the change."""
     player = context.speaker(None)
     found = players.address_change(context.connection, reply_address.about)
     if found is None or found.confirmed_at is not None:
@@ -331,8 +333,8 @@ def keep_address(context: CommandContext, reply_address: ReplyAddress) -> Answer
     return Answer((Part("address-stopped", _words(player)),))
 
 
-def boards_anew(context: CommandContext, player: Player) -> tuple[Notification, ...]:
-    """The running boards once more, for a player whose earlier letters are dead."""
+def boards_again(context: CommandContext, player: Player) -> tuple[Notification, ...]:
+    """Return letters with the running boards, for a player whose earlier letters are revoked."""
     told = []
     numbers = boards.of_player(context.connection, player.id, ("proposed", "active"), None, BOARDS)
     for number in sorted(numbers):
@@ -348,7 +350,7 @@ def boards_anew(context: CommandContext, player: Player) -> tuple[Notification, 
 def _waiting_change(
     context: CommandContext, reply_address: ReplyAddress
 ) -> tuple[AddressChange, Player]:
-    """The change that a reply from the new address is about, its player's row locked."""
+    """Return the change that a reply is about, and its player, whose row is locked."""
     found = players.address_change(context.connection, reply_address.about)
     if found is not None and context.now > found.created_at + timedelta(days=UNCONFIRMED_DAYS):
         found = None
@@ -366,7 +368,7 @@ def _waiting_change(
 def _fewer_addresses(
     context: CommandContext, player: Player, wanted: list[str], present: list[str]
 ) -> Answer:
-    """All of them are confirmed already: the others go at once."""
+    """Drop the other addresses at once, since all wanted ones are confirmed."""
     if set(wanted) == set(present) and wanted[0] == player.address:
         example = f"change address {player.userid} PASSWORD NEWADDRESS"
         raise Refused("address-same", part=", ".join(wanted), example=example)
@@ -381,8 +383,8 @@ def _fewer_addresses(
     assert changed is not None
     context.player = changed
     part = Part("address-changed", _words(player, address=wanted[0], dropped=dropped))
-    anew = boards_anew(context, changed) if dropped else ()
-    return Answer((part,), (*_farewells(changed, dropped), *anew))
+    boards_letters = boards_again(context, changed) if dropped else ()
+    return Answer((part,), (*_farewells(changed, dropped), *boards_letters))
 
 
 def _farewells(player: Player, dropped: list[str]) -> tuple[Notification, ...]:

@@ -1,6 +1,4 @@
-"""What the server knows of a writer (``whoami``, ``export``), and leaving: ``signoff`` and
-``delete``, each after a letter that asks.
-"""
+"""A player's data (``whoami``, ``export``), and leaving (``signoff``, ``delete``)."""
 
 from __future__ import annotations
 
@@ -26,37 +24,37 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.tables.accounts import PlayerState
 
 ASKED_DAYS = 7
-"""Days for which the letter that asks can be answered."""
+"""Days for which the question can be answered."""
 
 _STAYS = "stays"
-"""Kind of the notice that somebody has said no to such a letter, until it is asked for again."""
+"""Kind of the note that a player has answered no, until the next question."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def sign_off(context: CommandContext, command: SignOff) -> Answer:
-    """``signoff userid password``: a letter asks whether it is meant."""
+    """``signoff userid password``: ask by letter whether it is meant."""
     player = context.speaker(command.who)
     preferences.forget_notice(context.connection, player.id, _STAYS)
     return Answer((), (_question(context, player, player.address, "signoff-asked"),))
 
 
 def delete(context: CommandContext, command: Delete) -> Answer:
-    """``delete userid password``: a letter asks; also for those who have signed off."""
+    """``delete userid password``: ask by letter; players who have signed off may use it, too."""
     player, home = _anybody(context, command.who)
     preferences.forget_notice(context.connection, player.id, _STAYS)
     return Answer((), (_question(context, player, home, "delete-asked"),))
 
 
 def export(context: CommandContext, command: Export) -> Answer:
-    """``export userid password``: all that is kept, to the player's own address only."""
+    """``export userid password``: send all stored data to the player's own address."""
     player, home = _anybody(context, command.who)
     context.budget.spend(Work.EXPORT)
     return Answer((), (Notification(home, player.id, Part("export", {"userid": player.userid})),))
 
 
 def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``yes`` to the letter that asked: running games are resigned, and no more mail comes."""
+    """``yes`` to the question: resign running games, and send no more mail."""
     player = _meant(context, reply_address, "signoff")
     if not player.active:
         raise Refused("leaving-settled", part="signoff", example="help signoff")
@@ -70,7 +68,7 @@ def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
 
 
 def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``yes`` to the letter that asked: as `signed_off`, and all personal data goes."""
+    """``yes`` to the question: do the same, and delete all personal data."""
     player = _meant(context, reply_address, "delete")
     home = _home(context, player)
     told, count = _resign_all(context, player)
@@ -84,7 +82,7 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
 
 
 def stay(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``no`` to the letter that asked: no reply to it can mean yes any more."""
+    """``no`` to the question: no later reply to it can mean yes."""
     player = players.by_id(context.connection, reply_address.player)
     if (
         player is None
@@ -108,7 +106,7 @@ def _question(context: CommandContext, player: Player, home: str, letter: str) -
 
 
 def _anybody(context: CommandContext, who: Credentials | None) -> tuple[Player, str]:
-    """Who speaks, signed off or not, and where that player's letters can go."""
+    """Return the speaker, who may have signed off, and the address for the player's letters."""
     if who is None:
         player = context.speaker(None)
     else:
@@ -122,7 +120,7 @@ def _home(context: CommandContext, player: Player) -> str:
 
 
 def _meant(context: CommandContext, reply_address: ReplyAddress, word: str) -> Player:
-    """The player, if the reply comes in time."""
+    """Return the player of a question that can still be answered."""
     player = players.by_id(context.connection, reply_address.player)
     if player is not None and preferences.last_told(context.connection, player.id, _STAYS):
         raise Refused("leaving-settled", part=word, example=f"help {word}")
@@ -140,9 +138,10 @@ def _meant(context: CommandContext, reply_address: ReplyAddress, word: str) -> P
 
 
 def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notification, ...], int]:
-    """Give up all boards (decline those without an own move), without words to anybody.
+    """Resign all boards, or decline those without an own move, without words to anybody.
 
-    Letters to the player himself are left out; how many boards it were comes back, too.
+    Returns:
+        The letters to others, and the number of boards.
     """
     numbers = leaving.running(context.connection, player.id)
     words, context.line_words = context.line_words, ""
@@ -155,7 +154,7 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
 
 
 def _renamed(told: tuple[Notification, ...], userid: str, neutral: str) -> tuple[Notification, ...]:
-    """Letters to others that are written after the name has gone."""
+    """Return letters to others with a neutral name in place of a deleted userid."""
 
     def part(old: Part) -> Part:
         return replace(old, words=leaving.without_name(old.words, userid, neutral))
@@ -168,17 +167,17 @@ _FREE = [
     for row in ROWS
     if row.command is not None and row.in_line and (not row.secrets or Trait.BARE in row.traits)
 ]
-"""Commands that need no password, whoever writes."""
+"""Commands that need no password from anybody."""
 
 
 def whoami(context: CommandContext, command: WhoAmI) -> Answer:
-    """Tell who speaks, and whether the mail proves its address.
+    """Say who speaks, and whether the From address is verified.
 
-    Anybody can write any From address. So only to one that is proven the answer tells which
-    players have it, and to all others the same, whether somebody plays there or not.
+    Anybody can write any From address. So the answer names the players of a verified address only.
+    To other addresses it is the same whether or not they belong to players.
 
     Raises:
-        Refused: a password or a reply address is there, but proves nothing.
+        Refused: the password or the reply address is not valid.
     """
     by_reply = context.reply_address is not None and bool(context.reply_address.player)
     speaker = context.speaker(command.who) if command.who is not None or by_reply else None
@@ -200,14 +199,14 @@ def whoami(context: CommandContext, command: WhoAmI) -> Answer:
 
 
 def _shown_by(command: WhoAmI) -> str:
-    """What shows who speaks: ``"reply"``, ``"sender"`` or ``"password"``."""
+    """Return the proof of the speaker: ``"reply"``, ``"sender"`` or ``"password"``."""
     if command.who is None:
         return "reply"
     return "sender" if command.who.password == VOUCHED else "password"
 
 
 def _unreachable(found: Sequence[Player]) -> list[dict[str, str]]:
-    """Players to whom letters came back, and since when they get none."""
+    """Return the players whose letters came back, each with the day since when."""
     return [
         {"userid": player.userid, "since": f"{player.unreachable_since:%Y-%m-%d}"}
         for player in found

@@ -1,4 +1,4 @@
-"""Words from one player to others without a board, and an operator's to everybody."""
+"""Words from one player to others without a board, and from an operator to everybody."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_KEPT = 500
 
 
 def message(context: CommandContext, command: Message) -> Answer:
-    """Words to other players, without a board and without showing anybody's address."""
+    """Send words to other players, without a board and without showing an address."""
     try:
         sender = context.speaker(command.who)
     except Refused as error:
@@ -45,7 +45,7 @@ def message(context: CommandContext, command: Message) -> Answer:
 
 
 def message_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """A reply to a message goes back to who wrote it."""
+    """Send a reply to a message to its writer."""
     sender = context.speaker(None)
     peer = players.by_id(context.connection, reply_address.about)
     if peer is None or not peer.active:
@@ -57,7 +57,7 @@ def message_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
 
 
 def broadcast(context: CommandContext, command: Broadcast) -> Answer:
-    """An operator's words to everybody who wants them: first a letter says how many that is."""
+    """Ask an operator whether to send words to so many players."""
     sender = context.speaker(command.who)
     if sender.userid not in context.services.operators:
         raise Refused(
@@ -75,10 +75,10 @@ def broadcast(context: CommandContext, command: Broadcast) -> Answer:
 
 
 def broadcast_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``yes`` to the letter that asked: the words go out, once to each address and only once.
+    """``yes`` to the question: send the words, once to each address.
 
     Raises:
-        Refused: they have gone out before, or the writer is no operator any more.
+        Refused: they were sent before, or the writer is no longer an operator.
     """
     sender = context.speaker(None)
     letter = outbox.locked(context.connection, reply_address.about)
@@ -99,7 +99,7 @@ def broadcast_confirmed(context: CommandContext, reply_address: ReplyAddress) ->
 
 
 def _listeners(context: CommandContext, sender: Player) -> dict[str, int]:
-    """The addresses, each with a player, of everybody but the sender who wants such words."""
+    """Return the addresses of all other players who want such words, each with a player."""
     found: dict[str, int] = {}
     for player in preferences.wanting_broadcasts(context.connection):
         if player.id != sender.id:

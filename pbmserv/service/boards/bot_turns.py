@@ -1,8 +1,8 @@
-"""Bots in a transaction: whom they play, when they are to move, how a move gets into a letter.
+"""Turns of bots: who plays them, when they are to move, and how their moves get into letters.
 
-A bot may take long to think, so its move is not made in the transaction that makes it the bot's
-turn. That transaction leaves a row, and keeps back the letter to the one who moved; `bot_worker`
-thinks beside the writer and makes the move, and the letter goes out with both.
+A bot may think for long, so its move is not made in the transaction that makes it the bot's turn.
+That transaction leaves a row and holds the letter to the player who moved. `bot_worker` thinks in
+another process and makes the move, and the letter is sent with both moves.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 from pbmserv.store.tables import PlayerState
 
 MOST = 20
-"""Running boards that one player may have with each bot."""
+"""Most running boards of one player with each bot."""
 
 
 def is_bot(one: Player | Sitter) -> bool:
-    """Whether this is a bot and not a person."""
+    """Whether this player is a bot."""
     return one.state == PlayerState.BOT
 
 
@@ -43,11 +43,14 @@ def invited(
     options: tuple[str, ...],
     userids: Sequence[str],
 ) -> Player:
-    """The bot of this userid, which is to play a board with these options among *userids*.
+    """Return the bot of this userid for a board with these options.
+
+    Args:
+        userids: all players of the board, for the example of a refusal.
 
     Raises:
-        Refused: bots do not play this game.
-        OptionError: not with these options.
+        Refused: the bot does not play this game.
+        OptionError: it does not play with these options.
     """
     if userid not in game.bots:
         levels = ", ".join(game.bots)
@@ -65,8 +68,8 @@ def invited(
 
 
 def rates(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
-    """Whether a board of these players can change ratings: of people alone, or of one person and
-    one bot whose strength is known."""
+    """Whether a board of these players can be rated: only people, or one person and one bot of
+    known strength."""
     bots = [one for one in sitting if is_bot(one)]
     if not bots:
         return True
@@ -85,7 +88,7 @@ def must_have_room(context: CommandContext, sender: Player, others: Sequence[Pla
 
 
 def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
-    """Refuse words to a board at which nobody would hear them, or only bots."""
+    """Refuse words to a board without other people."""
     others = [one for one in board.sitters if one.player_id != sitter.player_id]
     if not others:
         raise Refused("nobody-there", part="chat", example="show")
@@ -94,12 +97,12 @@ def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
 
 
 def to_move(board: BoardRow, position: Position) -> Seat | None:
-    """The first seat of a bot that may use a turn."""
+    """Return the first seat of a bot that may use a turn; `None` if there is none."""
     return min(board.bots & position.game.to_act(position.state), default=None)
 
 
 def take_note(context: CommandContext, board: BoardRow, position: Position) -> None:
-    """After a ply of a board that all have agreed to play, or when it begins: do bots wait?"""
+    """Note that a bot is to move, after a ply or when a board begins."""
     if to_move(board, position) is None:
         return
     if rows.wait(context.connection, board.id, context.now):
@@ -107,11 +110,10 @@ def take_note(context: CommandContext, board: BoardRow, position: Position) -> N
 
 
 def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
-    """Queue a mail's letters; those with a report wait for that, and those to people who wait for
-    a bot wait with them.
+    """Queue the letters of a mail; answers wait for a coach's report or a bot's move in them.
 
-    Only the answer to the one who has just moved: it is the letter that the bot's move belongs
-    in. Where nobody else sees the moves (races), nothing waits.
+    Only the answer to the player who has just moved waits for the bot, since the bot's move belongs
+    into it. In races, where nobody sees the moves of others, nothing waits.
     """
     waiting = {board_id for board_id, together in context.bot_turns if together}
     at_once: list[NewLetter] = []
@@ -128,7 +130,7 @@ def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
 
 
 def _reports_in(letter: NewLetter) -> Iterator[int]:
-    """The boards that the coach's reports and hints in a letter are about."""
+    """Yield the boards of the coach's reports and hints in a letter."""
     if kind_of(letter.letter).waits_for_coach and letter.board_id is not None:
         yield letter.board_id
     for line in letter.words.get("lines", ()) if letter.letter == "summary" else ():
@@ -137,7 +139,7 @@ def _reports_in(letter: NewLetter) -> Iterator[int]:
 
 
 def _boards_in(letter: NewLetter) -> Iterator[int]:
-    """The boards that a letter shows to one of their players after a turn."""
+    """Yield the boards that a letter shows to a player after a turn."""
     if letter.tray:
         return
     if (
@@ -154,22 +156,22 @@ def _boards_in(letter: NewLetter) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A letter that waits for a bot, and into which its move is to be written."""
+    """A letter that waits for the move of a bot."""
 
     row: QueuedLetter
 
-    def takes(self, told: Notification) -> bool:
-        """Whether this news belongs into the letter."""
-        part = told.part
+    def takes(self, news: Notification) -> bool:
+        """Whether a notification of a bot's move belongs into the letter."""
+        part = news.part
         return (
-            told.player_id == self.row.player_id
+            news.player_id == self.row.player_id
             and kind_of(part.letter).tells_turn
             and part.seat is not None
             and part.board in set(_boards_in(self.row))
         )
 
     def with_news(self, news: Part) -> NewLetter:
-        """The letter with the bot's move in it; its Message-ID is the old one."""
+        """Return the letter with the bot's move; its Message-ID stays."""
         row = self.row
         if row.letter == "summary":
             return replace(row, words=_summary_with(row.words, news))
@@ -179,7 +181,7 @@ class Kept:
 
 
 def _summary_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
-    """A summary in which the newest part about the board tells of the bot's move."""
+    """Return a summary whose newest part about the board includes the bot's move."""
     lines = [{**line, "parts": list(line["parts"])} for line in words["lines"]]
     for line in reversed(lines):
         for at in reversed(range(len(line["parts"]))):
@@ -195,9 +197,9 @@ def _summary_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
 
 
 def _merged(old: Part, news: Part) -> Part:
-    """One part that tells of both: what its reader did, and what the bot did then."""
+    """Return one part about the reader's move and the bot's move after it."""
     if old.letter == "started" and news.letter == "board":
-        return replace(old, ply=news.ply)  # where the atoms are hidden is all there is to tell
+        return replace(old, ply=news.ply)  # the letter shows only where the atoms are
     event = old.words.get("event")
     ply = old.ply or 0
     after = old.words["after"] if event == "run" else ply - 1 if event == "moved" else ply

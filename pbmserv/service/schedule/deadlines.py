@@ -1,6 +1,6 @@
-"""What a board's clocks lead to: reminders, lost games, challenges that nobody took up.
+"""Due clocks of boards: reminders, lost games, and challenges without an answer.
 
-The scheduler calls this for one due board at a time, in a transaction that has it locked.
+The scheduler calls this for one due board at a time, in a transaction that has locked it.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from pbmserv.store.clocks import Times
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 SOON = TOGETHER + timedelta(hours=10)
-"""How far ahead boards are looked for of which a reminder could speak, too: what becomes due in
-`TOGETHER` may be put off to the next morning."""
+"""Boards that are due in this time can share a reminder: a reminder that is due in `TOGETHER` may
+be put off to the next morning."""
 
 
 def look(context: CommandContext, board_id: int) -> Sequence[Notification] | None:
-    """Do what is due on a board and write down when to look next; letters come back.
+    """Carry out what the clocks of a board ask for, and set when to look next; return letters.
 
-    ``None``: nothing was done. Somebody else has the board, or the server has just been down
-    and an outage must be written first.
+    `None`: nothing was done, since another process has the board, or an outage must be recorded
+    first.
     """
     if not clocks.claim(context.connection, board_id, context.now):
         return None
@@ -64,13 +64,13 @@ def look(context: CommandContext, board_id: int) -> Sequence[Notification] | Non
 def remind_in_digest(
     context: CommandContext, number: int, player_id: int, ahead: timedelta
 ) -> Due | None:
-    """Take note that a digest reminds of a board, if that is due before the next one.
+    """Note that a digest reminds of a board; return `None` if that is not due before the next one.
 
     Args:
-        ahead: how long after this digest the next one comes.
+        ahead: time from this digest to the next one.
     """
     if not clocks.hold(context.connection, number):
-        return None  # it waits for the next one: a turn is being made there
+        return None  # a turn is being made there; the next digest reminds
     return _remind(context, number, player_id, ahead)
 
 
@@ -104,12 +104,12 @@ class _Look:
         self._people = {sitter.seat: self._person(sitter, clock) for sitter, clock in self._running}
 
     def result(self) -> Sequence[Notification]:
-        """Letters, after everything is written down."""
+        """Record everything that is due, and return the letters."""
         decisions = [(*one, self._decide(*one)) for one in self._running]
         late = [(s, c, d) for s, c, d in decisions if isinstance(d, Forfeit)]
-        if late:  # nobody need be reminded of a board that ends now
+        if late:  # a board that ends now needs no reminders
             told = self._end(late)
-            # Where no other person has waited, only who watches is told.
+            # If no other player has waited, only followers are told.
             return [one for one in told if one.part.seat is None] if self._terms.alone else told
         found = list(self._board.clocks)
         letters: list[Notification] = []
@@ -129,9 +129,10 @@ class _Look:
         return letters
 
     def remind(self, player_id: int, ahead: timedelta) -> Due | None:
-        """Take note that a letter reminds the player of this board, if that is due by then."""
+        """Note that a letter reminds a player of this board; return `None` if that is not due by
+        then."""
         if any(isinstance(self._decide(*one), Forfeit) for one in self._running):
-            return None  # it ends when it is looked at for itself
+            return None  # its own look will end it
         found = list(self._board.clocks)
         for sitter, clock in self._running:
             if sitter.player_id != player_id:
@@ -154,7 +155,7 @@ class _Look:
         return reminded(clock, self._terms, person, self._server, self._context.now, ahead)
 
     def _others(self, sitter: Sitter) -> Iterator[Due]:
-        """The player's other boards that are near their time, too."""
+        """Yield the player's other boards that are nearly due."""
         context, until = self._context, self._context.now + SOON
         numbers = clocks.due_of_player(
             context.connection,
@@ -165,7 +166,7 @@ class _Look:
         )
         for number in numbers:
             if not clocks.claim(context.connection, number, until):
-                continue  # somebody else has it, and reminds of it
+                continue  # another process has it, and reminds of it
             due = _remind(context, number, sitter.player_id, TOGETHER)
             if due is not None:
                 yield due
@@ -204,8 +205,8 @@ class _Look:
         if position.apart and position.ply is not None:
             return self._drop_out(late)
         moved = {p.ply.seat for p in position.backwards() if p.ply is not None}
-        # Who has never moved may not even know of this board: somebody else can have begun it
-        # in their name. So nobody loses anything there, as by "resign".
+        # A player who has never moved may not know of the board, which a forger can have begun. So
+        # nobody loses anything, as with "resign".
         not_begun = any(sitter.seat not in moved for sitter, _, _ in late)
         if self._board.undecided or not_begun:
             return self._not_played([sitter.userid for sitter, _, _ in late])
@@ -223,7 +224,7 @@ class _Look:
     def _drop_out(
         self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]
     ) -> Sequence[Notification]:
-        """In a race everybody plays alone, so only those who are late are out of it."""
+        """End a race for the late players only, since each plays alone."""
         told: list[Notification] = []
         for sitter, clock, _ in late:
             board = boards.lock(self._context.connection, self._board.id)
@@ -263,13 +264,17 @@ def _forfeit(
     position: Position,
     why: Mapping[str, Any],
 ) -> Answer:
-    """*sitter* has taken too long; *why* goes into the letters."""
+    """End a board because a player is late.
+
+    Args:
+        why: the reason, for the letters.
+    """
     answer = plies.log_ply(context, board, sitter, position.forfeit(sitter.seat), UNSAID)
 
     zones = {one.player_id: one.tz for one in board.sitters}
 
     def with_reason(part: Part, player_id: int | None) -> Part:
-        if part.seat is None:  # somebody who only watches
+        if part.seat is None:  # a follower
             return part
         reason = {**why, "tz": zones.get(player_id or 0, "UTC")}
         return replace(part, words={**part.words, "forfeit": reason})
