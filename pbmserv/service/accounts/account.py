@@ -61,22 +61,22 @@ def signup(context: CommandContext, command: Signup) -> Answer:
         )
         for address in (first, *(one for one in addresses if one != first))
     }
-    told = (_question(first, command.userid, numbers[first]),)
+    notifications = (_question(first, command.userid, numbers[first]),)
     if addresses == (sender,):
-        return Answer((), told)
+        return Answer((), notifications)
     words = {
         "userid": command.userid,
         "address": "" if context.may_be_forged([None]) else first,
         "others": len(numbers) - 1,
     }
-    return Answer((Part("signup-sent", words),), told)
+    return Answer((Part("signup-sent", words),), notifications)
 
 
 def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequence[str]) -> Answer:
     """Create the player without asking the addresses."""
     must_not_flood(context, addresses)
     hashed, batch = _hashed(context, command.password), secrets.token_hex(8)
-    told = []
+    notifications = []
     for address in addresses:
         signup_id = players.add_signup(
             context.connection, command.userid, hashed, address.lower(), batch, context.now
@@ -84,8 +84,8 @@ def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequen
         request = players.signup(context.connection, signup_id)
         assert request is not None
         player = _activate(context.connection, request, context.now)
-        told.append(Notification(address, player.id, welcome(player.userid)))
-    return Answer((), tuple(told))
+        notifications.append(Notification(address, player.id, welcome(player.userid)))
+    return Answer((), tuple(notifications))
 
 
 def _question(address: str, userid: str, signup_id: int) -> Notification:
@@ -196,7 +196,7 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
     """
     userid = command.userid or context.speaker(None).userid
     player = players.of_name(context.connection, userid)
-    told: tuple[Notification, ...] = ()
+    notifications: tuple[Notification, ...] = ()
     sender = context.actor.address.lower()
     if player is not None and player.state != PlayerState.DELETED:
         to, own = player.address, players.addresses_of(context.connection, player.id)
@@ -207,10 +207,10 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
             # Anybody can ask for it, so a player gets a few a day, and they all work.
             return Answer((Part("reset-sent", {"userid": userid}),))
         words = {"userid": player.userid, "mark": password_mark(player.password_hash)}
-        told = (Notification(to, player.id, Part("reset", words)),)
+        notifications = (Notification(to, player.id, Part("reset", words)),)
         if sender == to:
-            return Answer((), told)
-    return Answer((Part("reset-sent", {"userid": userid}),), told)
+            return Answer((), notifications)
+    return Answer((Part("reset-sent", {"userid": userid}),), notifications)
 
 
 def welcome(userid: str) -> Part:
@@ -241,11 +241,11 @@ def _must_be_their_own(password: Secret, example: str) -> None:
 
 def _hashed(context: CommandContext, password: Secret) -> str:
     """Return the hash of a new password, which was made before the mail reached the writer."""
-    made = context.services.memo.new_hash(password.text)
-    if made is None:
+    hashed = context.services.memo.new_hash(password.text)
+    if hashed is None:
         context.echo_hidden = True
         raise too_many_passwords()
-    return made
+    return hashed
 
 
 def _taken(userid: str) -> Refused:
@@ -287,7 +287,7 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
     confirmed = [address for address in wanted if address in present]
     batch = secrets.token_hex(8)
     rows = players.ask_change(context.connection, player.id, wanted, confirmed, batch, context.now)
-    told = [
+    notifications = [
         Notification(
             address,
             player.id,
@@ -298,19 +298,21 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
     dropped = [address for address in present if address not in wanted]
     added = wanted[0] in present  # the first address is a confirmed one
     words = _words(player, new=new, dropped=dropped, change=rows[new[0]], added=added)
-    told += [Notification(address, player.id, Part("address-asked", words)) for address in present]
-    return Answer((), tuple(told))
+    notifications += [
+        Notification(address, player.id, Part("address-asked", words)) for address in present
+    ]
+    return Answer((), tuple(notifications))
 
 
 def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """Use a new address, which a reply has confirmed."""
-    found, player = _waiting_change(context, reply_address)
-    dropped = players.confirm_change(context.connection, found, context.now)
+    change, player = _waiting_change(context, reply_address)
+    dropped = players.confirm_change(context.connection, change, context.now)
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
     context.player = changed
     context.proven.setdefault(changed.id, changed.unreachable_since)
-    words = _words(player, address=found.address, dropped=dropped, letters_to=changed.address)
+    words = _words(player, address=change.address, dropped=dropped, letters_to=changed.address)
     part = Part("address-changed", words)
     boards_letters = boards_again(context, changed) if dropped else ()
     return Answer((part,), (*_farewells(changed, dropped), *boards_letters))
@@ -318,16 +320,16 @@ def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Ans
 
 def refuse_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """Drop a change whose new address belongs to somebody else."""
-    found, player = _waiting_change(context, reply_address)
-    players.forget_change(context.connection, found.id)
+    change, player = _waiting_change(context, reply_address)
+    players.forget_change(context.connection, change.id)
     return Answer((Part("address-refused", _words(player)),))
 
 
 def keep_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``reject`` from a present address: stop the change."""
     player = context.speaker(None)
-    found = players.address_change(context.connection, reply_address.about)
-    if found is None or found.confirmed_at is not None:
+    change = players.address_change(context.connection, reply_address.about)
+    if change is None or change.confirmed_at is not None:
         raise Refused("address-settled")
     players.stop_change(context.connection, player.id)
     return Answer((Part("address-stopped", _words(player)),))
@@ -335,7 +337,7 @@ def keep_address(context: CommandContext, reply_address: ReplyAddress) -> Answer
 
 def boards_again(context: CommandContext, player: Player) -> tuple[Notification, ...]:
     """Return letters with the running boards, for a player whose earlier letters are revoked."""
-    told = []
+    notifications = []
     numbers = boards.of_player(context.connection, player.id, ("proposed", "active"), None, BOARDS)
     for number in sorted(numbers):
         board = boards.load(context.connection, number)
@@ -343,26 +345,26 @@ def boards_again(context: CommandContext, player: Player) -> tuple[Notification,
         if board is not None and sitter is not None:
             words = {"event": "show", "undecided": list(board.undecided)}
             part = Part("board", words, number, board.plies, sitter.seat)
-            told.append(Notification.sitter(sitter, part))
-    return tuple(told)
+            notifications.append(Notification.sitter(sitter, part))
+    return tuple(notifications)
 
 
 def _waiting_change(
     context: CommandContext, reply_address: ReplyAddress
 ) -> tuple[AddressChange, Player]:
     """Return the change that a reply is about, and its player, whose row is locked."""
-    found = players.address_change(context.connection, reply_address.about)
-    if found is not None and context.now > found.created_at + timedelta(days=UNCONFIRMED_DAYS):
-        found = None
-    if found is not None:
-        preferences.lock(context.connection, found.player_id)
-        found = players.address_change(context.connection, reply_address.about)
-    player = players.by_id(context.connection, found.player_id) if found is not None else None
-    if found is None or found.confirmed_at is not None or player is None or not player.active:
+    change = players.address_change(context.connection, reply_address.about)
+    if change is not None and context.now > change.created_at + timedelta(days=UNCONFIRMED_DAYS):
+        change = None
+    if change is not None:
+        preferences.lock(context.connection, change.player_id)
+        change = players.address_change(context.connection, reply_address.about)
+    player = players.by_id(context.connection, change.player_id) if change is not None else None
+    if change is None or change.confirmed_at is not None or player is None or not player.active:
         raise Refused("address-settled")
     if context.mail_id is not None:
         inbox.spoken_by(context.connection, context.mail_id, player.id)
-    return found, player
+    return change, player
 
 
 def _fewer_addresses(

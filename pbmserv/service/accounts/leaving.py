@@ -55,30 +55,32 @@ def export(context: CommandContext, command: Export) -> Answer:
 
 def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``yes`` to the question: resign running games, and send no more mail."""
-    player = _meant(context, reply_address, "signoff")
+    player = _asked_player(context, reply_address, "signoff")
     if not player.active:
         raise Refused("leaving-settled", part="signoff", example="help signoff")
     home = player.address
-    told, count = _resign_all(context, player)
+    notifications, count = _resign_all(context, player)
     leaving.leave(context.connection, player)
     farewell = Notification(
         home, player.id, Part("signed-off", {"userid": player.userid, "games": count})
     )
-    return Answer((), (*told, farewell))
+    return Answer((), (*notifications, farewell))
 
 
 def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """``yes`` to the question: do the same, and delete all personal data."""
-    player = _meant(context, reply_address, "delete")
+    player = _asked_player(context, reply_address, "delete")
     home = _home(context, player)
-    told, count = _resign_all(context, player)
+    notifications, count = _resign_all(context, player)
     contact.outlast_name(context, player.id)
     leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None
     neutral = leaving.erase(context.connection, gone)
     farewell = Part("deleted", {"neutral": neutral, "games": count})
-    return Answer((), (*_renamed(told, player.userid, neutral), Notification(home, None, farewell)))
+    return Answer(
+        (), (*_renamed(notifications, player.userid, neutral), Notification(home, None, farewell))
+    )
 
 
 def stay(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -119,7 +121,7 @@ def _home(context: CommandContext, player: Player) -> str:
     return player.address or players.addresses_of(context.connection, player.id)[0]
 
 
-def _meant(context: CommandContext, reply_address: ReplyAddress, word: str) -> Player:
+def _asked_player(context: CommandContext, reply_address: ReplyAddress, word: str) -> Player:
     """Return the player of a question that can still be answered."""
     player = players.by_id(context.connection, reply_address.player)
     if player is not None and preferences.last_told(context.connection, player.id, _STAYS):
@@ -145,21 +147,23 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
     """
     numbers = leaving.running(context.connection, player.id)
     words, context.line_words = context.line_words, ""
-    told: list[Notification] = []
+    notifications: list[Notification] = []
     for number in numbers:
-        told += moves.resign(context, Resign(None, number, None)).told
+        notifications += moves.resign(context, Resign(None, number, None)).notifications
     context.line_words = words
     context.sitter = context.focus = context.player = None
-    return tuple(one for one in told if one.player_id != player.id), len(numbers)
+    return tuple(one for one in notifications if one.player_id != player.id), len(numbers)
 
 
-def _renamed(told: tuple[Notification, ...], userid: str, neutral: str) -> tuple[Notification, ...]:
+def _renamed(
+    notifications: tuple[Notification, ...], userid: str, neutral: str
+) -> tuple[Notification, ...]:
     """Return letters to others with a neutral name in place of a deleted userid."""
 
     def part(old: Part) -> Part:
         return replace(old, words=leaving.without_name(old.words, userid, neutral))
 
-    return tuple(replace(one, part=part(one.part)) for one in told)
+    return tuple(replace(one, part=part(one.part)) for one in notifications)
 
 
 _FREE = [
@@ -181,18 +185,18 @@ def whoami(context: CommandContext, command: WhoAmI) -> Answer:
     """
     by_reply = context.reply_address is not None and bool(context.reply_address.player)
     speaker = context.speaker(command.who) if command.who is not None or by_reply else None
-    here: list[Player] = []
+    owners: list[Player] = []
     if context.actor.is_verified and context.reader()[0].lower() == context.actor.address.lower():
-        here = players.by_address(context.connection, context.actor.address.lower())
-    known = {player.id: player for player in (*([speaker] if speaker else ()), *here)}
+        owners = players.by_address(context.connection, context.actor.address.lower())
+    candidates = {player.id: player for player in (*([speaker] if speaker else ()), *owners)}
     words: dict[str, Any] = {
         "sender": context.actor.address,
         "proof": context.actor.verdict.result,
-        "here": [player.userid for player in here],
+        "here": [player.userid for player in owners],
         "speaker": speaker.userid if speaker else "",
         "by": _shown_by(command),
         "addresses": players.addresses_of(context.connection, speaker.id) if speaker else [],
-        "lost": _unreachable(list(known.values())),
+        "lost": _unreachable(list(candidates.values())),
         "free": _FREE,
     }
     return Answer((Part("whoami", words),))
@@ -205,10 +209,10 @@ def _shown_by(command: WhoAmI) -> str:
     return "sender" if command.who.password == VOUCHED else "password"
 
 
-def _unreachable(found: Sequence[Player]) -> list[dict[str, str]]:
+def _unreachable(candidates: Sequence[Player]) -> list[dict[str, str]]:
     """Return the players whose letters came back, each with the day since when."""
     return [
         {"userid": player.userid, "since": f"{player.unreachable_since:%Y-%m-%d}"}
-        for player in found
+        for player in candidates
         if player.unreachable_since is not None
     ]

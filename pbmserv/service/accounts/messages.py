@@ -27,8 +27,8 @@ def message(context: CommandContext, command: Message) -> Answer:
     try:
         sender = context.speaker(command.who)
     except Refused as error:
-        here = [player.userid for player in context.known_writers()]
-        if command.who is None or not here or command.who.userid in here:
+        writers = [player.userid for player in context.known_writers()]
+        if command.who is None or not writers or command.who.userid in writers:
             raise
         raise Refused("message-behind") from error  # "message bob see you"
     if not words_for_others(context):
@@ -91,20 +91,24 @@ def broadcast_confirmed(context: CommandContext, reply_address: ReplyAddress) ->
         raise Refused("broadcast-settled", part="yes", example="help broadcast")
     said = said_again(letter.words)["said"]
     part = Part("broadcast", {"by": sender.userid, "said": said})
-    told = [Notification(to, player, part) for to, player in _listeners(context, sender).items()]
-    facts = {"addresses": len(told)}
+    notifications = [
+        Notification(to, player, part) for to, player in _listeners(context, sender).items()
+    ]
+    facts = {"addresses": len(notifications)}
     entry = Entry(context.now, sender.userid, "broadcast", target, said[:LONGEST_KEPT], facts)
     audit.add(context.connection, entry)
-    return Answer((Part("broadcast-sent", {"count": len(told), "said": said}),), tuple(told))
+    return Answer(
+        (Part("broadcast-sent", {"count": len(notifications), "said": said}),), tuple(notifications)
+    )
 
 
 def _listeners(context: CommandContext, sender: Player) -> dict[str, int]:
     """Return the addresses of all other players who want such words, each with a player."""
-    found: dict[str, int] = {}
+    player_by_address: dict[str, int] = {}
     for player in preferences.wanting_broadcasts(context.connection):
         if player.id != sender.id:
-            found.setdefault(player.address, player.id)
-    return found
+            player_by_address.setdefault(player.address, player.id)
+    return player_by_address
 
 
 def _send_words(context: CommandContext, sender: Player, to: list[Player], words: Said) -> Answer:
@@ -112,10 +116,12 @@ def _send_words(context: CommandContext, sender: Player, to: list[Player], words
         if not contact.reaches(context, sender.id, player):
             raise Refused("takes-no-messages", part=player.userid, example="help message")
     part = Part("message", {"by": sender.userid, "peer": sender.id, "said": words})
-    told = tuple(Notification(p.address, p.id, part, p.digest_minute is not None) for p in to)
+    notifications = tuple(
+        Notification(p.address, p.id, part, p.digest_minute is not None) for p in to
+    )
     answer = {
         "to": [p.userid for p in to],
         "unreachable": [p.userid for p in to if p.unreachable_since],
         "said": words,
     }
-    return Answer((Part("message-sent", answer),), told)
+    return Answer((Part("message-sent", answer),), notifications)

@@ -103,17 +103,17 @@ class _Wishes:
         spans: dict[timedelta, str] = {}
         night = False
         for word in filter(None, (part.strip() for part in value.split(","))):
-            found = _SPAN.fullmatch(word)
+            match = _SPAN.fullmatch(word)
             if word == "night":
                 night = True
-            elif found is None:
+            elif match is None:
                 raise self.refused("pref-remind", "remind", value, word=word[:20])
             else:
-                count = int(found[1])
-                span = timedelta(days=count) if found[2] == "d" else timedelta(hours=count)
+                count = int(match[1])
+                span = timedelta(days=count) if match[2] == "d" else timedelta(hours=count)
                 if not timedelta(hours=1) <= span <= LONGEST_REMINDER:
                     raise self.refused("pref-remind-span", "remind", value, word=word)
-                spans[span] = f"{count}{found[2]}"
+                spans[span] = f"{count}{match[2]}"
         if not spans and not night:
             raise self.refused("pref-remind", "remind", value, word=value[:20])
         if len(spans) > MOST_REMINDERS:
@@ -197,11 +197,11 @@ class _Wishes:
     def _save_block(self, other_id: int) -> None:
         """Block a player, whose waiting words are dropped."""
         connection = self.context.connection
-        found = persons.persons_of(connection, {self.player.id, other_id})
+        people = persons.persons_of(connection, {self.player.id, other_id})
         readers, writers = frozenset({self.player.id}), frozenset({other_id})
         marks: list[str] = []
-        if not found.same(self.player.id, other_id):
-            readers, writers = found.names(self.player.id), found.names(other_id)
+        if not people.same(self.player.id, other_id):
+            readers, writers = people.names(self.player.id), people.names(other_id)
             marks = contact.newest_marks_of(self.context, writers)
         blocks.block(connection, self.player.id, other_id, marks)
         userids = players.userids(connection, sorted(writers)).values()
@@ -210,10 +210,10 @@ class _Wishes:
     def _save_unblock(self, other_id: int) -> None:
         """Remove all blocks of this person, under any name, on the other one."""
         connection = self.context.connection
-        found = persons.persons_of(connection, {self.player.id, other_id})
-        names = found.names(other_id)
+        people = persons.persons_of(connection, {self.player.id, other_id})
+        names = people.names(other_id)
         marks = contact.marks_of(self.context, names)
-        blocks.unblock(connection, found.names(self.player.id), names, marks)
+        blocks.unblock(connection, people.names(self.player.id), names, marks)
 
     def _next_digest(self, tz: tzinfo, minute: int) -> datetime:
         """Return the time of the next digest, on a day without one by old and new clock."""
@@ -304,14 +304,14 @@ def _blocked(context: CommandContext, player: Player) -> list[str]:
 
 def _away(context: CommandContext, player: Player) -> list[str]:
     """Return the present and planned absences: ``until 2026-12-31``, ``from … until …``."""
-    found, tz = [], zone(player.tz)
+    spans, tz = [], zone(player.tz)
     for one in preferences.absences_of(context.connection, player.id):
         last = localtime.local_date(one.ends - timedelta(microseconds=1), tz).isoformat()
         if one.begins > context.now:
-            found.append(f"from {localtime.local_date(one.begins, tz).isoformat()} until {last}")
+            spans.append(f"from {localtime.local_date(one.begins, tz).isoformat()} until {last}")
         elif one.ends > context.now:
-            found.append(f"until {last}")
-    return found
+            spans.append(f"until {last}")
+    return spans
 
 
 TOLD_EVERY = timedelta(days=1)
@@ -364,31 +364,33 @@ def unsubscribe_by_page(context: CommandContext, reply_address: ReplyAddress) ->
         Refused: see `subscription_of`.
     """
     player = context.speaker(None)
-    found, changed = _ended(context, reply_address)
+    subscription, changed = _ended(context, reply_address)
     if not changed or not preferences.may_tell(
-        context.connection, player.id, f"-{found.what}", context.now, TOLD_EVERY
+        context.connection, player.id, f"-{subscription.what}", context.now, TOLD_EVERY
     ):
         return []
-    return [Notification(player.address, player.id, Part("unsubscribed", asdict(found)))]
+    return [Notification(player.address, player.id, Part("unsubscribed", asdict(subscription)))]
 
 
 def unsubscribe_by_mail(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """End a subscription by a mail to the address in List-Unsubscribe, whatever its text."""
-    found, _ = _ended(context, reply_address)
-    return Answer((Part("unsubscribed", asdict(found)),))
+    subscription, _ = _ended(context, reply_address)
+    return Answer((Part("unsubscribed", asdict(subscription)),))
 
 
 def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscription, bool]:
     """End a subscription; return it, and whether that changed anything."""
-    found, player = subscription_of(context, reply_address), context.speaker(None)
-    if found.what == "follow":
-        return found, _tried(followers.follow, context, Follow(found.board, None, "off"))
-    if found.what == "daily":
-        return found, _tried(daily_box.daily, context, Daily(found.game, None, "off"))
-    if found.what == "single" and player.digest_minute is not None:
-        return found, False
-    prefs(context, Prefs(None, (_SETTINGS[found.what],)))
-    return found, players.by_id(context.connection, player.id) != player
+    subscription, player = subscription_of(context, reply_address), context.speaker(None)
+    if subscription.what == "follow":
+        return subscription, _tried(
+            followers.follow, context, Follow(subscription.board, None, "off")
+        )
+    if subscription.what == "daily":
+        return subscription, _tried(daily_box.daily, context, Daily(subscription.game, None, "off"))
+    if subscription.what == "single" and player.digest_minute is not None:
+        return subscription, False
+    prefs(context, Prefs(None, (_SETTINGS[subscription.what],)))
+    return subscription, players.by_id(context.connection, player.id) != player
 
 
 def _subscription(context: CommandContext, player: Player, letter: QueuedLetter) -> Subscription:

@@ -94,19 +94,19 @@ def news_to_followers(
     words = {"event": "moved", "over": ended}
     if ended and spoils(context, board):  # others still have to solve it
         words, ply = {"event": "kept", "over": True}, 0
-    told = tuple(
+    notifications = tuple(
         Notification(one.address, one.player_id, Part("followed", words, board.id, ply, None))
         for one in boards.followers_of(context.connection, board.id)
         if ended or one.what == "all"
     )
     if ended:
         boards.drop_followers(context.connection, board.id)
-    return told
+    return notifications
 
 
 def not_played(context: CommandContext, board: BoardRow) -> tuple[Notification, ...]:
     """Return letters to the followers of a board that was declined."""
-    told = tuple(
+    notifications = tuple(
         Notification(
             one.address,
             one.player_id,
@@ -115,7 +115,7 @@ def not_played(context: CommandContext, board: BoardRow) -> tuple[Notification, 
         for one in boards.followers_of(context.connection, board.id)
     )
     boards.drop_followers(context.connection, board.id)
-    return told
+    return notifications
 
 
 def _bound_board(reply_address: ReplyAddress) -> int | None:

@@ -103,7 +103,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
         "days": AGAIN.days,
         "said": _note_to(context, sender, address, note),
     }
-    told = (Notification(address, None, Part("invitation", words)),) if one.sent else ()
+    notifications = (Notification(address, None, Part("invitation", words)),) if one.sent else ()
     context.player, context.sitter = sender, None
     answer = {
         "address": address,
@@ -114,14 +114,14 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
         "longest": LONGEST_NOTE,
         "days": AGAIN.days,
     }
-    return Answer((Part("invited", answer),), told)
+    return Answer((Part("invited", answer),), notifications)
 
 
 def _must_be_an_address(context: CommandContext, address: str) -> None:
     """Refuse a word that cannot be a mail address; it may be a password with an "@"."""
     domain = mailbox_of(address).rpartition("@")[2]
-    known = domain == context.services.mail_domain.domain or _DOMAIN.fullmatch(domain)
-    if not known or len(address.encode()) > LONGEST_ADDRESS:
+    is_address = domain == context.services.mail_domain.domain or _DOMAIN.fullmatch(domain)
+    if not is_address or len(address.encode()) > LONGEST_ADDRESS:
         context.echo_hidden = True
         raise Refused("invite-address")
 
@@ -145,12 +145,12 @@ def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
 
 
 def _proven(context: CommandContext, command: Challenge) -> Player:
-    here = context.known_writers()
-    named = [one for one in here if one.userid in command.userids]
+    writers = context.known_writers()
+    named = [one for one in writers if one.userid in command.userids]
     by_reply = context.reply_address is not None and bool(context.reply_address.player)
     if len(named) == 1 and not by_reply:
         return context.authenticate(Credentials(named[0].userid, VOUCHED))
-    if here:
+    if writers:
         return context.speaker(None)
     for userid in command.userids:  # a password in another line of the mail
         player = players.by_userid(context.connection, userid)
@@ -203,27 +203,27 @@ def _may_go(context: CommandContext, sender: Player, address: str, marks: list[s
 
 def _is_wanted(context: CommandContext, sender: Player, address: str) -> bool:
     """Whether a player with this address takes challenges, and none blocks the sender."""
-    here = _players_at(context, address)
-    if not here:
+    owners = _players_at(context, address)
+    if not owners:
         return True
-    pairs = contact.blocked_pairs(context, {sender.id, *(player.id for player in here)})
+    pairs = contact.blocked_pairs(context, {sender.id, *(player.id for player in owners)})
     is_apart = any(sender.id in pair for pair in pairs)
-    return not is_apart and any(map(takes_challenges, here))
+    return not is_apart and any(map(takes_challenges, owners))
 
 
 def _players_at(context: CommandContext, address: str) -> list[Player]:
     """Return the active players whose mail goes to the same mailbox as this address."""
     connection = context.connection
     owners = persons.owners_of(connection, mailbox_of(address))
-    found = (players.by_id(connection, each) for each in sorted(owners))
-    return [player for player in found if player is not None and player.active]
+    candidates = (players.by_id(connection, each) for each in sorted(owners))
+    return [player for player in candidates if player is not None and player.active]
 
 
 def _note_to(context: CommandContext, sender: Player, address: str, said: Said) -> Said:
     """Return the words that go into an invitation."""
-    here = _players_at(context, address)
-    heard = all(contact.reaches(context, sender.id, player) for player in here)
-    return said if heard else UNSAID
+    owners = _players_at(context, address)
+    reaches_all = all(contact.reaches(context, sender.id, player) for player in owners)
+    return said if reaches_all else UNSAID
 
 
 def _is_harmless(said: Said) -> bool:
@@ -245,9 +245,9 @@ def answered(context: CommandContext, asked: object, reply_address: ReplyAddress
         return never(context, reply_address)
     if isinstance(asked, Reject) or word in _NO:
         return _declined(context, reply_address)
-    found = _AS.fullmatch(first)
-    said, name = (found[1], found[2].lower()) if found else (first, "")
-    if word in {"accept", "yes"} and (found or isinstance(asked, Accept)):
+    match = _AS.fullmatch(first)
+    said, name = (match[1], match[2].lower()) if match else (first, "")
+    if word in {"accept", "yes"} and (match or isinstance(asked, Accept)):
         return _accepted(context, reply_address, name)
     if says_yes(said) or (isinstance(asked, Yes) and not asked.unsaid):
         return _accepted(context, reply_address, name)
@@ -287,10 +287,10 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
         inbox.spoken_by(context.connection, context.mail_id, player.id)
     theirs, own = board.sitters
     words = {"by": player.userid, "undecided": []}
-    told = {**words, "event": "accepted", "said": words_for_others(context)}
+    accepted = {**words, "event": "accepted", "said": words_for_others(context)}
     joined = {**words, "event": "joined", "said_to": words_for_others(context)}
     letters = [
-        Notification.sitter(theirs, Part("board", told, board.id, 0, theirs.seat, board.thread))
+        Notification.sitter(theirs, Part("board", accepted, board.id, 0, theirs.seat, board.thread))
     ]
     if not player.password_hash:
         greeting = Part("welcome", {"userid": player.userid, "invited": True})
@@ -301,8 +301,8 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
 def _owner(context: CommandContext, one: Invitation, name: str) -> Player:
     """Return the player with the invited address, which is this mail's; create one if needed."""
     sender = context.actor.address.lower()
-    here = players.by_address(context.connection, sender)
-    chosen = [player for player in here if player.userid == name] or here
+    owners = players.by_address(context.connection, sender)
+    chosen = [player for player in owners if player.userid == name] or owners
     if chosen:
         context.proven.setdefault(chosen[0].id, chosen[0].unreachable_since)
         return chosen[0]
@@ -322,8 +322,8 @@ def _owner(context: CommandContext, one: Invitation, name: str) -> Player:
 def _declined(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     """Decline an invitation, and tell the inviter."""
     one = invitations.lock(context.connection, reply_address.about)
-    told = _closed(context, reply_address.about, one)
-    return Answer((Part("invitation-closed", {"event": "declined"}),), told)
+    notifications = _closed(context, reply_address.about, one)
+    return Answer((Part("invitation-closed", {"event": "declined"}),), notifications)
 
 
 def never(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -336,8 +336,8 @@ def never(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     if one is None:
         raise Refused("invite-late", days=AGAIN.days, example="help")
     invitations.want_none(context.connection, one.mark, context.now)
-    told = _closed(context, reply_address.about, one)
-    return Answer((Part("invitation-closed", {"event": "never"}),), told)
+    notifications = _closed(context, reply_address.about, one)
+    return Answer((Part("invitation-closed", {"event": "never"}),), notifications)
 
 
 def _closed(
@@ -346,7 +346,7 @@ def _closed(
     if one is None or one.state is not InvitationState.OPEN:
         return ()
     invitations.settle(context.connection, number, InvitationState.DECLINED)
-    return _told(context, one, "declined", "")
+    return _notify_inviter(context, one, "declined", "")
 
 
 def inviter_of(context: CommandContext, reply_address: ReplyAddress) -> str | None:
@@ -365,10 +365,10 @@ def returned(context: CommandContext, letter: Posted) -> tuple[Notification, ...
     if one is None or number is None or one.state is not InvitationState.OPEN:
         return ()
     invitations.settle(context.connection, number, InvitationState.RETURNED)
-    return _told(context, one, "returned", letter.recipient)
+    return _notify_inviter(context, one, "returned", letter.recipient)
 
 
-def _told(
+def _notify_inviter(
     context: CommandContext, one: Invitation, event: str, address: str
 ) -> tuple[Notification, ...]:
     player = players.by_id(context.connection, one.player_id)

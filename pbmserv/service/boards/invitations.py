@@ -78,8 +78,8 @@ def _with_writer(context: CommandContext, command: Challenge) -> Challenge:
     """
     if command.who is not None or (command.alone and command.userids):
         return command
-    if here := context.known_writers():
-        named = {player.userid for player in here} & set(command.userids)
+    if writers := context.known_writers():
+        named = {player.userid for player in writers} & set(command.userids)
         writer = None if named else context.speaker(None)
     else:
         writer = None if command.userids[1:] else context.claimed_writer()
@@ -133,7 +133,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     if not undecided:
         bot_turns.take_note(context, board, context.position(board))
     common = {"by": sitter.userid, "undecided": list(undecided)}
-    told = tuple(
+    notifications = tuple(
         Notification.sitter(
             other,
             Part(
@@ -154,7 +154,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
         board.plies,
         sitter.seat,
     )
-    return Answer((own,), told)
+    return Answer((own,), notifications)
 
 
 def reject(context: CommandContext, command: Reject) -> Answer:
@@ -188,8 +188,8 @@ def _must_not_be_options(context: CommandContext, game: AnyGame, command: Challe
     if command.alone:
         names = names or [player.userid for player in context.known_writers()]
     elif len(names) == 1:  # the answer goes to this player only
-        here = players.by_address(context.connection, sender)
-        names = [*[player.userid for player in here if player.active][:1], *names]
+        owners = players.by_address(context.connection, sender)
+        names = [*[player.userid for player in owners if player.active][:1], *names]
     if not (command.alone or len(set(names)) > 1):
         return
     line = " ".join((game.info.key, "solo" if command.alone else "challenge", *names))
@@ -205,8 +205,8 @@ def _of_one_option(game: AnyGame, forms: Mapping[str, str], word: str) -> str:
     if not word[:1].isdigit():
         return ""
     choosy = [name for name in forms if forms[name] and not _is_option(game, f"-{name}=anything")]
-    found = [one for name in choosy if _is_option(game, one := f"-{name}={word}")]
-    return found[0] if len(found) == 1 else ""
+    matching = [one for name in choosy if _is_option(game, one := f"-{name}={word}")]
+    return matching[0] if len(matching) == 1 else ""
 
 
 def _is_option(game: AnyGame, word: str) -> bool:
@@ -278,11 +278,11 @@ def seek(context: CommandContext, command: Seek) -> Answer:
         str(seats),
         " ".join((key, "seek", player.userid, "PASSWORD", *said)),
     )
-    found = challenges.seeks_like(context.connection, key, seats, options)
-    mine = next((one for one in found if one.player_id == player.id), None)
+    seeks = challenges.seeks_like(context.connection, key, seats, options)
+    mine = next((one for one in seeks if one.player_id == player.id), None)
     if mine is not None:
         return Answer((Part("seek", _words(game.info.title, mine, "still")),))
-    partners = _partners(context, player, found, seats - 1)
+    partners = _partners(context, player, seeks, seats - 1)
     if partners is not None:
         challenges.remove_seeks(context.connection, [one.id for one in partners])
         return _start(context, player, partners, Proposal(game, options, rated, USUAL, ()))
@@ -294,21 +294,21 @@ def seek(context: CommandContext, command: Seek) -> Answer:
 
 
 def _partners(
-    context: CommandContext, player: Player, found: list[challenges.Seek], wanted: int
+    context: CommandContext, player: Player, seeks: list[challenges.Seek], wanted: int
 ) -> list[challenges.Seek] | None:
     """Return enough players who seek the same, those who wait longest first; `None` if there are
     too few.
 
     No two of them block each other or are one person.
     """
-    ids = {player.id, *(one.player_id for one in found)}
-    known = persons.persons_of(context.connection, ids)
-    blocked = contact.blocked_pairs(context, ids, known)
+    ids = {player.id, *(one.player_id for one in seeks)}
+    people = persons.persons_of(context.connection, ids)
+    blocked = contact.blocked_pairs(context, ids, people)
     chosen: list[challenges.Seek] = []
-    for one in found:
+    for one in seeks:
         there = [player.id, *(other.player_id for other in chosen)]
         apart = any(
-            known.same(one.player_id, other)
+            people.same(one.player_id, other)
             or {(one.player_id, other), (other, one.player_id)} & blocked
             for other in there
         )
@@ -332,7 +332,7 @@ def _start(
         sitting.append(one)
     proposal = Proposal(wanted.game, wanted.options, wanted.rated, wanted.terms, tuple(sitting))
     board = make_board(context, proposal, set(ids))
-    own, told = [], []
+    own, notifications = [], []
     for sitter in board.sitters:
         others = [name for name in board.names if name != sitter.userid]
         words = {"event": "matched", "others": others}
@@ -340,8 +340,8 @@ def _start(
         if sitter.player_id == player.id:
             own.append(part)
         else:
-            told.append(Notification.sitter(sitter, part))
-    return Answer(tuple(own), tuple(told))
+            notifications.append(Notification.sitter(sitter, part))
+    return Answer(tuple(own), tuple(notifications))
 
 
 def _words(title: str, one: challenges.Seek, event: str) -> dict[str, object]:

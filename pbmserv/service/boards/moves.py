@@ -186,10 +186,10 @@ def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
 
 def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
     """Return the lines without the ``#n`` of the first one, and n."""
-    found = _NUMBER.search(lines[0])
-    if found is None:
+    match = _NUMBER.search(lines[0])
+    if match is None:
         return lines, None
-    return (lines[0][: found.start()].rstrip(), *lines[1:]), int(found[1])
+    return (lines[0][: match.start()].rstrip(), *lines[1:]), int(match[1])
 
 
 def not_late(
@@ -320,7 +320,7 @@ def preview(context: CommandContext, command: Preview) -> Answer:
         raise Refused("no-preview", part=board.game, example=f"{board.game} show {board.id}")
     mover = seat if seat is not None else min(game.to_act(position.state), default=Seat(0))
     try:
-        found = _previewed(game, game.view(position.state, seat), mover, command.text)
+        previewed = _previewed(game, game.view(position.state, seat), mover, command.text)
     except MoveError as error:
         first = command.text.partition(" ")[0].lower()
         if players.by_userid(context.connection, first) is not None:
@@ -328,21 +328,21 @@ def preview(context: CommandContext, command: Preview) -> Answer:
             raise Refused("no-password-there", part="preview") from error
         again = error.refusal.example
         raise error.offering(again and f"{board.game} preview {board.id} {again}") from error
-    words = {"move": found.move.text, "mover": mover}
+    words = {"move": previewed.move.text, "mover": mover}
     return Answer((Part("preview", words, board.id, board.plies, seat),))
 
 
 def _previewed(game: Any, view: Any, mover: Seat, text: str) -> Previewed[Any]:
     """Return the preview of a move, else of the only one that the text can mean."""
-    found: Previewed[Any]
+    previewed: Previewed[Any]
     try:
-        found = game.preview(view, mover, text)
+        previewed = game.preview(view, mover, text)
     except MoveError:
         move = only_meaning(game, view, text)
         if move is None:
             raise
-        found = game.preview(view, mover, move.text)
-    return found
+        previewed = game.preview(view, mover, move.text)
+    return previewed
 
 
 def check(context: CommandContext, command: Check) -> Answer:
@@ -378,8 +378,8 @@ def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat 
         raise wrong_game(board_row, command.game)
     by_reply = context.reply_address is not None and context.reply_address.player
     is_sure = bool(by_reply) or command.who is not None
-    here = [context.speaker(command.who)] if is_sure else context.known_writers()
-    own = next(filter(None, (board_row.sitter_of(player.id) for player in here)), None)
+    writers = [context.speaker(command.who)] if is_sure else context.known_writers()
+    own = next(filter(None, (board_row.sitter_of(player.id) for player in writers)), None)
     if own is None and is_sure:
         raise not_seated(board_row)
     if own is None:

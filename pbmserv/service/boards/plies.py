@@ -61,8 +61,8 @@ def play_move(
         answer = _meanwhile(context, board, sitter, position, move, words)
     else:
         timed = position.apart and not move.free
-        made = recorded(context, sitter, position, move) if timed else move
-        answer = log_ply(context, board, sitter, position.move(sitter.seat, made), words)
+        recorded_move = recorded(context, sitter, position, move) if timed else move
+        answer = log_ply(context, board, sitter, position.move(sitter.seat, recorded_move), words)
     plain = "".join(typed.split()).upper().replace(";", ",")
     if typed and plain != "".join(move.text.split()).upper():
         answer = answer.saying(read_as=move.text)
@@ -133,23 +133,23 @@ def log_ply(
     own_words = {"event": "moved", "said_to": said_to, **how, **end.own_words}
     own = Part(letter, own_words, board.id, after.number, sitter.seat)
     news = {"event": "news", "by": sitter.userid, "said": words, **how}
-    told = []
+    notifications = []
     for other in board.sitters:
         if other.player_id == sitter.player_id or other.userid in undecided:
             continue
         if outcome is not None or (not ply.free and after.is_news_for(other.seat)):
-            told.append(
+            notifications.append(
                 Notification.sitter(other, Part(letter, news, board.id, after.number, other.seat))
             )
         elif words:  # a free move is no news, but the words with it are
             said = {"by": sitter.userid, "said": words}
-            told.append(
+            notifications.append(
                 Notification.sitter(other, Part("chat", said, board.id, after.number, other.seat))
             )
     if board.followed:
         unseen, is_over = ply.free or not after.is_news_for(None), outcome is not None
-        told += news_to_followers(context, board, after.number, free=unseen, ended=is_over)
-    return Answer((own,), tuple(told))
+        notifications += news_to_followers(context, board, after.number, free=unseen, ended=is_over)
+    return Answer((own,), tuple(notifications))
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,13 +289,13 @@ def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
         "players": list(board.names),
         "said": words_for_others(context),
     }
-    told = tuple(
+    notifications = tuple(
         Notification.sitter(other, Part("declined", words, board.id, board.plies, other.seat))
         for other in board.sitters
         if other.player_id != sitter.player_id
     )
     own = Part("declined", {**words, "said": ""}, board.id, board.plies, sitter.seat)
-    return Answer((own,), told + not_played(context, board))
+    return Answer((own,), notifications + not_played(context, board))
 
 
 def must_run_or_practise(context: CommandContext, board: BoardRow) -> Position:
@@ -360,11 +360,11 @@ def hint(context: CommandContext, command: Hint) -> Answer:
     except Illegal as error:
         raise error.offering("check") from error
     again = after.number <= position.number
-    told = () if again else log_ply(context, board, sitter, after, UNSAID).told
+    notifications = () if again else log_ply(context, board, sitter, after, UNSAID).notifications
     reports.ask_hint(context, board, after, sitter.seat)
     words = {"event": "show" if again else "moved", "asked": after.number}
     ply = position.number if again else after.number
-    return Answer((Part("hint", words, board.id, ply, sitter.seat),), told)
+    return Answer((Part("hint", words, board.id, ply, sitter.seat),), notifications)
 
 
 def _drop_news(
@@ -380,15 +380,15 @@ def _drop_news(
         for letter in kept_letters.unsent_about(context.connection, board.id, before, context.now)
         if letter.player_id != sitter.player_id
     ]
-    told: set[int | None] = set()
+    readers: set[int | None] = set()
     if any(p.ply is not None and not p.ply.free for p in position.after(before)):
-        told = {s.player_id for s in board.sitters if s.accepted_at is not None}
-        told |= {
+        readers = {s.player_id for s in board.sitters if s.accepted_at is not None}
+        readers |= {
             f.player_id
             for f in boards.followers_of(context.connection, board.id)
             if f.what == "all"
         }
-        told.discard(sitter.player_id)
-    if any(letter.begun for letter in letters) or told - {one.player_id for one in letters}:
+        readers.discard(sitter.player_id)
+    if any(letter.begun for letter in letters) or readers - {one.player_id for one in letters}:
         raise Refused("undo-seen", part="undo", example="show")
     kept_letters.drop_unsent(context.connection, letters)

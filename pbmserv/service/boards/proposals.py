@@ -242,7 +242,7 @@ def invite(
         "unreachable": [player.userid for player in others if player.unreachable_since],
         "said": words_for_others(context) if not all(map(bot_turns.is_bot, others)) else "",
     }
-    own, told = [], []
+    own, notifications = [], []
     for sitter in board.sitters:
         if sitter.player_id == sender.id:
             letter = "challenged" if asked else "started"
@@ -250,8 +250,8 @@ def invite(
         else:
             letter = "challenge" if sitter.accepted_at is None else "started"
             part = Part(letter, words, board.id, 0, sitter.seat, board.thread)
-            told.append(Notification.sitter(sitter, part))
-    return Answer(tuple(own), tuple(told))
+            notifications.append(Notification.sitter(sitter, part))
+    return Answer(tuple(own), tuple(notifications))
 
 
 def takes_challenges(player: Player) -> bool:
@@ -302,15 +302,15 @@ def sender_of(context: CommandContext, sitting: tuple[Player, ...], example: str
     """
     reply_address = context.reply_address
     if reply_address is not None and reply_address.player:
-        here = {(player := context.speaker(None)).id: player}
+        writers = {(player := context.speaker(None)).id: player}
     else:
-        found = players.by_address(context.connection, context.actor.address)
-        here = {player.id: player for player in found if player.active}
+        owners = players.by_address(context.connection, context.actor.address)
+        writers = {player.id: player for player in owners if player.active}
     for player in sitting:
-        if player.id in here:
+        if player.id in writers:
             return player
     right = f"signup {context.actor.address.partition('@')[0]} PASSWORD"
-    for player in here.values():
+    for player in writers.values():
         right = example.replace("{you}", player.userid)
         break
     raise Refused("challenge-not-you", part=context.actor.address, example=right)
@@ -403,9 +403,11 @@ def drop_unconfirmed(context: CommandContext, reply_address: ReplyAddress) -> An
 def _wanted(
     context: CommandContext, reply_address: ReplyAddress, player: Player
 ) -> challenges.Unconfirmed:
-    found = challenges.lock_unconfirmed(context.connection, reply_address.about)
-    late = found is not None and context.now > found.created_at + timedelta(days=ANSWERED_DAYS)
-    if found is None or found.player_id != player.id or (late and found.board_id is None):
+    proposed = challenges.lock_unconfirmed(context.connection, reply_address.about)
+    late = proposed is not None and context.now > proposed.created_at + timedelta(
+        days=ANSWERED_DAYS
+    )
+    if proposed is None or proposed.player_id != player.id or (late and proposed.board_id is None):
         example = f"games {player.userid}"
         raise Refused("begin-late", part="yes", days=ANSWERED_DAYS, example=example)
-    return found
+    return proposed

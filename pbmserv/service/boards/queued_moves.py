@@ -74,30 +74,32 @@ def go_on(context: CommandContext, answer: Answer) -> Answer:
     Each player at such a board gets one letter about all of them, in place of the letter about the
     move before them.
     """
-    known = dict(context.moved)
-    for board_id, plans in known.items():
+    plans_by_board = dict(context.moved)
+    for board_id, plans in plans_by_board.items():
         if plans:
             answer = _Run(context, board_id, plans).into(answer)
 
     # Letters to players with waiting plans name the plans.
-    for part in [*answer.parts, *[one.part for one in answer.told]]:
+    for part in [*answer.parts, *[one.part for one in answer.notifications]]:
         number = part.board
-        if number is not None and number not in known and _names_plan(part):
-            known[number] = moves.plans(context.connection, number)
-    if not any(known.values()):
+        if number is not None and number not in plans_by_board and _names_plan(part):
+            plans_by_board[number] = moves.plans(context.connection, number)
+    if not any(plans_by_board.values()):
         return answer
-    told = tuple(replace(one, part=_naming(one.part, known)) for one in answer.told)
-    return Answer(tuple(_naming(part, known) for part in answer.parts), told)
+    notifications = tuple(
+        replace(one, part=_naming(one.part, plans_by_board)) for one in answer.notifications
+    )
+    return Answer(tuple(_naming(part, plans_by_board) for part in answer.parts), notifications)
 
 
 def _names_plan(part: Part) -> bool:
     return part.letter == "board" and part.seat is not None and "plan" not in part.words
 
 
-def _naming(part: Part, known: dict[int, dict[Seat, str]]) -> Part:
+def _naming(part: Part, plans_by_board: dict[int, dict[Seat, str]]) -> Part:
     if not _names_plan(part) or part.board is None or part.seat is None:
         return part
-    plan = known[part.board].get(part.seat)
+    plan = plans_by_board[part.board].get(part.seat)
     if plan is None:
         return part
     return replace(part, words={**part.words, "plan": {**_NOTHING, "waiting": plan}})
@@ -151,7 +153,7 @@ class _Run:
             self._say(seat, rests=plies)
         if not self.said:
             return answer
-        return self._told(answer, board, before)
+        return self._with_last_letters(answer, board, before)
 
     def _board(self) -> BoardRow:
         board = boards.lock(self.context.connection, self.board_id)
@@ -220,37 +222,37 @@ class _Run:
         seated = {sitter.player_id for sitter in board.sitters}
         for part in answer.parts:
             self.parts[mover.player_id] = part
-        for told in answer.told:
-            if told.player_id in seated and kind_of(told.part.letter).tells_turn:
-                self.parts[told.player_id or 0] = told.part
+        for notification in answer.notifications:
+            if notification.player_id in seated and kind_of(notification.part.letter).tells_turn:
+                self.parts[notification.player_id or 0] = notification.part
             else:
-                self.others.append(told)
+                self.others.append(notification)
 
-    def _told(self, answer: Answer, board: BoardRow, before: Position) -> Answer:
+    def _with_last_letters(self, answer: Answer, board: BoardRow, before: Position) -> Answer:
         """Put one letter to each player into the answer, in place of the letters about single
         plies."""
-        own, told = list(answer.parts), []
+        own, notifications = list(answer.parts), []
         replaced = {}
-        for one in answer.told:
+        for one in answer.notifications:
             part = one.part
             if part.board == board.id and kind_of(part.letter).tells_turn and part.seat is not None:
                 replaced[one.player_id] = part
             else:
-                told.append(one)
+                notifications.append(one)
         for sitter in board.sitters:
             old = replaced.get(sitter.player_id)
             new = self.parts.get(sitter.player_id)
             if new is None and sitter.seat not in self.said:
                 if old is not None:
-                    told.append(Notification.sitter(sitter, old))
+                    notifications.append(Notification.sitter(sitter, old))
                 continue
             part = self._part(board, sitter, before, old, new)
             asked = next((p for p in own if p.letter == "queued" and p.seat == sitter.seat), None)
             if asked is not None and asked.board == board.id:
                 own[own.index(asked)] = part
             else:
-                told.append(Notification.sitter(sitter, part))
-        return Answer(tuple(own), (*told, *self.others))
+                notifications.append(Notification.sitter(sitter, part))
+        return Answer(tuple(own), (*notifications, *self.others))
 
     def _part(
         self, board: BoardRow, sitter: Sitter, before: Position, old: Part | None, new: Part | None

@@ -62,14 +62,14 @@ def keep_scores(
         return
     ids = [sitter.player_id for sitter in board.sitters]
     repeated = persons.persons_of(context.connection, ids).repeated(ids) if ids[1:] else ()
-    found = {
+    scores = {
         sitter.seat: (sitter.player_id, outcome.scores[sitter.seat])
         for sitter in board.sitters
         if not is_bot(sitter)
         and sitter.player_id not in repeated
         and game.solved(after.state, sitter.seat)
     }
-    solo.keep_scores(context.connection, board.id, board.game, kind, found, ended_at)
+    solo.keep_scores(context.connection, board.id, board.game, kind, scores, ended_at)
 
 
 def grade_of(game: RacingGame, words: Sequence[str]) -> str:

@@ -370,7 +370,7 @@ def _move(context: CommandContext, board: BoardRow, thought: Thought) -> Answer:
 def _tell(context: CommandContext, answer: Answer, kept: Kept | None) -> bool:
     """Queue what others are told, or write it into the letter that waits; whether any is due."""
     now: list[outbox.NewLetter] = []
-    for told in answer.told:
+    for told in answer.notifications:
         if not told.recipient:
             continue
         letter = outbox_row(context, told)

@@ -39,7 +39,7 @@ def newest_marks_of(context: CommandContext, player_ids: Collection[int]) -> lis
 
 
 def blocked_pairs(
-    context: CommandContext, player_ids: Collection[int], known: Persons | None = None
+    context: CommandContext, player_ids: Collection[int], persons_known: Persons | None = None
 ) -> set[tuple[int, int]]:
     """Return the pairs of players of whom the first blocks the second.
 
@@ -49,7 +49,7 @@ def blocked_pairs(
         known: the players by person, if the caller has them.
     """
     connection = context.connection
-    people = known or persons.persons_of(connection, player_ids)
+    people = persons_known or persons.persons_of(connection, player_ids)
     by_name = blocks.by_name(connection, people.by_player)
     if not by_name:  # each block of a mailbox has a name, too
         return set()

@@ -47,8 +47,8 @@ def known_game(context: CommandContext, key: str) -> AnyGame:
     """
     registry = context.services.registry
     if key not in registry:
-        known = ", ".join(g.info.key for g in registry)
-        raise Refused("unknown-game", part=key, games=known, suggestion="")
+        keys = ", ".join(g.info.key for g in registry)
+        raise Refused("unknown-game", part=key, games=keys, suggestion="")
     return registry.newest(key)
 
 

@@ -14,7 +14,7 @@ from pbmserv.mail.reply_address import password_mark
 from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
-from pbmserv.service.delivery.bounces import come_back, told_of
+from pbmserv.service.delivery.bounces import come_back, failure_words
 from pbmserv.service.operators.boards import known_game, withdrawn
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rebuilding
@@ -111,9 +111,9 @@ def reachable(context: CommandContext, by: Signature, userid: str) -> Deed:
     home = come_back(context, player.id, by.why)
     bounces.forgive(context.connection, own)
     given_up = ", ".join(one.address for one in failed)
-    facts = {"addresses": [told_of(one) for one in failed]}
+    facts = {"addresses": [failure_words(one) for one in failed]}
     said = f"We send letters to {userid} again; we had given up {given_up}."
-    return Deed("reachable", f"user {userid}", said, home.told, facts)
+    return Deed("reachable", f"user {userid}", said, home.notifications, facts)
 
 
 def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Deed:

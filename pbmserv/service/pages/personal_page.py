@@ -1,7 +1,7 @@
 """A player's own page: boards, digest, preferences, addresses, absence, and leaving.
 
-Its token stands in letters to the player, and can do for some days what a reply to them can. What
-is pressed goes in as a mail, which brings the same letters.
+Its token is in letters to the player, and can do for some days what a reply to them can. A press is
+a command, with the same letters as by mail.
 """
 
 from __future__ import annotations
@@ -43,16 +43,17 @@ from pbmserv.store.delivery import outbox
 from pbmserv.store.tables.boards import RUNNING
 
 MOST_BOARDS = 60
-"""Running boards that the page lists, the newest ones."""
+"""Most running boards that the page lists, the newest ones."""
 MOST_DRAWN = 10
-"""Boards that wait for the reader and are drawn."""
+"""Most boards that wait for the reader and are drawn."""
 LINK_EVERY = timedelta(hours=3)
-"""Anybody can ask for a player's link, and the player gets one letter in so long."""
+"""Least time between two letters with a player's link, for which anybody can ask."""
 MOST_OF_ADDRESS = 5
-"""Players of one address who get a link."""
+"""Most players of one address who get a link."""
 
 _EMPTIED = {"digest": "off", "remind": "off", "tz": "UTC"}
-"""What an emptied field means; any other leaves things as they are."""
+"""Values of emptied fields; other empty fields change nothing."""
+_BLOCKS = ("block", "unblock")
 _SETTINGS = (
     *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels"),
     *("public", "broadcast"),
@@ -61,16 +62,16 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class PersonalPage:
-    """What the page shows.
+    """A player's page.
 
     Attributes:
-        key: a random word of the page: the same one again is the same press again.
-        waiting: boards on which the reader is to do something; others have the rest.
-        unshown: numbers of boards over which their game has broken down.
+        key: random word of the page; a second press of the same page has the same one.
+        waiting: boards that wait for the reader; `others` has the rest.
+        unshown: numbers of boards that their game fails to show.
         prefs: words of the letter ``prefs``.
-        today: by the reader's calendar.
-        expires: the day after which the link is no longer good.
-        trouble, example: why the last press was refused, and what would do.
+        today: the reader's local date.
+        expires: the last day of the link.
+        trouble, example: why the last press was refused, and what would work.
     """
 
     token: str
@@ -89,10 +90,10 @@ class PersonalPage:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What came of a press.
+    """The outcome of a press.
 
     Attributes:
-        refused: the page with the reason, if it was.
+        refused: the page with the reason, if it was refused.
         is_open: the link is still good.
     """
 
@@ -139,15 +140,15 @@ class PersonalPages:
             return await asyncio.to_thread(self._page, token)
 
     async def ask_link(self, who: str) -> None:
-        """Have a link mailed to a player, by userid or address. Nobody learns whether there is one,
-        so this does not wait for what comes of it."""
+        """Have a link mailed to a player, by userid or address. It does not wait for the result,
+        since nobody may learn whether the player exists."""
         await self._leave("page_link", {"who": who.strip().lower()[:254]})
 
     async def press(self, token: str, fields: Mapping[str, str]) -> Change | None:
-        """Carry out what was sent; ``None``: the link is not good.
+        """Carry out a form; return `None` if the link is not good.
 
         Args:
-            fields: of the form; ``do`` says which it is.
+            fields: of the form; ``do`` says which form it is.
 
         Raises:
             KeyError: there is no such form.
@@ -174,11 +175,15 @@ class PersonalPages:
 
     def _page(self, token: str) -> PersonalPage | None:
         with self._database.reading.connect() as connection:
-            found = self._player(connection, token)
-            return None if found is None else self._made(connection, token, *found)
+            player_and_link = self._player(connection, token)
+            return (
+                None
+                if player_and_link is None
+                else self._shown(connection, *player_and_link, token)
+            )
 
-    def _made(
-        self, connection: Connection, token: str, player: Player, told: ReplyAddress
+    def _shown(
+        self, connection: Connection, player: Player, link: ReplyAddress, token: str
     ) -> PersonalPage:
         now, local = self._clock.now(), zone(player.tz)
         shown, unshown = self._boards_of(connection, player)
@@ -195,16 +200,16 @@ class PersonalPages:
             preferences.as_words(context, player, set_now=False),
             tuple(players.addresses_of(connection, player.id)),
             local_date(now, local),
-            last_day(told),
+            last_day(link),
         )
 
     def _boards_of(
         self, connection: Connection, player: Player
     ) -> tuple[list[BoardPage], list[int]]:
-        """Return the running boards, each with the link that its letters have; and the numbers of
-        those that cannot be shown, or not within the budget of one page."""
+        """Return the running boards, each with the link of its letters, and the numbers of boards
+        that cannot be shown, or not within the budget of a page."""
         ring, budget = self._services.mail_domain.ring, Budget()
-        found, unshown = list[BoardPage](), list[int]()
+        shown, unshown = list[BoardPage](), list[int]()
         for number in boards.of_player(connection, player.id, RUNNING, None, MOST_BOARDS):
             board = boards.load(connection, number)
             assert board is not None
@@ -220,17 +225,17 @@ class PersonalPages:
             if page is None:
                 unshown.append(number)
             else:
-                found.append(page)
-        return found, unshown
+                shown.append(page)
+        return shown, unshown
 
     # -- presses ---------------------------------------------------------------------------
 
     def _request(self, token: str, fields: Mapping[str, str]) -> PageRequest | None:
         with self._database.reading.connect() as connection:
-            found = self._player(connection, token)
-            if found is None:
+            player_and_link = self._player(connection, token)
+            if player_and_link is None:
                 return None
-            player, _ = found
+            player, _ = player_and_link
             context = CommandContext(self._services, connection, VISITOR, self._clock.now())
             now_so = preferences.as_words(context, player, set_now=False)
         line = line_of(player.userid, fields, now_so)
@@ -238,47 +243,47 @@ class PersonalPages:
 
     def _outcome(self, token: str, number: int) -> Change:
         with self._database.reading.connect() as connection:
-            found = self._player(connection, token)
-            if found is None:  # it ended the links so far
+            player_and_link = self._player(connection, token)
+            if player_and_link is None:  # the command has ended the link
                 return Change(is_open=False)
-            player, told = found
+            player, link = player_and_link
             for letter, words in outbox.answers_to(connection, number, player.id):
                 if letter == "refusal":
                     refusal = Refusal(**words["refusal"])
-                    page = self._made(connection, token, player, told)
+                    page = self._shown(connection, player, link, token)
                     return Change(replace(page, trouble=why(refusal)))
         return Change()
 
 
-def last_day(told: ReplyAddress) -> date:
-    """The last day on which a link is good."""
-    return date(1970, 1, 1) + timedelta(days=told.number + PAGE_DAYS)
+def last_day(link: ReplyAddress) -> date:
+    """Return the last day of a link."""
+    return date(1970, 1, 1) + timedelta(days=link.number + PAGE_DAYS)
 
 
 def line_of(userid: str, fields: Mapping[str, str], now_so: Mapping[str, Any]) -> str:
-    """The command that a form asks for.
+    """Return the command of a form.
 
     Args:
-        fields: as they were sent; ``do`` says which form it is.
-        now_so: the preferences as they are; only others are asked for.
+        fields: of the form; ``do`` says which form it is.
+        now_so: the present preferences; only changed ones become part of the command.
 
     Raises:
         KeyError: there is no such form.
     """
-    said = {name: "".join(value.split()) for name, value in fields.items()}
+    values = {name: "".join(value.split()) for name, value in fields.items()}
     match fields["do"]:
         case "prefs":
             wanted = {
-                name: said[name].strip("=") or _EMPTIED.get(name, now_so[name])
+                name: values[name].strip("=") or _EMPTIED.get(name, now_so[name])
                 for name in _SETTINGS
-                if name in said
+                if name in values
             }
             changed = [f"{name}={value}" for name, value in wanted.items() if value != now_so[name]]
-            changed += [f"{name}={said[name]}" for name in ("block", "unblock") if said.get(name)]
+            changed += [f"{name}={values[name]}" for name in _BLOCKS if values.get(name)]
             return " ".join(["prefs", *changed])
         case "away":
-            begins = f"from {said['from']} " if said.get("from") else ""
-            return f"away {begins}until {said.get('until', '')}"
+            begins = f"from {values['from']} " if values.get("from") else ""
+            return f"away {begins}until {values.get('until', '')}"
         case "address":
             addresses = " ".join(fields.get("addresses", "").replace(",", " ").split())
             return f"change address {userid} {quoted(fields.get('password', ''))} {addresses}"
@@ -290,13 +295,13 @@ def line_of(userid: str, fields: Mapping[str, str], now_so: Mapping[str, Any]) -
 def mail_link(
     services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
 ) -> tuple[Done, bool]:
-    """Mail links to those whom a form names; a job of play."""
+    """Mail links to the players that a form names; a job of play."""
     who = str(values["who"])
     if "@" in who:
         named = players.by_address(connection, who)[:MOST_OF_ADDRESS]
     else:
-        found = players.of_name(connection, who)
-        named = [] if found is None else [found]
+        player = players.of_name(connection, who)
+        named = [] if player is None else [player]
     context = CommandContext(services, connection, VISITOR, now)
     letters = [
         outbox_row(

@@ -1,4 +1,4 @@
-"""Those who come by web page: to confirm an address, or to end a subscription."""
+"""The service behind the pages: looks in the web process, and forms that play carries out."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Form: TypeAlias = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done
 
 @dataclass(frozen=True, slots=True)
 class SignupState:
-    """What a confirmation page shows."""
+    """A signup, as its confirmation page shows it."""
 
     userid: str
     address: str
@@ -44,20 +44,20 @@ class SignupState:
 
 
 class WebRequests:
-    """What the pages ask of the service; looking never changes anything.
+    """The service behind the pages. Looks change nothing.
 
     Args:
-        ask: has a form carried out, by its name and values; what came of it. Raises `StillWorking`
-            when that takes long.
+        ask: has a form carried out, by its name and values, and returns its result. Raises
+            `StillWorking` if that takes long.
         play: carries out commands from pages.
         leave: see `PersonalPages`.
 
     Attributes:
         boards: looks at the pages of boards.
         presses: commands from the pages of boards.
-        public: for the pages that everybody may read.
-        personal: for players' own pages.
-        hot_seats: for boxes that are filled by hand.
+        public: pages that everybody may read.
+        personal: players' own pages.
+        hot_seats: boxes that are filled by hand.
     """
 
     def __init__(
@@ -80,25 +80,26 @@ class WebRequests:
         self.personal = PersonalPages(services, database, clock, self.boards, play, leave)
 
     def visit(self, token: str) -> str | None:
-        """Return a new visit's token for that of a link or a visit; ``None``: it opens nothing."""
+        """Return a new visit's token for the token of a link or visit; `None` if it opens no
+        page."""
         return visit_token(self._services.mail_domain.ring, token, self._clock.now())
 
     def is_link(self, token: str) -> bool:
-        """Whether a token is of a letter's link to a page, and its visit has yet to begin."""
-        told = self._services.mail_domain.ring.read(token)
+        """Whether a token belongs to a letter's link, whose visit has not begun."""
+        link = self._services.mail_domain.ring.read(token)
         return (
-            told is not None
-            and not is_visit(told)
-            and visit_of(told, self._clock.now()) is not None
+            link is not None
+            and not is_visit(link)
+            and visit_of(link, self._clock.now()) is not None
         )
 
     def has_ended(self, token: str) -> bool:
-        """Whether a token is of a visit that is over."""
-        told = self._services.mail_domain.ring.read(token)
-        return told is not None and has_ended(told, self._clock.now())
+        """Whether a token belongs to a visit that is over."""
+        link = self._services.mail_domain.ring.read(token)
+        return link is not None and has_ended(link, self._clock.now())
 
     async def describe(self, token: str) -> SignupState | None:
-        """What a confirmation link is about."""
+        """Return the signup of a confirmation link; `None` if the link is not good."""
         reply_address = self._read(token, Purpose.CONFIRM)
         return await asyncio.to_thread(self._describe, reply_address) if reply_address else None
 
@@ -111,12 +112,12 @@ class WebRequests:
         return await self.describe(token) if done else None
 
     async def subscription(self, token: str) -> Subscription | None:
-        """What the link in a letter's List-Unsubscribe would end."""
+        """Return the subscription of a List-Unsubscribe link; `None` if the link is not good."""
         reply_address = self._read(token, *ENDINGS)
         return await asyncio.to_thread(self._subscription, reply_address) if reply_address else None
 
     async def unsubscribe(self, token: str) -> Subscription | None:
-        """End it (RFC 8058); doing so twice is no error."""
+        """End a subscription (RFC 8058); doing so twice is no error."""
         reply_address = self._read(token, *ENDINGS)
         if reply_address is None:
             return None
@@ -158,9 +159,9 @@ class WebRequests:
 
 
 class Forms:
-    """What pages can change, as jobs of play; each says whether it was done.
+    """The forms of pages, as jobs of play; each returns whether it was carried out.
 
-    Values come from the pages, which have looked at the token: it is looked at again here.
+    The pages have checked the tokens; the jobs check them again.
     """
 
     def __init__(self, services: Services) -> None:
@@ -181,10 +182,10 @@ class Forms:
         context = CommandContext(self._services, connection, holder_of(reply_address), now)
         try:
             if reply_address.purpose is Purpose.UNINVITED:
-                told = friends.never(context, reply_address).told
+                notifications = friends.never(context, reply_address).notifications
             else:
-                told = tuple(preferences.unsubscribe_by_page(context, reply_address))
-            letters = [outbox_row(context, one) for one in told]
+                notifications = tuple(preferences.unsubscribe_by_page(context, reply_address))
+            letters = [outbox_row(context, one) for one in notifications]
         except PlayerError:
             return NOTHING, False
         outbox.add(connection, letters, now)
@@ -193,7 +194,7 @@ class Forms:
     def _confirm(
         self, values: Mapping[str, Any], now: datetime, connection: Connection
     ) -> tuple[Done, bool]:
-        """A confirmation by web page: no mail, but the same welcome letter."""
+        """Confirm a signup, with the same welcome letter as by mail."""
         before = players.signup(connection, values["signup"])
         try:
             player, questions = account.confirm(self._services, connection, values["signup"], now)

@@ -108,16 +108,20 @@ class _Look:
         decisions = [(*one, self._decide(*one)) for one in self._running]
         late = [(s, c, d) for s, c, d in decisions if isinstance(d, Forfeit)]
         if late:  # a board that ends now needs no reminders
-            told = self._end(late)
+            notifications = self._end(late)
             # If no other player has waited, only followers are told.
-            return [one for one in told if one.part.seat is None] if self._terms.alone else told
-        found = list(self._board.clocks)
+            return (
+                [one for one in notifications if one.part.seat is None]
+                if self._terms.alone
+                else notifications
+            )
+        seat_clocks = list(self._board.clocks)
         letters: list[Notification] = []
         for sitter, clock, decision in decisions:
             if isinstance(decision, Remind):
                 after = self._reminded(sitter, clock, TOGETHER)
                 assert after is not None, "what is due now is covered by a reminder now"
-                found[sitter.seat] = after
+                seat_clocks[sitter.seat] = after
                 others = tuple(self._others(sitter))
                 if others:
                     parts = (self._due(sitter, after), *others)
@@ -125,7 +129,7 @@ class _Look:
                     letters.append(Notification(sitter.address, sitter.player_id, part))
                 else:
                     letters.append(self._reminder(sitter, after))
-        self._write(found)
+        self._write(seat_clocks)
         return letters
 
     def remind(self, player_id: int, ahead: timedelta) -> Due | None:
@@ -133,22 +137,22 @@ class _Look:
         then."""
         if any(isinstance(self._decide(*one), Forfeit) for one in self._running):
             return None  # its own look will end it
-        found = list(self._board.clocks)
+        seat_clocks = list(self._board.clocks)
         for sitter, clock in self._running:
             if sitter.player_id != player_id:
                 continue
             after = self._reminded(sitter, clock, ahead)
             if after is not None:
-                found[sitter.seat] = after
-                self._write(found)
+                seat_clocks[sitter.seat] = after
+                self._write(seat_clocks)
                 return self._due(sitter, after)
         return None
 
-    def _write(self, found: Sequence[SeatClock]) -> None:
-        decisions = [self._decide(sitter, found[sitter.seat]) for sitter, _ in self._running]
+    def _write(self, seat_clocks: Sequence[SeatClock]) -> None:
+        decisions = [self._decide(sitter, seat_clocks[sitter.seat]) for sitter, _ in self._running]
         looks = [one.until if isinstance(one, Wait) else self._context.now for one in decisions]
         due = min((at for at in looks if at is not None), default=None)
-        clocks.set_times(self._context.connection, self._board.id, Times(tuple(found), due))
+        clocks.set_times(self._context.connection, self._board.id, Times(tuple(seat_clocks), due))
 
     def _reminded(self, sitter: Sitter, clock: SeatClock, ahead: timedelta) -> SeatClock | None:
         person = self._people[sitter.seat]
@@ -219,13 +223,16 @@ class _Look:
         }
         forfeited = _forfeit(self._context, self._board, sitter, position, why)
         answer = queued_moves.go_on(self._context, forfeited)
-        return (*(Notification.sitter(sitter, part) for part in answer.parts), *answer.told)
+        return (
+            *(Notification.sitter(sitter, part) for part in answer.parts),
+            *answer.notifications,
+        )
 
     def _drop_out(
         self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]
     ) -> Sequence[Notification]:
         """End a race for the late players only, since each plays alone."""
-        told: list[Notification] = []
+        notifications: list[Notification] = []
         for sitter, clock, _ in late:
             board = boards.lock(self._context.connection, self._board.id)
             assert board is not None
@@ -237,20 +244,25 @@ class _Look:
             }
             position = self._context.played.get(board.id) or self._context.position(board)
             answer = _forfeit(self._context, board, sitter, position, why)
-            told += [*(Notification.sitter(sitter, part) for part in answer.parts), *answer.told]
-        return told
+            notifications += [
+                *(Notification.sitter(sitter, part) for part in answer.parts),
+                *answer.notifications,
+            ]
+        return notifications
 
     def _not_played(self, late: Sequence[str]) -> Sequence[Notification]:
         board = self._board
         boards.set_status(self._context.connection, board.id, BoardStatus.DECLINED)
         words = {"late": list(late), "answer": bool(board.undecided)}
-        told = tuple(
+        notifications = tuple(
             Notification.sitter(
                 sitter, Part("unanswered", words, board.id, board.plies, sitter.seat)
             )
             for sitter in board.sitters
         )
-        return told + not_played(self._context, replace(board, status=BoardStatus.DECLINED))
+        return notifications + not_played(
+            self._context, replace(board, status=BoardStatus.DECLINED)
+        )
 
 
 def _iso(moment: datetime | None) -> str | None:
@@ -279,5 +291,9 @@ def _forfeit(
         reason = {**why, "tz": zones.get(player_id or 0, "UTC")}
         return replace(part, words={**part.words, "forfeit": reason})
 
-    told = tuple(replace(t, part=with_reason(t.part, t.player_id)) for t in answer.told)
-    return Answer(tuple(with_reason(part, sitter.player_id) for part in answer.parts), told)
+    notifications = tuple(
+        replace(t, part=with_reason(t.part, t.player_id)) for t in answer.notifications
+    )
+    return Answer(
+        tuple(with_reason(part, sitter.player_id) for part in answer.parts), notifications
+    )

@@ -130,12 +130,12 @@ class Expiry:
         """Drop some texts of mails of that state; return their number."""
         before = _earlier(self._clock.now(), kept)
         with self._database.reading.connect() as connection:
-            found = inbox.with_text(connection, state, before, BATCH)
-        if found:
-            numbers = [number for number, _ in found]
+            rows = inbox.with_text(connection, state, before, BATCH)
+        if rows:
+            numbers = [number for number, _ in rows]
             self._writer.submit(lambda c: inbox.forget(c, numbers)).result()
-            self._quota.frees(state, sum(octets for _, octets in found))
-        return len(found)
+            self._quota.frees(state, sum(octets for _, octets in rows))
+        return len(rows)
 
     def _prune(self) -> int:
         """Drop some rows of mails that led to nothing; return their number."""
@@ -160,10 +160,10 @@ class Expiry:
     ) -> int:
         before = _earlier(self._clock.now(), kept)
         with self._database.reading.connect() as connection:
-            found = find(connection, before, BATCH)
-        if found:
-            self._writer.submit(lambda c: drop(c, found)).result()
-        return len(found)
+            rows = find(connection, before, BATCH)
+        if rows:
+            self._writer.submit(lambda c: drop(c, rows)).result()
+        return len(rows)
 
 
 def _shrink(connection: Connection, letters: Sequence[OldLetter]) -> None:

@@ -169,9 +169,9 @@ class Scheduler:
         while more and not self._rounds.ending:
             most = BATCH + len(passed)
             with self._database.reading.connect() as connection:
-                found = find(connection, self._present(), most)
-            more = len(found) == most
-            batch = [one for one in found if one not in passed]
+                due = find(connection, self._present(), most)
+            more = len(due) == most
+            batch = [one for one in due if one not in passed]
             futures = [(one, self._writer.submit(partial(self._job, do, one))) for one in batch]
             for one, future in futures:
                 if not self._settled(one, future, put_off):
@@ -183,11 +183,11 @@ class Scheduler:
         """Call *do* and queue its letters; return `None` if another process has the row."""
         now = self._present()
         context = CommandContext(self._services, connection, CLOCK, now)
-        told = do(context, number)
-        letters = [outbox_row(context, one) for one in told or () if one.recipient]
+        notifications = do(context, number)
+        letters = [outbox_row(context, one) for one in notifications or () if one.recipient]
         if letters:
             outbox.add(connection, letters, now)
-        return None if told is None else Done(context.played, len(letters))
+        return None if notifications is None else Done(context.played, len(letters))
 
     def _settled(self, number: int, future: Future[Done | None], put_off: PutOff) -> bool:
         """Handle the result of a job; return whether its row is settled."""

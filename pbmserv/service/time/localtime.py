@@ -39,15 +39,15 @@ _LEAP_YEARS_APART = 8  # 1896 to 1904, 2096 to 2104
 
 def minute_of_day(text: str) -> int | None:
     """Return the minute of a day ("18:30", "at 7pm", "7h"); `None` if the text is no time."""
-    found = _TIME.fullmatch(text)
-    if found is None:
+    match = _TIME.fullmatch(text)
+    if match is None:
         return None
-    hour, half = int(found[1]), found[3]
+    hour, half = int(match[1]), match[3]
     if half in {"am", "pm"}:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if half == "pm" else 0)
-    return hour * 60 + int(found[2] or 0)
+    return hour * 60 + int(match[2] or 0)
 
 
 def local_date(now: datetime, tz: tzinfo) -> date:
@@ -104,19 +104,19 @@ def _read_date(text: str, today: date) -> date | None:
     words = words.removeprefix("until ").removeprefix("till ").removeprefix("the ")
     if words in {"today", "tomorrow"}:
         return today + timedelta(days=words == "tomorrow")
-    if found := _IN.fullmatch(words):
-        count = int(found[1]) if found[1].isdigit() else 1
-        return today + timedelta(days=count * (7 if found[2] == "week" else 1))
+    if match := _IN.fullmatch(words):
+        count = int(match[1]) if match[1].isdigit() else 1
+        return today + timedelta(days=count * (7 if match[2] == "week" else 1))
     if weekday := _weekday(words.removeprefix("next ").removeprefix("on ")):
         return today + timedelta(days=(weekday - 1 - today.weekday() - 1) % 7 + 1)
-    if found := _ISO.fullmatch(words):
-        return _date(int(found[1]), int(found[2]), int(found[3]))
-    if found := _DOTS.fullmatch(words):
-        return _coming(today, int(found[2]), int(found[1]), found[3])
-    if found := _DAY_MONTH.fullmatch(words):
-        return _coming(today, _month(found[2]), int(found[1]), found[3])
-    if found := _MONTH_DAY.fullmatch(words):
-        return _coming(today, _month(found[1]), int(found[2]), found[3])
+    if match := _ISO.fullmatch(words):
+        return _date(int(match[1]), int(match[2]), int(match[3]))
+    if match := _DOTS.fullmatch(words):
+        return _coming(today, int(match[2]), int(match[1]), match[3])
+    if match := _DAY_MONTH.fullmatch(words):
+        return _coming(today, _month(match[2]), int(match[1]), match[3])
+    if match := _MONTH_DAY.fullmatch(words):
+        return _coming(today, _month(match[1]), int(match[2]), match[3])
     return None
 
 
@@ -134,8 +134,8 @@ def zone_of_city(word: str) -> str | None:
     """Return the only zone that is named after a city; `None` if there is none, or several."""
     city = word.strip().lower().replace(" ", "_")
     zones = _zones()
-    found = [zones[name] for name in zones if name.split("/")[1:] == [city]]
-    return found[0] if len(found) == 1 else None
+    matching = [zones[name] for name in zones if name.split("/")[1:] == [city]]
+    return matching[0] if len(matching) == 1 else None
 
 
 def near_zones(text: str, most: int = 3) -> list[str]:
@@ -206,9 +206,9 @@ def _coming(today: date, month: int, day: int, year: str | None) -> date | None:
     if year:
         return _date(int(year), month, day)
     for later in range(_LEAP_YEARS_APART + 1):
-        found = _date(today.year + later, month, day)
-        if found is not None and found >= today:
-            return found
+        day_of_year = _date(today.year + later, month, day)
+        if day_of_year is not None and day_of_year >= today:
+            return day_of_year
     return None
 
 
