@@ -35,8 +35,8 @@ from pbmserv.service.operators.deeds import Operators, Signature
 from pbmserv.service.operators.health import RelayState
 from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.queues import KeptMails, PutOffMails
+from pbmserv.service.pages.forms import Forms
 from pbmserv.service.pages.page_requests import PageRequests
-from pbmserv.service.pages.web_requests import Forms
 from pbmserv.service.schedule.retention import Expiry, Kept
 from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.service.time.rounds import Rounds

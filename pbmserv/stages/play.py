@@ -14,7 +14,6 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
-from datetime import datetime
 from functools import partial
 from queue import Empty, SimpleQueue
 from time import perf_counter, thread_time
@@ -36,6 +35,7 @@ from pbmserv.service.mails import log_lines
 from pbmserv.service.mails.incoming import IncomingMail, MailReader, is_set_aside
 from pbmserv.service.mails.mail_service import MailService, ToKeep
 from pbmserv.service.mails.password_checks import PasswordChecks
+from pbmserv.service.pages.forms import Form
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequests, ReadPageRequest
 from pbmserv.stages.arrivals import Arrivals
 from pbmserv.stages.current_work import NONE, CurrentWork
@@ -56,8 +56,6 @@ LONGEST_S = 300.0
 """Seconds of silence after which the thread counts as stuck."""
 UNREADABLE = "the mail cannot be read"
 
-Form: TypeAlias = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
-"""Carries out the form of a page, and returns its result as JSON."""
 _Job: TypeAlias = Callable[[Connection], Done | tuple[Done, Any]]
 
 T = TypeVar("T")

@@ -35,7 +35,7 @@ from pbmserv.service.accounts import absences
 from pbmserv.service.boards import friends
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outbox_rows import outbox_row, queue_letters
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery import digest
 from pbmserv.store.accounts import leaving, players, preferences
@@ -118,7 +118,7 @@ def refused(
     notifications = (
         _unmade(connection, letter) if failure is None else _take(context, letter, failure)
     )
-    outbox.add(connection, [outbox_row(context, one) for one in notifications], now)
+    queue_letters(context, notifications)
 
 
 def _unmade(connection: Connection, letter: Posted) -> list[Notification]:

@@ -14,11 +14,10 @@ from pbmserv.clock import Clock
 from pbmserv.errors import OperatorError
 from pbmserv.service.core.actor import OPERATOR
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Notification
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
-from pbmserv.store.delivery import outbox
 from pbmserv.store.operators import audit
 from pbmserv.store.operators.audit import Entry
 
@@ -100,9 +99,7 @@ class Operators:
         done = deed(context, by)
         entry = Entry(now, by.operator, done.action, done.target, by.why, done.facts)
         audit.add(connection, entry)
-        letters = [outbox_row(context, letter) for letter in done.told if letter.recipient]
-        if letters:
-            outbox.add(connection, letters, now)
+        queue_letters(context, done.told)
         return done
 
     def look(self, question: Callable[[CommandContext], Any]) -> Any:

@@ -10,7 +10,7 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
@@ -29,13 +29,10 @@ from pbmserv.service.boards.board_page import BoardPage, BoardPages
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.outbox_rows import outbox_row
-from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
 from pbmserv.service.pages.board_presses import Play
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store.accounts import players
-from pbmserv.store.accounts import preferences as stored
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.core.database import Database
@@ -46,10 +43,6 @@ MOST_BOARDS = 60
 """Most running boards that the page lists, the newest ones."""
 MOST_DRAWN = 10
 """Most boards that wait for the reader and are drawn."""
-LINK_EVERY = timedelta(hours=3)
-"""Least time between two letters with a player's link, for which anybody can ask."""
-MOST_OF_ADDRESS = 5
-"""Most players of one address who get a link."""
 
 _EMPTIED = {"digest": "off", "remind": "off", "tz": "UTC"}
 """Values of emptied fields; other empty fields change nothing."""
@@ -290,28 +283,3 @@ def line_of(userid: str, fields: Mapping[str, str], now_so: Mapping[str, Any]) -
         case "back" | "export" | "signoff" | "delete" as word:
             return word
     raise KeyError(fields["do"])
-
-
-def mail_link(
-    services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
-) -> tuple[Done, bool]:
-    """Mail links to the players that a form names; a job of play."""
-    who = str(values["who"])
-    if "@" in who:
-        named = players.by_address(connection, who)[:MOST_OF_ADDRESS]
-    else:
-        player = players.of_name(connection, who)
-        named = [] if player is None else [player]
-    context = CommandContext(services, connection, VISITOR, now)
-    letters = [
-        outbox_row(
-            context,
-            Notification(one.address, one.id, Part("page-link", {"userid": one.userid})),
-        )
-        for one in named
-        if one.active and stored.may_tell(connection, one.id, "page-link", now, LINK_EVERY)
-    ]
-    if not letters:
-        return NOTHING, True
-    outbox.add(connection, letters, now)
-    return Done({}, len(letters)), True

@@ -1,13 +1,11 @@
-"""The service behind the pages: looks in the web process, and forms that play carries out."""
+"""The service behind the pages, in the web process: it looks, and hands changes to play."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -19,19 +17,14 @@ from pbmserv.service.accounts import account, preferences
 from pbmserv.service.accounts.preferences import Subscription
 from pbmserv.service.boards import friends
 from pbmserv.service.boards.board_page import BoardPages
-from pbmserv.service.core.actor import VISITOR, holder_of
+from pbmserv.service.core.actor import holder_of
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.outbox_rows import outbox_row
-from pbmserv.service.core.outcome import NOTHING, Done, Notification
 from pbmserv.service.pages.board_presses import BoardPresses, Play
-from pbmserv.service.pages.personal_page import PersonalPages, mail_link
+from pbmserv.service.pages.personal_page import PersonalPages
 from pbmserv.service.pages.public_pages import PublicPages
-from pbmserv.service.solo.hot_seat import FORM, HotSeatForms, HotSeats
+from pbmserv.service.solo.hot_seat import HotSeats
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery import outbox
-
-Form: TypeAlias = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,54 +149,3 @@ class WebRequests:
         return CommandContext(
             self._services, connection, holder_of(reply_address), self._clock.now()
         )
-
-
-class Forms:
-    """The forms of pages, as jobs of play; each returns whether it was carried out.
-
-    The pages have checked the tokens; the jobs check them again.
-    """
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self.by_name: dict[str, Form] = {
-            "confirm": self._confirm,
-            "unsubscribe": self._unsubscribe,
-            "page_link": partial(mail_link, services),
-            FORM: HotSeatForms(services).carry_out,
-        }
-
-    def _unsubscribe(
-        self, values: Mapping[str, Any], now: datetime, connection: Connection
-    ) -> tuple[Done, bool]:
-        reply_address = self._services.mail_domain.ring.read(values["token"])
-        if reply_address is None or reply_address.purpose not in ENDINGS:
-            return NOTHING, False
-        context = CommandContext(self._services, connection, holder_of(reply_address), now)
-        try:
-            if reply_address.purpose is Purpose.UNINVITED:
-                notifications = friends.never(context, reply_address).notifications
-            else:
-                notifications = tuple(preferences.unsubscribe_by_page(context, reply_address))
-            letters = [outbox_row(context, one) for one in notifications]
-        except PlayerError:
-            return NOTHING, False
-        outbox.add(connection, letters, now)
-        return Done({}, len(letters)), True
-
-    def _confirm(
-        self, values: Mapping[str, Any], now: datetime, connection: Connection
-    ) -> tuple[Done, bool]:
-        """Confirm a signup, with the same welcome letter as by mail."""
-        before = players.signup(connection, values["signup"])
-        try:
-            player, questions = account.confirm(self._services, connection, values["signup"], now)
-        except PlayerError:
-            return NOTHING, False
-        if before is not None and before.player_id is not None:
-            return NOTHING, True
-        context = CommandContext(self._services, connection, VISITOR, now)
-        welcome = Notification(player.address, player.id, account.welcome(player.userid))
-        letters = [outbox_row(context, one) for one in (welcome, *questions)]
-        outbox.add(connection, letters, now)
-        return Done({}, len(letters)), True

@@ -19,7 +19,7 @@ from pbmserv.clock import Clock
 from pbmserv.monitoring.metrics import Vital
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Done, Notification
 from pbmserv.service.delivery import digest
 from pbmserv.service.schedule import deadlines
@@ -29,7 +29,6 @@ from pbmserv.service.time.rounds import Rounds
 from pbmserv.store import clocks, solo
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
-from pbmserv.store.delivery import outbox
 
 log = logging.getLogger("pbmserv.service")
 
@@ -184,10 +183,9 @@ class Scheduler:
         now = self._present()
         context = CommandContext(self._services, connection, CLOCK, now)
         notifications = do(context, number)
-        letters = [outbox_row(context, one) for one in notifications or () if one.recipient]
-        if letters:
-            outbox.add(connection, letters, now)
-        return None if notifications is None else Done(context.played, len(letters))
+        if notifications is None:
+            return None
+        return Done(context.played, queue_letters(context, notifications))
 
     def _settled(self, number: int, future: Future[Done | None], put_off: PutOff) -> bool:
         """Handle the result of a job; return whether its row is settled."""
