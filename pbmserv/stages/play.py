@@ -219,7 +219,7 @@ class Play:
             self._begin(lane)
 
     def _begin(self, lane: Lane) -> None:
-        """Read the first mail of a lane, and submit its job or have it checked."""
+        """Read the first arrival of a lane, and submit its job or have it checked."""
         task = self._lanes.begin(lane)
         begun = thread_time()
         self._current.at(task.arrival.id)
@@ -227,7 +227,13 @@ class Play:
             job = self._job(task)
         except MailError as error:  # the door has not noticed; nobody can be answered
             job = self._keeping(task, ToKeep(task.arrival.envelope, "", f"{UNREADABLE}: {error}"))
-        except Exception:
+        except UNAVAILABLE as error:
+            self._failed(task, error)
+            return
+        except Exception as error:
+            if task.arrival.kind in OF_PAGES:
+                self._failed(task, error)
+                return
             log.exception("a mail could not be read; it is kept for the operator")
             fault = ToKeep.of_fault(task.arrival.envelope, None, traceback.format_exc())
             job = self._keeping(task, fault)

@@ -11,11 +11,17 @@ import pytest
 from breaking import a_fault
 from indoors import PASSWORD, Indoors, address_of, indoors
 from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
 
 from pbmserv.commands.table.playing import Chat
 from pbmserv.errors import ServerFault
 from pbmserv.service.pages.board_presses import Press
-from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
+from pbmserv.service.pages.page_requests import (
+    LINK_ENDED,
+    PageRequest,
+    PageRequests,
+    ReadPageRequest,
+)
 from pbmserv.stages.page_results import UNRUNG_S, PageResults
 from pbmserv.store.tables.mail import MailState, inbox
 
@@ -79,6 +85,26 @@ def test_a_press_on_which_our_code_fails_changes_nothing(
     with house.server.database.reading.connect() as connection:
         kept = select(inbox.c.id).where(inbox.c.state == MailState.KEPT)
         assert connection.execute(kept).all() == []
+
+
+def test_a_database_that_is_away_for_a_moment_loses_no_press(
+    house: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = board_token(house)
+    presses, read = house.server.web_requests.presses, PageRequests.read
+    failures = [OperationalError("select", {}, Exception("away"))]
+
+    def sometimes(requests: PageRequests, body: bytes) -> ReadPageRequest | None:
+        if failures:
+            raise failures.pop()
+        return read(requests, body)
+
+    monkeypatch.setattr(PageRequests, "read", sometimes)
+    run = house.loop.run_until_complete
+    pressed = run(presses.press(token, Press(0, "k", "", "Good evening!")))
+    assert pressed is not None
+    assert pressed.refused is None
+    assert [one.kind for one in house.letters() if one.recipient == BOB] == ["chat"]
 
 
 def test_a_page_wakes_when_play_rings(house: Indoors) -> None:
