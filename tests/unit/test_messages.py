@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.engine.types import Move, Seat
-from pbmserv.mail.envelope import Envelope
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.outbox import Failed, Later, Sent, Untried
 from pbmserv.service.bots.bot_worker import Thought
@@ -21,6 +20,7 @@ from pbmserv.service.operators import orders
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.health import RelayState, Slots
 from pbmserv.service.operators.orders import Order
+from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages import messages
 from pbmserv.stages.messages import (
     REQUESTS,
@@ -39,7 +39,7 @@ from pbmserv.stages.messages import (
     SettleLetters,
     StageState,
     StoreForm,
-    StorePageMail,
+    StorePress,
 )
 from pbmserv.store.bots import Asked
 from pbmserv.store.delivery.outbox import QueuedLetter
@@ -100,8 +100,8 @@ EXCHANGES: list[tuple[Request[Any], Any]] = [
     *((CarryOutOrder(BY, order), "done; nothing lost\n") for order in ORDERS),
     (RetryKeptMail(9, BY), "Mail 9 is carried out."),
     (StoreForm("confirm", {"signup": 3}), 17),
-    (StorePageMail(Envelope("a@x.example", "b@x.example", b"\x00\xff\r\n")), 18),
-    (StorePageMail(Envelope("", "b@x.example", b"")), OVER),
+    (StorePress(PageRequest(7, 1, 12, 9, "k", "g,+b2", "Hello!")), 18),
+    (StorePress(PageRequest(7, 1, 0, 0, "k", "back")), OVER),
 ]
 
 

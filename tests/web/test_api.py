@@ -408,14 +408,14 @@ def test_a_program_that_asks_too_often_hears_when_to_come_again(
 
 def test_what_takes_long_or_fails_is_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     alice, _ = client.challenge()
-    boards = client.world.server.web_requests.boards
+    presses = client.world.server.web_requests.presses
     errors: list[Exception] = [StillWorking("x"), StoreAway("x"), LookupError("inside")]
     found = []
 
     async def fails(*_: object) -> None:
         raise errors.pop(0)
 
-    monkeypatch.setattr(boards, "press", fails)
+    monkeypatch.setattr(presses, "press", fails)
     for _ in range(3):
         answer = client.post(alice, {"turn": 1, "move": "b3,d3,f6,g7"})
         found.append((answer.status, answer.header("retry-after"), b"inside" in answer.body))

@@ -28,7 +28,7 @@ from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 from pbmserv.store.tables import PlayerState
 
 MOST = 20
-"""Running boards that one player may have with each bot."""
+"""Most running boards of one player with each bot."""
 
 
 def is_bot(player: Player | Sitter) -> bool:

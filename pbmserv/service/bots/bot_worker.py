@@ -376,7 +376,7 @@ def _tell(context: CommandContext, answer: Answer, kept: Kept | None) -> bool:
         Whether any were queued.
     """
     now: list[outbox.NewLetter] = []
-    for told in answer.told:
+    for told in answer.notifications:
         if not told.recipient:
             continue
         letter = outbox_row(context, told)
