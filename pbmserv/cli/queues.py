@@ -1,4 +1,4 @@
-"""``pbmserv inbox`` and ``outbox``: mails kept after a fault of ours, and letters on their way."""
+"""``pbmserv inbox`` and ``outbox``: kept mails, which failed by our fault, and letters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.audit import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, look, signature
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, look, signature
 from pbmserv.cli.output import failure, harmless, one_of, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
@@ -95,7 +95,7 @@ def print_list(mails: KeptMailsView) -> None:
 
 
 def print_mail(mails: KeptMailsView, number: int) -> None:
-    """One mail, a kept one as it came."""
+    """Print a mail; a kept one is printed unchanged."""
     raw = mails.show(number)
     if raw is None:
         raise _unknown(number)
@@ -113,10 +113,10 @@ def _unknown(number: int) -> typer.Exit:
 
 
 def _kept_mails(config: Path | None) -> AbstractContextManager[KeptMailsView]:
-    found = loaded(config)
+    configuration = loaded(config)
     from pbmserv.stages.operators import kept_mails
 
-    return kept_mails(found)
+    return kept_mails(configuration)
 
 
 @outbox.command("list")
@@ -137,11 +137,11 @@ def list_letters(
 
     wanted = one_of("--state", state, (*ALL, "all"))
     states = ALL if wanted == "all" else (wanted,) if wanted else WAITING
-    found = look(
+    letters = look(
         config,
         lambda context: operating.letters_listed(context.connection, states, to.lower(), most),
     )
-    if not found:
+    if not letters:
         say("No letters wait: all are sent." if not state else "There are no such letters.")
         return
     table(
@@ -157,7 +157,7 @@ def list_letters(
                 f"{row.due_at:%Y-%m-%d %H:%M}" if row.due_at else "",
                 row.error,
             )
-            for row in found
+            for row in letters
         ],
         fixed=2,
         whole=("to",),
