@@ -130,8 +130,8 @@ def list_letters(
 ) -> None:
     """List letters that still wait, newest first. Example: pbmserv outbox list --state all
 
-    We gave an address up if letters came back from it: "parked" letters were
-    not sent there any more, "returned" ones came back.
+    If letters come back from an address, we give it up: "returned" letters
+    came back, "parked" ones were not sent any more.
     """
     from pbmserv.store.operators import operating
 

@@ -29,7 +29,7 @@ def status(
 ) -> None:
     """Show what waits and for how long, and whether a server runs.
 
-    For what a running server has counted see /metrics (PBMSERV_METRICS).
+    The numbers of a running server are at /metrics (PBMSERV_METRICS).
 
     Example: pbmserv status --json
     """
