@@ -377,8 +377,8 @@ def _explain_nothing(settings: Settings, box: Mailbox, address: str) -> None:
         return
     from pbmserv.outbound.maildir import addresses
 
-    known = ", ".join(addresses(_root(settings)))
+    owners = ", ".join(addresses(_root(settings)))
     raise failure(
         f"No letter has ever gone to {address}. "
-        + (f"There are letters for: {known}" if known else "There are no letters at all yet.")
+        + (f"There are letters for: {owners}" if owners else "There are no letters at all yet.")
     )
