@@ -238,12 +238,15 @@ def test_a_network_with_many_slow_domains_is_not_checked_but_for_those_that_answ
     assert slow.may_check("new.example", NETWORK)
 
 
-def test_what_is_remembered_of_slow_names_is_bounded() -> None:
+def test_the_domain_that_was_seen_longest_ago_is_forgotten_first() -> None:
     slow = SlowNames(Seconds())
-    for n in range(3 * slow_names.REMEMBERED):
-        slow.note(f"s{n}.example", f"network {n}", in_time=bool(n % 2))
-    assert {len(slow._pairs), len(slow._networks)} == {slow_names.REMEMBERED}
-    assert len(slow._prompt) <= slow_names.REMEMBERED
+    for domain in ("first.example", "second.example"):
+        for _ in range(slow_names.PAIR_STRIKES):
+            slow.note(domain, "", in_time=False)
+    for number in range(slow_names.REMEMBERED - 1):
+        slow.note(f"other{number}.example", "", in_time=False)
+    assert slow.may_check("first.example", "")
+    assert not slow.may_check("second.example", "")
 
 
 def test_a_slow_domain_is_asked_about_no_more() -> None:
