@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.inbound.auth.results import LONGEST_FIELD, METHODS, UNREADABLE, said_by
+from pbmserv.inbound.auth.results import LONGEST_FIELD, METHODS, UNREADABLE, statements_by
 
 MX = "mx.games.example"
 HOME, SHOP = "home.example.org", "shop.example.com"
 
 
 def results(field: str, server: str = MX) -> set[tuple[str, str, str]]:
-    return {(said.method, said.result, said.domain) for said in said_by(server, [field])}
+    return {(said.method, said.result, said.domain) for said in statements_by(server, [field])}
 
 
 SPF, DKIM, DMARC = ("spf", "pass", HOME), ("dkim", "pass", HOME), ("dmarc", "pass", HOME)
@@ -163,7 +163,7 @@ def test_nothing_forged_is_believed(field: str, statements: set[tuple[str, str, 
 def test_a_field_of_ours_that_cannot_be_read_hides_those_below_it() -> None:
     forged = f"{MX}; spf=pass smtp.mailfrom={HOME}"
     for broken in (f'{MX}; spf=fail smtp.helo="x', f"{MX}; spf=fail ((", f"{MX}; spf=x y z"):
-        (spf,) = (said for said in said_by(MX, [broken, forged]) if said.method == "spf")
+        (spf,) = (said for said in statements_by(MX, [broken, forged]) if said.method == "spf")
         assert spf.result == UNREADABLE
 
 
