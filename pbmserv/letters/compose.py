@@ -45,7 +45,7 @@ from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import OF_BOARDS, MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player, by_address, by_id
 from pbmserv.store.boards.moves import Positions
-from pbmserv.store.bots import found
+from pbmserv.store.bots import finished_reports
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -349,7 +349,7 @@ def _found(
     seat: int | None,
 ) -> dict[str, Any]:
     """What the coach has found: the reports, those of the reader's own box first; or the hint."""
-    known = found(looking.connection, board_id or 0, words.get("asked", ply or 0))
+    known = finished_reports(looking.connection, board_id or 0, words.get("asked", ply or 0))
     if "seats" in words:
         return {"reports": [known[one] for one in words["seats"] if one in known]}
     return {"hint": known.get(-1 if seat is None else seat)}

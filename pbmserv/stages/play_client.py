@@ -18,7 +18,7 @@ from pbmserv.stages.messages import (
     SettleLetters,
 )
 from pbmserv.stages.questions import Asking
-from pbmserv.store.bots import Asked
+from pbmserv.store.bots import ReportRequest
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 
@@ -61,5 +61,5 @@ class MovesOfPlay:
     def put_off(self, board_id: int) -> None:
         self._play.ask(PutOffBot(board_id))
 
-    def keep_report(self, asked: Asked, words: Mapping[str, Any]) -> None:
+    def keep_report(self, asked: ReportRequest, words: Mapping[str, Any]) -> None:
         self._play.ask(KeepReport(asked, words))

@@ -134,8 +134,11 @@ def test_the_memo_holds_no_password_and_has_an_end(
     for n in range(10):
         right(passwords, known, f"guess-{n}")
         passwords.prepare("", f"guess-{n}")
-    assert len(passwords.memo._verdicts) == 3
-    assert len(passwords.memo._made) == 3
+    kept = [
+        n for n in range(10) if passwords.memo.verdict("alice", known, f"guess-{n}") is not None
+    ]
+    assert kept == [7, 8, 9]
+    assert [n for n in range(10) if passwords.memo.new_hash(f"guess-{n}")] == [7, 8, 9]
     passwords.prepare("alice", "secret")
     assert "secret" not in repr((passwords, vars(passwords), vars(passwords.memo)))
     assert "guess" not in repr(vars(passwords.memo))

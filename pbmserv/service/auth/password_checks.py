@@ -277,9 +277,9 @@ _WITH_NEW_PASSWORD = (Signup, ChangePassword)
 
 
 def _new_password(line: model.Line) -> _NewPassword | None:
-    asked = line.asked
-    if isinstance(asked, Signup):
-        return _NewPassword(asked.userid, asked.password.text)
-    if isinstance(asked, ChangePassword):
-        return _NewPassword(asked.who.userid if asked.who else "", asked.new.text)
+    command = line.asked
+    if isinstance(command, Signup):
+        return _NewPassword(command.userid, command.password.text)
+    if isinstance(command, ChangePassword):
+        return _NewPassword(command.who.userid if command.who else "", command.new.text)
     return None

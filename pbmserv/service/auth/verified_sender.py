@@ -115,7 +115,7 @@ _OF_ALL_BOARDS = frozenset({Purpose.PLAYER, Purpose.TRAY})
 """Reply addresses of letters about all boards: in replies, a number names the board."""
 
 
-def must_speak_of(context: CommandContext, asked: AtBoard) -> None:
+def must_speak_of(context: CommandContext, command: AtBoard) -> None:
     """Refuse a command in a reply to the letter of one board that is about another board.
 
     Letters are passed on more easily than passwords.
@@ -123,8 +123,8 @@ def must_speak_of(context: CommandContext, asked: AtBoard) -> None:
     Raises:
         Refused: the command is about another board, and the mail does not prove its sender.
     """
-    if not _may_speak_of(context, Line("", asked)):
-        raise Refused("other-board", part=str(asked.board))
+    if not _may_speak_of(context, Line("", command)):
+        raise Refused("other-board", part=str(command.board))
 
 
 def _may_speak_of(context: CommandContext, line: Line) -> bool:

@@ -23,7 +23,7 @@ from pbmserv.service.core.results import Answer, Notification, Part, told_letter
 from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.bots import Asked
+from pbmserv.store.bots import ReportRequest
 from pbmserv.store.tables import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -71,8 +71,10 @@ def ask_hint(context: CommandContext, board: BoardRow, asked: Position, seat: Se
         asked: the position after the ply by which the seat asked for it.
     """
     _pay(context, asked, 1)
-    if seat not in rows.found(context.connection, board.id, asked.number):
-        rows.ask_report(context.connection, Asked(board.id, asked.number, seat), context.now)
+    if seat not in rows.finished_reports(context.connection, board.id, asked.number):
+        rows.request_report(
+            context.connection, ReportRequest(board.id, asked.number, seat), context.now
+        )
         context.reported.add(board.id)
 
 
@@ -123,11 +125,11 @@ def _asked(
     seats = game.reported(position.state, seat)
     if not seats:
         return None
-    known = rows.found(context.connection, board.id, position.number)
+    known = rows.finished_reports(context.connection, board.id, position.number)
     for one in seats:
         if one not in known:
-            asked = Asked(board.id, position.number, one)
-            rows.ask_report(context.connection, asked, context.now)
+            asked = ReportRequest(board.id, position.number, one)
+            rows.request_report(context.connection, asked, context.now)
     if rows.is_report_due(context.connection, board.id):
         context.reported.add(board.id)
     words = {"seats": list(seats), "opened": True}
@@ -167,11 +169,11 @@ def coach_part(
     """What the coach has found, or is at work on, for a seat that `asks_coach`."""
     game = position.game
     asked = position.hint_of(seat)
-    hint = rows.found(connection, board.id, asked.number).get(seat) if asked else None
+    hint = rows.finished_reports(connection, board.id, asked.number).get(seat) if asked else None
     if rows.is_report_due(connection, board.id):
         return CoachPart(is_due=True, hint=hint)
     if not coached(game) or not is_done(position, seat):
         return CoachPart(hint=hint)
-    known = rows.found(connection, board.id, position.number)
+    known = rows.finished_reports(connection, board.id, position.number)
     reports = [known[one] for one in game.reported(position.state, seat) if one in known]
     return CoachPart(tuple(reports), hint=hint)

@@ -68,7 +68,7 @@ def invited(
 
 def rates(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
     """Return whether a board can change ratings: of people alone, or of one and a rated bot."""
-    bots = [one for one in sitting if is_bot(one)]
+    bots = [player for player in sitting if is_bot(player)]
     if not bots:
         return True
     return len(bots) == 1 and len(sitting) == 2 and bots[0].userid in game.info.strength
@@ -87,7 +87,7 @@ def must_have_room(context: CommandContext, sender: Player, others: Sequence[Pla
 
 def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
     """Refuse chat at a board where no other person sits."""
-    others = [one for one in board.sitters if one.player_id != sitter.player_id]
+    others = [other for other in board.sitters if other.player_id != sitter.player_id]
     if not others:
         raise Refused("nobody-there", part="chat", example="show")
     if all(map(is_bot, others)):

@@ -35,7 +35,7 @@ def must_not_reach_too_many(context: CommandContext, reaching: Iterable[Notifica
     speaker = context.sitter.player_id if context.sitter is not None else None
     if context.player is not None:
         speaker = context.player.id
-    others = [told for told in reaching if told.player_id not in {None, speaker}]
+    others = [letter for letter in reaching if letter.player_id not in {None, speaker}]
     if speaker is None or not others:
         return
     if not context.services.traffic.may_reach(speaker, len(others)):

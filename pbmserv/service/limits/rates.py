@@ -33,7 +33,8 @@ Window: TypeAlias = tuple[RateLimitItem, Key]
 
 _TRIES = RateLimitItemPerDay(3, 1, "tries")
 """Mails over a limit that are read, to learn whether their sender can be told."""
-_TOLD = RateLimitItemPerDay(1, 1, "told")
+_EXPLANATIONS = RateLimitItemPerDay(1, 1, "told")
+"""Explanations of a limit to one address."""
 _SAME = RateLimitItemPerDay(20, 7, "same")
 """Mails of one sender with the same words that lead only to an answer."""
 NETWORKS = 3
@@ -209,7 +210,7 @@ class Traffic:
     def may_tell(self, address: str) -> bool:
         """Count an explanation to *address*; return False if there was one today."""
         with self._guard:
-            return self._windows.hit(_TOLD, address.lower())
+            return self._windows.hit(_EXPLANATIONS, address.lower())
 
     def answers(self, who: str, words: str, outcome: Idle, stranger: str, source: Source) -> Reply:
         """Count a mail that moves no game on, and return whether it is answered.
@@ -282,7 +283,9 @@ class Traffic:
         They are the share of one network, so that others have something left, and the limit of all.
         """
         limits = self._limits[kind]
-        totals = [type(one)(NETWORKS * one.amount, one.multiples, "total") for one in limits]
+        totals = [
+            type(limit)(NETWORKS * limit.amount, limit.multiples, "total") for limit in limits
+        ]
         return [
             *((limit, (kind, address, source.neighbours)) for limit in limits),
             *((limit, (kind, address)) for limit in totals),
