@@ -99,8 +99,8 @@ def _future_account(userid: str) -> Player:
     )
 
 
-def wait(connection: Connection, board_id: int, now: datetime) -> bool:
-    """Note that a bot is to move; return `False` if that is noted already."""
+def begin_turn(connection: Connection, board_id: int, now: datetime) -> bool:
+    """Note that a bot is to move on a board; return `False` if that is noted already."""
     added = connection.execute(
         insert_into(connection, house_turns)
         .values(board_id=board_id, due_at=now, letter_id=None)
@@ -123,7 +123,7 @@ def turn(connection: Connection, board_id: int) -> Turn | None:
     return Turn(*row) if row else None
 
 
-def done(connection: Connection, board_id: int) -> None:
+def end_turn(connection: Connection, board_id: int) -> None:
     """Note that no bot is to move on a board."""
     connection.execute(delete(house_turns).where(house_turns.c.board_id == board_id))
 
@@ -137,7 +137,7 @@ def put_off(connection: Connection, board_id: int, until: datetime) -> None:
     )
 
 
-def hold(
+def queue_waiting_letter(
     connection: Connection,
     new: NewLetter,
     board_ids: Sequence[int],
@@ -163,7 +163,7 @@ def hold(
         connection.execute(insert(awaited_analyses).values(waits))
 
 
-def coming(connection: Connection, letter_id: int | None) -> QueuedLetter | None:
+def waiting_letter(connection: Connection, letter_id: int | None) -> QueuedLetter | None:
     """Return a letter that waits for a bot, `None` if it is sent or an operator handles it."""
     if letter_id is None:
         return None
@@ -245,7 +245,7 @@ def keep_report(connection: Connection, request: ReportRequest, words: Mapping[s
     )
 
 
-def awaiting(connection: Connection, board_id: int) -> list[int]:
+def take_waiting_letters(connection: Connection, board_id: int) -> list[int]:
     """Return the letters that wait for reports about a board, and end their waiting."""
     is_board = awaited_analyses.c.board_id == board_id
     ids = connection.execute(select(awaited_analyses.c.letter_id).where(is_board)).scalars().all()

@@ -282,7 +282,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
     context.player = player
     context.proven.setdefault(player.id, None)  # by an answer from where only they were written to
     if context.mail_id is not None:
-        inbox.spoken_by(context.connection, context.mail_id, player.id)
+        inbox.set_player(context.connection, context.mail_id, player.id)
     theirs, own = board.sitters
     words = {"by": player.userid, "undecided": []}
     told = {**words, "event": "accepted", "said": context.words}

@@ -93,7 +93,9 @@ def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
         if part is None or not sitter.address:
             continue
         letter = told_letter(context, Notification.sitter(sitter, part))
-        rows.hold(context.connection, letter, (), context.now, context.mail_id, (board.id,))
+        rows.queue_waiting_letter(
+            context.connection, letter, (), context.now, context.mail_id, (board.id,)
+        )
 
 
 def _board(context: CommandContext, command: Report) -> BoardRow:

@@ -103,7 +103,7 @@ def take_note(context: CommandContext, board: BoardRow, position: Position) -> N
     """Note after a ply, or at the start of a board, that a bot is to move."""
     if to_move(board, position) is None:
         return
-    if rows.wait(context.connection, board.id, context.now):
+    if rows.begin_turn(context.connection, board.id, context.now):
         context.bot_turns.append((board.id, not position.apart))
 
 
@@ -120,7 +120,9 @@ def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
         reported = context.reported & set(_reports_in(letter))
         if boards or reported:
             turns = sorted(boards)
-            rows.hold(context.connection, letter, turns, context.now, context.mail_id, reported)
+            rows.queue_waiting_letter(
+                context.connection, letter, turns, context.now, context.mail_id, reported
+            )
             waiting -= boards
         else:
             at_once.append(letter)

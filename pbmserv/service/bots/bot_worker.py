@@ -319,7 +319,7 @@ class BotMoves:
         waiting = rows.turn(connection, board_id)
         if board is None or waiting is None:  # another process was quicker
             return NOTHING
-        kept = rows.coming(connection, waiting.letter_id)
+        kept = rows.waiting_letter(connection, waiting.letter_id)
         letters = False
         if thought is not None:
             if board.status != "active" or board.plies != thought.plies:
@@ -335,7 +335,7 @@ class BotMoves:
             return NOTHING  # the turn of the bot began after the thought
         position = context.played.get(board_id) or context.position(board)
         if board.status != "active" or bot_moves.to_move(board, position) is None:
-            rows.done(connection, board_id)
+            rows.end_turn(connection, board_id)
             if kept is not None:
                 letters |= rows.release(connection, kept.id, context.now)
         return Done(context.played, int(letters))
@@ -359,7 +359,7 @@ class BotMoves:
         if rows.is_report_due(connection, request.board_id):
             return NOTHING
         now = self._clock.now()
-        waiting = rows.awaiting(connection, request.board_id)
+        waiting = rows.take_waiting_letters(connection, request.board_id)
         released = [rows.release(connection, letter_id, now) for letter_id in waiting]
         return Done({}, sum(released))
 

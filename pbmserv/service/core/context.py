@@ -248,7 +248,7 @@ class CommandContext:
             self.services.traffic.proves(player.address, self.incoming.source)
         self.proven.setdefault(player.id, player.unreachable_since)
         if self.mail_id is not None and self.incoming.envelope.sender.lower() != player.address:
-            inbox.spoken_by(self.connection, self.mail_id, player.id)
+            inbox.set_player(self.connection, self.mail_id, player.id)
 
     def _count(self, player: Player) -> None:
         """One mail is one mail of a player, however many commands are in it."""

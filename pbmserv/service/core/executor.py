@@ -116,7 +116,7 @@ def carry_out(context: CommandContext) -> list[NewLetter]:
         answers = _readdressed(answers, homes)
     if not context.led_on:
         found = answer_limits.outcome(context, done=done, told=bool(letters))
-        reply = answer_limits.goes_on(context, found, answers)
+        reply = answer_limits.count_answers(context, found, answers)
         if reply is Reply.NONE:  # not the words to somebody else either
             return [*welcome, *(one for one in letters if kind_of(one.letter).never_hushed)]
         if reply is Reply.LAST:

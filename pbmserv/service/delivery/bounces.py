@@ -83,7 +83,7 @@ def receive(context: CommandContext) -> list[NewLetter]:
             # says itself is noted with the letter.
             inbox.empty(context.connection, context.mail_id)
         else:
-            inbox.spoken_by(context.connection, context.mail_id, letter.player_id)
+            inbox.set_player(context.connection, context.mail_id, letter.player_id)
     told = [] if letter is None else _received(context, letter)
     return [told_letter(context, one) for one in told]
 

@@ -54,7 +54,7 @@ def outcome(context: CommandContext, *, done: bool, told: bool) -> Idle:
     return "answered" if done else "refused"
 
 
-def goes_on(context: CommandContext, result: Idle, answers: Sequence[NewLetter]) -> Reply:
+def count_answers(context: CommandContext, result: Idle, answers: Sequence[NewLetter]) -> Reply:
     """Count a mail without effect, and return whether its answers are sent."""
     incoming = context.incoming
     player = speaker_of(incoming.reply_address)

@@ -1,4 +1,4 @@
-"""Limits on the mails of a player, an address and a network, and on answers that change no game.
+"""Limits on the mails of a player, an address and a network, and on answers without effect.
 
 The counts are moving windows in the memory of one process. The door counts a mail when its text has
 arrived and before it is read; play counts the rest. A mail over a limit is put off (451), so that
@@ -26,7 +26,7 @@ from pbmserv.mail.envelope import NOWHERE, Source
 from pbmserv.service.limits.clock_storage import ClockStorage, keep_newest
 
 Idle: TypeAlias = Literal["answered", "refused", "talk"]
-"""Result of a mail that moved no game on: an answer, a refusal, or words to another player."""
+"""Result of a mail without effect on a game: an answer, a refusal, or a message to a player."""
 Kind: TypeAlias = Literal["player", "address", "network", "reset", "look", "hide", "box"]
 Key: TypeAlias = tuple[str, ...]
 Window: TypeAlias = tuple[RateLimitItem, Key]
@@ -97,7 +97,7 @@ class TooMany(ServerFault):
 
 
 class Reply(Enum):
-    """Whether an answer that moves no game on is sent."""
+    """Whether an answer to a mail without effect on a game is sent."""
 
     SEND = "send"
     LAST = "last"
@@ -213,7 +213,7 @@ class Traffic:
             return self._windows.hit(_EXPLANATIONS, address.lower())
 
     def answers(self, who: str, words: str, outcome: Idle, stranger: str, source: Source) -> Reply:
-        """Count a mail that moves no game on, and return whether it is answered.
+        """Count a mail without effect on a game, and return whether it is answered.
 
         Programs that answer every answer would go on for ever; people stop long before.
 
