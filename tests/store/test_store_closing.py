@@ -1,4 +1,4 @@
-"""Whoever opens the database closes it: also a command of an operator, also when it fails."""
+"""Databases are closed by servers and commands, also if those fail."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ COMMANDS = (
 
 
 class Connections:
-    """Every connection that SQLite's driver has made."""
+    """All connections of SQLite's driver."""
 
     def __init__(self) -> None:
         self.made: list[sqlite3.Connection] = []
 
     def open_ones(self) -> list[sqlite3.Connection]:
-        """Those that nobody has closed."""
+        """Return the connections that are not closed."""
         return [one for one in self.made if is_open(one)]
 
 
@@ -83,7 +83,7 @@ def writers() -> list[threading.Thread]:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_closes_what_it_has_opened(
+def test_a_command_closes_its_connections(
     command: str, connections: Connections, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PBMSERV_DATA_DIR", str(tmp_path))
@@ -96,14 +96,14 @@ def test_a_command_closes_what_it_has_opened(
     assert writers() == before
 
 
-def test_a_server_closes_what_it_has_opened(connections: Connections, tmp_path: Path) -> None:
+def test_a_server_closes_its_connections(connections: Connections, tmp_path: Path) -> None:
     with start(migrated(tmp_path / "pbmserv.sqlite3"), tmp_path) as server:
         server.sign_up("alice")
         assert connections.open_ones()
     assert connections.open_ones() == []
 
 
-def test_a_server_that_cannot_be_built_leaves_nothing_open(
+def test_a_server_that_fails_to_start_closes_its_connections(
     connections: Connections, tmp_path: Path
 ) -> None:
     url = migrated(tmp_path / "pbmserv.sqlite3")
@@ -145,7 +145,7 @@ def test_no_connection_is_carried_into_a_forked_process(
     database.close()
 
 
-def test_a_connection_that_is_in_use_is_closed_when_it_comes_back(
+def test_a_used_connection_is_closed_when_it_is_returned(
     connections: Connections, tmp_path: Path
 ) -> None:
     database = Database(migrated(tmp_path / "pbmserv.sqlite3"))

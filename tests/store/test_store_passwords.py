@@ -1,4 +1,4 @@
-"""Passwords: argon2 once, a memo after that, and nothing that tells who exists."""
+"""Passwords: argon2 once, then a memo, and no hint which players exist."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pbmserv.service.auth.passwords import Outdated, Passwords
 
 
 class CountingHasher(PasswordHasher):
-    """Real argon2, as cheap as it goes, that counts its work."""
+    """A real argon2 with the lowest costs that counts its runs."""
 
     def __init__(self) -> None:
         super().__init__(time_cost=1, memory_cost=8, parallelism=1)
@@ -64,10 +64,10 @@ def test_a_verdict_is_remembered_right_or_wrong(
     assert hasher.verified == 3
 
 
-def test_every_first_look_costs_the_same_and_every_second_one_nothing(
+def test_every_first_check_costs_the_same_and_every_second_one_nothing(
     passwords: Passwords, hasher: CountingHasher
 ) -> None:
-    """Whatever was tried before with the same word: who exists cannot be told by the time."""
+    """This holds for any earlier checks of the same word, so timing does not reveal who exists."""
     known = hasher.hash("secret")
     for done, (userid, one) in enumerate(
         [("nobody", None), ("alice", known), ("nobody-else", None), ("bob", hasher.hash("b"))]
@@ -99,7 +99,7 @@ def test_a_hash_that_was_prepared_is_used_once(
         assert right(passwords, one, "secret")
 
 
-def test_what_was_right_not_long_ago_needs_no_look(passwords: Passwords) -> None:
+def test_a_recently_right_password_needs_no_check(passwords: Passwords) -> None:
     known, memo = passwords.hash("secret"), passwords.memo
     assert not memo.recent("alice", "secret")
     assert right(passwords, known, "secret")
@@ -115,7 +115,7 @@ def test_what_was_right_not_long_ago_needs_no_look(passwords: Passwords) -> None
     assert not right(passwords, changed, "secret")
 
 
-def test_who_is_not_there_has_a_hash_like_everybody_s(
+def test_an_unknown_player_has_a_hash_with_the_usual_costs(
     passwords: Passwords, hasher: CountingHasher
 ) -> None:
     made_up = passwords._nobody
@@ -125,7 +125,7 @@ def test_who_is_not_there_has_a_hash_like_everybody_s(
         hasher.verify(made_up, "secret")
 
 
-def test_the_memo_holds_no_password_and_has_an_end(
+def test_the_memo_holds_no_password_and_is_bounded(
     passwords: Passwords, hasher: CountingHasher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passwords_module, "MEMO", 3)
@@ -145,7 +145,7 @@ def test_the_memo_holds_no_password_and_has_an_end(
 
 
 def test_another_process_has_another_key() -> None:
-    """What is in memory is of no use anywhere else."""
+    """The memo of one process is useless for another."""
     one, two = Passwords(CountingHasher()), Passwords(CountingHasher())
     right(one, one.hash("secret"), "secret")
     two.memo._verdicts.update(one.memo._verdicts)
