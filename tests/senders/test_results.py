@@ -1,4 +1,4 @@
-"""Authentication-Results as real servers write them, and as nobody may forge them."""
+"""Authentication-Results fields of real servers, and forged ones."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ SHAPES = ["smtp.mailfrom={}", "smtp.mailfrom=<{}>", "smtp.helo=[{}]", 'smtp.mail
 
 @given(CLIENT, st.sampled_from(SHAPES))
 def test_the_client_words_in_one_statement_make_no_other_one_pass(word: str, shape: str) -> None:
-    """The server copies a word without semicolons; statements behind it stay what they are."""
+    """The server copies a word without semicolons, so other statements do not change."""
     field = f"{MX}; spf=fail {shape.format(word)}; dkim=fail header.d={SHOP}"
     assert "pass" not in {result for _, result, _ in results(field)}
 
@@ -183,7 +183,7 @@ def test_the_client_words_in_one_statement_make_no_other_one_pass(word: str, sha
     "piece", ["(", "()", '"', '""', ";", "; a=b", " a.b=c", "\\", "=", " ", "<", "[a]"]
 )
 def test_work_grows_with_the_length_of_a_field(piece: str) -> None:
-    """Each place of a field is looked at a few times, however often a piece is repeated."""
+    """Each place of a field is read a few times, even if a piece is repeated."""
     field = f"{MX}; spf=pass" + piece * (3_900 // len(piece))
     begun = process_time()
     for _ in range(20):
