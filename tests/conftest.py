@@ -227,7 +227,7 @@ def _no_process_left_behind() -> Iterator[None]:
 @pytest.fixture
 def trees_anew() -> Iterator[None]:
     """Stored trees, and what else is stored for bots, are read anew, now and after the test."""
-    kept = (trees.tree, trees.sound, difficulty.hiding, difficulty.hiding_sums)
+    kept = (trees.tree, trees.usable_tree, difficulty.hiding, difficulty.hiding_sums)
     for one in kept:
         one.cache_clear()
     yield

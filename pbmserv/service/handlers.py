@@ -61,12 +61,13 @@ from pbmserv.service.boards import (
     plies,
     queries,
     queued_moves,
+    records,
     reports,
 )
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.results import Answer
 from pbmserv.service.ratings import rating
-from pbmserv.service.solo import daily_box, races
+from pbmserv.service.solo import daily_box, races, saved_games, scores
 
 Handler = Callable[[CommandContext, Any], Answer]
 """Carries out one command of the type under which it is listed.
@@ -99,8 +100,8 @@ HANDLERS: dict[type[Command], Handler] = {
     Resign: moves.resign,
     Undo: plies.undo,
     Practise: races.practise,
-    Save: races.save,
-    Load: races.load,
+    Save: saved_games.save,
+    Load: saved_games.load,
     Solve: races.solve,
     Queue: queued_moves.queue,
     Submit: queued_moves.submit,
@@ -116,10 +117,10 @@ HANDLERS: dict[type[Command], Handler] = {
     Games: queries.games,
     Standings: rating.standings,
     Ratings: rating.explain,
-    Scores: daily_box.show_scores,
+    Scores: scores.show_scores,
     Week: daily_box.week,
     History: queries.history,
-    Record: races.record,
+    Record: records.record,
     Report: reports.report,
     Follow: followers.follow,
 }

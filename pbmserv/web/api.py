@@ -29,7 +29,7 @@ from pbmserv.service.boards.public_pages import Finished
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.core.lookup import AWAY
 from pbmserv.service.limits.rates import TooMany
-from pbmserv.service.solo.daily_pages import GuestLook
+from pbmserv.service.solo.guest_box import GuestLook
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web import post_limits
 from pbmserv.web.allowance import Allowance, Exhausted

@@ -17,7 +17,8 @@ from pbmserv.engine.types import Drawing
 from pbmserv.extras import why_missing
 from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards.public_pages import Finished, GamePage, PublicPlayer
-from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, GuestPage
+from pbmserv.service.solo.daily_archive import Dailies, DailyTable
+from pbmserv.service.solo.guest_box import GuestLook, GuestPage
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import BRIEFLY, LASTING, SHARED, UNLISTED, Printer, Rendered, tagged
 from pbmserv.web.pictures import Ink, rating_graph

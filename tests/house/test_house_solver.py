@@ -317,7 +317,7 @@ def test_a_damaged_file_of_likelihoods_only_makes_hiding_plainer(
     def broken(name: str) -> bytes:
         raise Damaged(name)
 
-    monkeypatch.setattr(difficulty, "stored", broken)
+    monkeypatch.setattr(difficulty, "read_stored", broken)
     assert len(unobtrusive(GAME.options((), 2), Rng(b"hide", 1))) == 4
 
 

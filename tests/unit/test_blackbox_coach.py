@@ -223,6 +223,6 @@ def test_the_work_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     known = beginning(Options(26, 26, 20, 20))
     for port in range(12):
         known.ports(effort)
-        known = known.fired(port, -1, effort)
+        known = known.after_ray(port, -1, effort)
     assert effort.left < 0
     assert known.ports(effort) == {}

@@ -29,7 +29,7 @@ from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import bind
-from pbmserv.service.solo.daily_pages import GuestBoxes, GuestLook
+from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook
 from pbmserv.web.application import Confirmation, Pages, Subscription, build
 from pbmserv.web.server import WebServer, bounds
 

@@ -165,7 +165,7 @@ def shown(options: Options) -> tuple[str, ...]:
     return _words(options, ())
 
 
-def anew(options: Options) -> Options:
+def without_box(options: Options) -> Options:
     """Return the same rules without the box."""
     return replace(options, id="", seed="")
 

@@ -22,7 +22,7 @@ from pbmserv.service.core.results import Answer, Notification, Part
 from pbmserv.service.core.words_for_others import UNSAID, Said
 from pbmserv.service.ratings import rating
 from pbmserv.service.solo import daily_box
-from pbmserv.service.solo.daily_box import keep_scores
+from pbmserv.service.solo.scores import keep_scores
 from pbmserv.service.time import clocks
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import boards, moves
@@ -184,7 +184,7 @@ def _ended(
         ServerFault: the game says what cannot be told in any list.
     """
     _must_be_told(outcome, board.seats)
-    early = board.rated and board.seats > 1 and after.given_up_early
+    early = board.rated and board.seats > 1 and after.ended_in_opening
     if early or (
         board.rated and not (_everybody_played(board, after) and _different_persons(context, board))
     ):
@@ -195,7 +195,7 @@ def _ended(
     )
     boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
     keep_scores(context, board, after, ended.at)
-    daily = daily_box.ended(context, board, after)
+    daily = daily_box.settle_daily(context, board, after)
     reports.promise(context, board, after)
     words: dict[str, Any] = {"ratings": ended.words}
     if early:

@@ -31,8 +31,9 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import anonymous, named, races_of, shown_player, spoils
 from pbmserv.service.core.results import Answer
 from pbmserv.service.ratings import rating
-from pbmserv.service.solo import daily_box, daily_pages
-from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestBoxes, GuestLook, GuestPage
+from pbmserv.service.solo import daily_archive, daily_box
+from pbmserv.service.solo.daily_archive import Dailies, DailyTable
+from pbmserv.service.solo.guest_box import GuestBoxes, GuestLook, GuestPage
 from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store import solo
 from pbmserv.store.accounts import preferences
@@ -177,11 +178,11 @@ class PublicPages:
 
     async def dailies(self) -> list[Dailies]:
         """The newest boxes of the day, game by game."""
-        return await asyncio.to_thread(self._looked, daily_pages.dailies)
+        return await asyncio.to_thread(self._looked, daily_archive.dailies)
 
     async def daily(self, number: int) -> DailyTable | None:
         """One of them; ``None``: nobody has got it."""
-        return await asyncio.to_thread(self._looked, partial(daily_pages.daily, number=number))
+        return await asyncio.to_thread(self._looked, partial(daily_archive.daily, number=number))
 
     def _player(self, userid: str) -> PublicPlayer | None:
         if self._seen(partial(_named_player, userid=userid)) is None:
@@ -331,8 +332,8 @@ def _is_open(context: CommandContext, number: int) -> bool:
 
 
 def _tables(context: CommandContext, most: int) -> list[DailyTable]:
-    numbers = [day[0] for game in daily_pages.dailies(context) for day in game.days[: most + 1]]
-    tables = (daily_pages.daily(context, number) for number in dict.fromkeys(numbers))
+    numbers = [day[0] for game in daily_archive.dailies(context) for day in game.days[: most + 1]]
+    tables = (daily_archive.daily(context, number) for number in dict.fromkeys(numbers))
     return [one for one in tables if one is not None and one.scene is not None][:most]
 
 
