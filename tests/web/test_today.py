@@ -173,7 +173,7 @@ def test_a_state_that_is_not_ours_is_no_state(place: int, change: int, text: str
     for forged in (urlsafe_b64encode(octets).decode(), text, SIGNED + text):
         guest.state = forged
         page = guest.tap("C")
-        assert page.starts_over
+        assert page.anew
         assert not page.shots
     guest.state = SIGNED
     assert len(guest.tap("C").shots) == 3
@@ -183,17 +183,17 @@ def test_a_state_is_good_for_its_day_its_server_and_as_long_as_its_key() -> None
     guest, other = Guest({1: key(1)}), Guest({1: key(2)})
     guest.tap("A")
     other.state = guest.state
-    assert other.tap("B").starts_over
+    assert other.tap("B").anew
     guest.ring.keys = {1: key(1), 2: key(3)}  # a new key in the middle of the day
     assert len(guest.tap("B").shots) == 2
     guest.ring.keys = {2: key(3)}
-    assert guest.tap("C").starts_over
+    assert guest.tap("C").anew
     guest.moment += timedelta(hours=11, minutes=59)
     assert len(guest.tap("A").shots) == 1
     assert 'content="noindex' in printed(guest.tap())
     guest.moment += timedelta(days=guest_box.KEPT_DAYS + 1)
     page = guest.tap("B")
-    assert page.starts_over
+    assert page.anew
     assert "too old" in printed(page)
     assert page.is_today
 

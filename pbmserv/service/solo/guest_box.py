@@ -88,7 +88,7 @@ class GuestPage:
         is_today: whether the box is today's.
         shots: the results of the rays so far, each as one mark.
         trouble: the refusal of the tap, ``""`` for none.
-        starts_over: the state in the form could not be continued, so that the box is untouched.
+        anew: the state in the form could not be continued, so that the box is untouched.
         full: the form has no space for more moves except for one that ends the game.
         tap: the spot of the last tap, ``tool`` for a new tool, ``""`` for none.
         tool: see `tool_of`.
@@ -106,7 +106,7 @@ class GuestPage:
     is_today: bool = True
     shots: tuple[str, ...] = ()
     trouble: str = ""
-    starts_over: bool = False
+    anew: bool = False
     full: bool = False
     tap: str = ""
     tool: str = ""
@@ -153,10 +153,10 @@ class GuestBoxes:
         position = self._opening(game, day, number)
         for text in moves:
             position = position.move(_GUEST, game.parse(_view(position), text))
-        trouble, starts_over = "", bool(look.state) and continued is None
+        trouble, anew = "", bool(look.state) and continued is None
         full = position.number >= MOST_MOVES or len(look.state) > LONGEST_STATE - LONGEST_TAP
         step = look.step if look.step is not None and look.step < position.number else None
-        if look.tap and step is None and position.outcome is None and not starts_over:
+        if look.tap and step is None and position.outcome is None and not anew:
             try:
                 after = tapped_position(game, position, look.tap)
                 if not full or after.outcome is not None:  # the last guess always fits
@@ -182,7 +182,7 @@ class GuestBoxes:
             is_today=day == today,
             shots=game.shots([note for position in plies for note in position.step.notes]),
             trouble=trouble,
-            starts_over=starts_over,
+            anew=anew,
             full=full,
             tap="all" if look.check else look.tap or ("tool" if look.take else ""),
             tool=tool_of(look.tool, look.take),
