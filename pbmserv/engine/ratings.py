@@ -128,8 +128,8 @@ def weights(pasts: Pasts, seats: int) -> tuple[float, ...]:
     return tuple(means)
 
 
-def _pair(one: int, other: int) -> tuple[int, int]:
-    return (one, other) if one < other else (other, one)
+def _pair(seat: int, other: int) -> tuple[int, int]:
+    return (seat, other) if seat < other else (other, seat)
 
 
 def _interpolated(before: Rating, after: Rating, weight: float) -> Rating:

@@ -127,17 +127,17 @@ def consistent(
     likelihoods = _likelihoods(len(board.cells), counts)
     loops = loops_for(options)
     if loops is None:
-        found = search(board, results, options.least, options.most, int(SEARCHED * effort))
+        result = search(board, results, options.least, options.most, int(SEARCHED * effort))
     else:
-        found = search_compiled(loops, options, results)
-    if found.complete:
-        ways = [_ways(case, counts) for case in found.cases]
+        result = search_compiled(loops, options, results)
+    if result.complete:
+        ways = [_ways(case, counts) for case in result.cases]
         if sum(map(sum, ways)) <= (ALL if loops is None else wanted):
-            layouts = [layout for case in found.cases for layout in _expanded(case, counts)]
+            layouts = [layout for case in result.cases for layout in _expanded(case, counts)]
             weights = [likelihoods[len(layout)] for layout in layouts]
             return Candidates(layouts, weights, (), complete=True)
         shares = [[n * likelihoods[k] for n, k in zip(row, counts, strict=True)] for row in ways]
-        layouts = _draw(found.cases, counts, shares, wanted, rng)
+        layouts = _draw(result.cases, counts, shares, wanted, rng)
         return Candidates(layouts, [1] * len(layouts), (), complete=False)
     if loops is not None:
         return _from_crowds(loops, options, results, wanted)
@@ -149,8 +149,8 @@ def consistent(
 def search_compiled(loops: ModuleType, options: Options, results: Sequence[Result]) -> Found:
     """Search the cases with compiled loops."""
     rays = COMPILED if len(options.board.cells) <= LARGE else COMPILED // 10
-    found: Found = loops.search(options.board, results, options.least, options.most, rays, CASES)
-    return found
+    result: Found = loops.search(options.board, results, options.least, options.most, rays, CASES)
+    return result
 
 
 def samples_of(
@@ -293,7 +293,7 @@ def _draw(
     return list(drawn)
 
 
-def _without_wrong_guesses(view: View, found: Candidates) -> Candidates:
+def _without_wrong_guesses(view: View, fitting: Candidates) -> Candidates:
     """Return the layouts that earlier guesses do not rule out, with their spectra."""
     own, options = view.own, view.options
     assert own is not None
@@ -302,17 +302,17 @@ def _without_wrong_guesses(view: View, found: Candidates) -> Candidates:
     wrong_spectra = [trace_all(board, layout) for layout in guessed]
     loops = loops_for(options)
     if loops is None:
-        spectra: Sequence[Sequence[int]] = [trace_all(board, layout) for layout in found.layouts]
+        spectra: Sequence[Sequence[int]] = [trace_all(board, layout) for layout in fitting.layouts]
     else:
-        spectra = loops.spectra(board, found.layouts)
+        spectra = loops.spectra(board, fitting.layouts)
     kept = [
         (layout, weight, spectrum)
-        for layout, weight, spectrum in zip(found.layouts, found.weights, spectra, strict=True)
+        for layout, weight, spectrum in zip(fitting.layouts, fitting.weights, spectra, strict=True)
         if layout not in wrong and spectrum not in wrong_spectra
     ]
     return Candidates(
         [layout for layout, _, _ in kept],
         [weight for _, weight, _ in kept],
         [spectrum for _, _, spectrum in kept],
-        found.complete,
+        fitting.complete,
     )

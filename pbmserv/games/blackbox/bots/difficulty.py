@@ -103,15 +103,15 @@ def is_unique(options: Options, layout: Iterable[int], rays: int = SEARCHED) -> 
     """
     board = options.board
     results = list(enumerate(trace_all(board, layout)))
-    found = search(board, results, options.least, options.most, rays)
+    result = search(board, results, options.least, options.most, rays)
     counts = range(options.least, options.most + 1)
     layouts = sum(
         comb(len(case.open), count - len(case.atoms))
-        for case in found.cases
+        for case in result.cases
         for count in counts
         if count >= len(case.atoms)
     )
-    return False if layouts > 1 else True if found.complete else None
+    return False if layouts > 1 else True if result.complete else None
 
 
 def draw(options: Options, wanted: Grade, rng: Rng) -> list[int] | None:

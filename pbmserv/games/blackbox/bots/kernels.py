@@ -32,8 +32,8 @@ MEMORY = 1 << 22
 """The number of sets of layouts whose cost is stored."""
 
 _SCALE, _MOST = 1 << 24, 1 << 40
-_SIZE = np.array([(these).bit_count() for these in range(1 << EXACT)])
-_LOWEST = np.array([(these & -these).bit_length() - 1 for these in range(1 << EXACT)])
+_SIZE = np.array([(mask).bit_count() for mask in range(1 << EXACT)])
+_LOWEST = np.array([(mask & -mask).bit_length() - 1 for mask in range(1 << EXACT)])
 _trace = njit(walk)
 
 
@@ -51,19 +51,19 @@ def results_of(width: int, height: int, atoms: int) -> Any:
 @njit
 def _results(doors, exits, squares, atoms, total):
     ports, cells = doors.shape[0], squares.shape[0]
-    found = np.zeros((total, ports), dtype=np.uint8)
+    results = np.zeros((total, ports), dtype=np.uint8)
     filled = np.zeros(exits.shape[0], dtype=np.uint8)
     layout = np.arange(atoms)
     for row in range(total):
         filled[:] = 0
         filled[squares[layout]] = 1
         for port in range(ports):
-            if found[row, port]:
+            if results[row, port]:
                 continue  # the other end of a detour
             out = _trace(filled, exits, doors[port, 0], doors[port, 1], doors[port, 2], port)
-            found[row, port] = out + 1
+            results[row, port] = out + 1
             if out >= 0:
-                found[row, out] = port + 1
+                results[row, out] = port + 1
         last = atoms - 1
         while last >= 0 and layout[last] == cells - atoms + last:
             last -= 1
@@ -71,7 +71,7 @@ def _results(doors, exits, squares, atoms, total):
             layout[last] += 1
             for at in range(last + 1, atoms):
                 layout[at] = layout[at - 1] + 1
-    return found
+    return results
 
 
 def classes_of(results: Any) -> Any:
@@ -168,31 +168,31 @@ def exact_price(results, classes, order, low, high, goal, room):
 
 
 @njit
-def _search(these, level, goal, room):
+def _search(layouts, level, goal, room):
     """Compute `exact_price` for the layouts of a bit mask."""
     together, single, kin, memo, choice, least = room
-    if memo[these] >= 0:
-        return memo[these]
-    choice[these] = -1
-    if these & ~kin[_LOWEST[these]] == 0:
-        memo[these] = 0
+    if memo[layouts] >= 0:
+        return memo[layouts]
+    choice[layouts] = -1
+    if layouts & ~kin[_LOWEST[layouts]] == 0:
+        memo[layouts] = 0
         return 0
-    # The cost of each port, and at least one more for each layout that is not distinguished.
-    ports, size = single.shape[0], _SIZE[these]
+    # A lower bound for each port: its probe, and one more for each layout not distinguished by it.
+    ports, size = single.shape[0], _SIZE[layouts]
     row = least[level]
     for port in range(ports):
-        cost = size if goal == 0 else 2 * size - _SIZE[these & single[port]]
-        rest, settled = these, True
+        cost = size if goal == 0 else 2 * size - _SIZE[layouts & single[port]]
+        rest, settled = layouts, True
         while rest:
             at = _LOWEST[rest]
-            group = together[port, at] & these
+            group = together[port, at] & layouts
             rest &= ~group
             if group & ~kin[at]:
                 settled = False
-                cost = _MOST if group == these else cost + max(memo[group], _SIZE[group])
+                cost = _MOST if group == layouts else cost + max(memo[group], _SIZE[group])
         row[port] = cost
         if settled and cost == size:
-            memo[these], choice[these] = cost, port
+            memo[layouts], choice[layouts] = cost, port
             return cost
     best, best_port_ = _MOST, -1
     while True:
@@ -200,17 +200,17 @@ def _search(these, level, goal, room):
         if row[port] >= best:
             break
         row[port] = _MOST
-        cost = size if goal == 0 else 2 * size - _SIZE[these & single[port]]
-        rest = these
+        cost = size if goal == 0 else 2 * size - _SIZE[layouts & single[port]]
+        rest = layouts
         while rest and cost < best:
             at = _LOWEST[rest]
-            group = together[port, at] & these
+            group = together[port, at] & layouts
             rest &= ~group
             if group & ~kin[at]:
                 cost += _search(group, level + 1, goal, room)
         if cost < best:
             best, best_port_ = cost, port
-    memo[these], choice[these] = best, best_port_
+    memo[layouts], choice[layouts] = best, best_port_
     return best
 
 
@@ -229,22 +229,22 @@ def _desk(classes, ports, memory):
     numbers = (numbers ^ numbers >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ numbers >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
     numbers ^= numbers >> np.uint64(31)
-    known = numbers, np.zeros(memory, np.uint64), np.zeros(memory, np.int32)
+    costs = numbers, np.zeros(memory, np.uint64), np.zeros(memory, np.int32)
     aside, counts = np.empty(len(classes), np.int64), np.zeros((ports, ports + 1), np.int32)
     alike = np.bincount(classes)
-    return room, aside, counts, known, alike[np.argmax(alike)]
+    return room, aside, counts, costs, alike[np.argmax(alike)]
 
 
 @njit
-def number_of(order, low, high, known):
+def number_of(order, low, high, costs):
     """Return the number of a set, and its place in the store of costs.
 
     A later set with the same place replaces it.
     """
     number = np.uint64(0)
     for at in range(low, high):
-        number += known[0][order[at]]
-    return number, np.int64(number & np.uint64(len(known[1]) - 1))
+        number += costs[0][order[at]]
+    return number, np.int64(number & np.uint64(len(costs[1]) - 1))
 
 
 @njit
@@ -256,13 +256,13 @@ def greedy_price(board, how, order, low, high, desk):
     """
     results, classes, _surprise = board
     goal, _aim, exact = how
-    room, aside, _counts, known, _alike = desk
+    room, aside, _counts, costs, _alike = desk
     ports, size = results.shape[1], high - low
     if size < 2:
         return np.int64(0)
-    number, place = number_of(order, low, high, known)
-    if known[1][place] == number:
-        return np.int64(known[2][place])
+    number, place = number_of(order, low, high, costs)
+    if costs[1][place] == number:
+        return np.int64(costs[2][place])
     cost, port = np.int64(0), -1
     if size < exact:
         cost += exact_price(results, classes, order, low, high, goal, room)[0]
@@ -274,7 +274,7 @@ def greedy_price(board, how, order, low, high, desk):
         for out in range(ports, -1, -1):
             cost += (starts[out + 1] - starts[out]) * price(goal, out, port)
             cost += greedy_price(board, how, order, starts[out], starts[out + 1], desk)
-    known[1][place], known[2][place] = number, cost
+    costs[1][place], costs[2][place] = number, cost
     return cost
 
 
@@ -387,11 +387,11 @@ def grow(board, how, choose, plan=None):
     starts = np.empty(ports + 2, dtype=np.int64)
     spans = np.empty((2 * total + 1, 2), dtype=np.int64)
     nodes = np.zeros((3, 2 * total + 1), dtype=np.uint8)
-    asked, branches, came = nodes[0], nodes[1], nodes[2]
+    node_ports, branches, came = nodes[0], nodes[1], nodes[2]
     node_of = np.zeros(total, dtype=np.int64)
     spans[0, 0], spans[0, 1] = 0, total
-    node, known = 0, 1
-    while node < known:
+    node, node_count = 0, 1
+    while node < node_count:
         low, high = spans[node, 0], spans[node, 1]
         port = -1
         if 1 < high - low < how[2]:
@@ -399,28 +399,28 @@ def grow(board, how, choose, plan=None):
         elif high - low > 1:
             port = choose(board, how, order, low, high, desk, plan)
         if port < 0:
-            asked[node] = LEAF
+            node_ports[node] = LEAF
             node_of[order[low:high]] = node
         else:
-            asked[node] = port
+            node_ports[node] = port
             part(results, order, low, high, port, desk[1], starts)
             for out in range(ports + 1):
                 if starts[out + 1] > starts[out]:
-                    spans[known, 0], spans[known, 1] = starts[out], starts[out + 1]
-                    came[known] = out
+                    spans[node_count, 0], spans[node_count, 1] = starts[out], starts[out + 1]
+                    came[node_count] = out
                     branches[node] += 1
-                    known += 1
+                    node_count += 1
         node += 1
-    return asked[:known], branches[:known], came[:known], node_of
+    return node_ports[:node_count], branches[:node_count], came[:node_count], node_of
 
 
 @njit
-def paid(asked, branches, came, node_of, goal):
+def paid(node_ports, branches, came, node_of, goal):
     """Return the cost of a tree for each layout."""
-    costs = np.zeros(asked.shape[0], dtype=np.int64)
+    costs = np.zeros(node_ports.shape[0], dtype=np.int64)
     child = 1
-    for node in range(asked.shape[0]):
+    for node in range(node_ports.shape[0]):
         for _ in range(branches[node]):
-            costs[child] = costs[node] + price(goal, came[child], asked[node])
+            costs[child] = costs[node] + price(goal, came[child], node_ports[node])
             child += 1
     return costs[node_of]

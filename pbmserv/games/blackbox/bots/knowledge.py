@@ -57,7 +57,7 @@ SKIMMED = 4_000
 """`COMPARED` for samples."""
 
 TELLING = 20
-"""Fewer layouts of a sample give no information about ports."""
+"""The fewest layouts of a sample from which the bits of ports are computed."""
 
 RAYS = 60_000
 """Rays that a search for the layouts may fire."""
@@ -128,7 +128,7 @@ class Knowledge:
     def ports(self, effort: Effort) -> dict[int, float]:
         """Return the bits of each unused port, empty without remaining work or fitting layouts."""
         board, loops = self.options.board, None if self.complete else loops_for(self.options)
-        least = TELLING if loops is None else 1  # few layouts in crowds are all there are
+        least = TELLING if loops is None else 1  # if crowds hold few layouts, no others fit
         if effort.left <= 0 or (not self.complete and self.fitting.bit_count() < least):
             return {}
         if self.complete and not self.results and not self.wrong:
@@ -230,22 +230,22 @@ class Knowledge:
             return self.resampled(effort)
         loops = loops_for(options)
         if loops is None:
-            found = search(options.board, self.results, options.least, options.most, RAYS)
-            effort.left -= RAY * (len(found.cases) * 4 if found.complete else RAYS)
+            result = search(options.board, self.results, options.least, options.most, RAYS)
+            effort.left -= RAY * (len(result.cases) * 4 if result.complete else RAYS)
         else:
-            found = search_compiled(loops, options, self.results)
+            result = search_compiled(loops, options, self.results)
             effort.left -= (
                 COMPILED_SEARCH if len(options.board.cells) <= LARGE else COMPILED_SEARCH // 10
             )
-        if not found.complete:
+        if not result.complete:
             is_cheap = loops is not None
             effort.next_search = 0 if is_cheap else len(self.results) * 3 // 2 + 1
             return self.resampled(effort)
         counts = range(options.least, options.most + 1)
-        ways = [sum(_ways(case, count) for count in counts) for case in found.cases]
+        ways = [sum(_ways(case, count) for count in counts) for case in result.cases]
         total = sum(ways)
         if total <= LISTED:
-            every = (layout for case in found.cases for layout in _expanded(case, counts))
+            every = (layout for case in result.cases for layout in _expanded(case, counts))
             layouts = listed_layouts(options.board, every, _weights(options))
             knowledge = replace(
                 self, layouts=layouts, fitting=layouts.everything, complete=True, wrong=()
@@ -256,7 +256,7 @@ class Knowledge:
         knowledge = self if self.wrong else replace(self, total=total)
         if self.fitting.bit_count() >= FEWEST:
             return knowledge
-        layouts = listed_layouts(options.board, _sample(found.cases, counts, options), None)
+        layouts = listed_layouts(options.board, _sample(result.cases, counts, options), None)
         return replace(knowledge, layouts=layouts, fitting=layouts.everything)
 
     def resampled(self, effort: Effort) -> Knowledge:
@@ -274,14 +274,14 @@ class Knowledge:
         loops = loops_for(options)
         if loops is None:
             rng = Rng(b"the coach", len(self.results))
-            found = wander(options.board, self.results, counts, FOUND, WANDERED, rng, left)
+            sampled = wander(options.board, self.results, counts, FOUND, WANDERED, rng, left)
         else:
             wanted = CROWDED if len(options.board.cells) <= VAST else CROWDED_VAST
             samples = samples_of(loops, options, self.results, wanted)
-            found = list(dict.fromkeys(chain.from_iterable((*samples, left))))
+            sampled = list(dict.fromkeys(chain.from_iterable((*samples, left))))
         cells = len(options.board.cells)
         effort.left -= WANDERED if loops is None else COMPILED_CROWDS * cells
-        layouts = listed_layouts(options.board, found, None)
+        layouts = listed_layouts(options.board, sampled, None)
         knowledge = replace(self, layouts=layouts, fitting=layouts.everything)
         for markers in self.wrong:
             fitting = knowledge.fitting ^ knowledge.ruled_out_by(markers)

@@ -113,13 +113,13 @@ class Port:
     points: float
 
 
-def informative(found: Candidates, unused: Sequence[int]) -> list[Port]:
+def informative(fitting: Candidates, unused: Sequence[int]) -> list[Port]:
     """Return the unused ports at which the candidates differ, in port order."""
-    total = sum(found.weights)
+    total = sum(fitting.weights)
     ports = []
     for port in unused:
         shares: dict[int, int] = {}
-        for spectrum, weight in zip(found.spectra, found.weights, strict=True):
+        for spectrum, weight in zip(fitting.spectra, fitting.weights, strict=True):
             out = spectrum[port]
             shares[out] = shares.get(out, 0) + weight
         if len(shares) > 1:
@@ -129,22 +129,24 @@ def informative(found: Candidates, unused: Sequence[int]) -> list[Port]:
     return ports
 
 
-def count_classes(found: Candidates) -> int:
+def count_classes(fitting: Candidates) -> int:
     """Count the candidates that rays can distinguish."""
-    return len({tuple(spectrum) for spectrum in found.spectra})
+    return len({tuple(spectrum) for spectrum in fitting.spectra})
 
 
-def likeliest(found: Candidates, rng: Rng, *, fair: bool) -> frozenset[int]:
+def likeliest(fitting: Candidates, rng: Rng, *, fair: bool) -> frozenset[int]:
     """Return the layout to guess.
 
     If equal results count as right (*fair*), it is a layout with the likeliest results.
     """
     shares: dict[object, int] = {}
-    keys = [tuple(s) if fair else number for number, s in enumerate(found.spectra)]
-    for key, weight in zip(keys, found.weights, strict=True):
+    keys = [tuple(s) if fair else number for number, s in enumerate(fitting.spectra)]
+    for key, weight in zip(keys, fitting.weights, strict=True):
         shares[key] = shares.get(key, 0) + weight
     most = max(shares.values())
-    best = [layout for layout, key in zip(found.layouts, keys, strict=True) if shares[key] == most]
+    best = [
+        layout for layout, key in zip(fitting.layouts, keys, strict=True) if shares[key] == most
+    ]
     return rng.choice(best)
 
 
@@ -195,32 +197,32 @@ class Level:
         assert own is not None
         unused = [port for port, mark in enumerate(own.marks) if not mark]
         if self.beginner:
-            found = candidates(_half_forgotten(view, rng), rng, IMAGINED)
+            fitting = candidates(_half_forgotten(view, rng), rng, IMAGINED)
         else:
-            found = candidates(view, rng)
-        ports = informative(found, unused) if found.layouts else []
-        if self._must_guess(view, found, ports, unused):
-            return self._guess(view, found, ports, rng)
+            fitting = candidates(view, rng)
+        ports = informative(fitting, unused) if fitting.layouts else []
+        if self._must_guess(view, fitting, ports, unused):
+            return self._guess(view, fitting, ports, rng)
         if self.beginner or not ports:
             return own.board.ports[rng.choice(unused)]
         return own.board.ports[self._best_port(view, ports, rng)]
 
     def _must_guess(
-        self, view: View, found: Candidates, ports: Sequence[Port], unused: Sequence[int]
+        self, view: View, fitting: Candidates, ports: Sequence[Port], unused: Sequence[int]
     ) -> bool:
         """Return whether to guess now: nothing can be learned, or few enough layouts are left."""
         if not unused:
             return True
-        if not (found.complete and found.layouts):
+        if not (fitting.complete and fitting.layouts):
             return False  # other layouts may fit
         if not ports:
             return True
         fair = view.options.fair
-        left = count_classes(found) if fair else len(found.layouts)
+        left = count_classes(fitting) if fair else len(fitting.layouts)
         assert view.own is not None
         return left <= self.few[min(view.own.guesses_left, 3) - 1]
 
-    def _guess(self, view: View, found: Candidates, ports: Sequence[Port], rng: Rng) -> str:
+    def _guess(self, view: View, fitting: Candidates, ports: Sequence[Port], rng: Rng) -> str:
         """Return a move that corrects the markers and guesses.
 
         In a game of two it also has a probe, which is free there and helps if the guess is wrong.
@@ -228,8 +230,8 @@ class Level:
         own = view.own
         assert own is not None
         layout = (
-            likeliest(found, rng, fair=view.options.fair)
-            if found.layouts
+            likeliest(fitting, rng, fair=view.options.fair)
+            if fitting.layouts
             else anywhere(view.options, rng)
         )
         name = own.board.name

@@ -59,8 +59,8 @@ def search(
     # Fire detours also from their other ends, where other cells are unknown.
     outs = dict(results)
     outs |= {out: port for port, out in outs.items() if out >= 0}
-    found, cases, complete = _divide(_field(board), *_arrays(outs.items()), least, most, rays, room)
-    rows = found[: cases * complete]
+    rows, cases, complete = _divide(_field(board), *_arrays(outs.items()), least, most, rays, room)
+    rows = rows[: cases * complete]
     parts = [[np.flatnonzero(row == value).tolist() for value in (ATOM, UNKNOWN)] for row in rows]
     return Found([Case(tuple(atoms), tuple(open_)) for atoms, open_ in parts], complete)
 

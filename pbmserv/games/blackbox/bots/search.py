@@ -99,8 +99,8 @@ def is_possible(
     one_case.unknown -= len(fixed)
     if not one_case.placed <= most or one_case.placed + one_case.unknown < least:
         return False
-    found = one_case.run()
-    return True if found.cases else False if found.complete else None
+    result = one_case.run()
+    return True if result.cases else False if result.complete else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +296,7 @@ def wander(
     wanted: int,
     rays: int,
     rng: Rng,
-    known: Sequence[frozenset[int]] = (),
+    start_layouts: Sequence[frozenset[int]] = (),
 ) -> list[frozenset[int]]:
     """Return up to *wanted* different layouts that explain all results.
 
@@ -307,23 +307,23 @@ def wander(
         wanted: the most layouts to find.
         rays: the approximate number of rays to fire.
         rng: random numbers.
-        known: fitting layouts, at which wandering begins; they are part of the result.
+        start_layouts: fitting layouts, at which wandering begins; they are part of the result.
     """
-    found: dict[frozenset[int], None] = dict.fromkeys(known)
-    starts = iter(known)
-    while rays > 0 and len(found) < wanted:
+    layouts: dict[frozenset[int], None] = dict.fromkeys(start_layouts)
+    starts = iter(start_layouts)
+    while rays > 0 and len(layouts) < wanted:
         atoms = next(starts, None) or rng.sample(board.cells, rng.choice(counts))
         wandering = _Layout(board, results, list(atoms))
         moves_without_find = 0
-        while wandering.fired < rays and moves_without_find < STUCK and len(found) < wanted:
+        while wandering.fired < rays and moves_without_find < STUCK and len(layouts) < wanted:
             moves_without_find += 1
             if wandering.try_move(rng) and not wandering.wrong:
                 layout = frozenset(wandering.atoms)
-                if layout not in found:
-                    found[layout] = None
+                if layout not in layouts:
+                    layouts[layout] = None
                     moves_without_find = 0
         rays -= wandering.fired
-    return list(found)
+    return list(layouts)
 
 
 @dataclass(slots=True)

@@ -122,8 +122,8 @@ class Tree:
         return self.results.find(out + 1, self.firsts[node], self.firsts[node + 1])
 
     def _guess(self, results: Mapping[int, int]) -> frozenset[int]:
-        found = search(self.board, list(results.items()), self.atoms, self.atoms, sys.maxsize)
-        for case in found.cases:  # all layouts are indistinguishable, so take the first
+        result = search(self.board, list(results.items()), self.atoms, self.atoms, sys.maxsize)
+        for case in result.cases:  # all layouts are indistinguishable, so take the first
             return frozenset((*case.atoms, *case.open[: self.atoms - len(case.atoms)]))
         raise ValueError("no layout explains these results")
 
