@@ -1,4 +1,4 @@
-"""The compiled loops: what they find fits, nothing is left out, and samples are fair."""
+"""The compiled loops find all fitting layouts and no others, and their samples are fair."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ LARGE = ("-size=15x15", "-atoms=10")
 
 
 def told(board: Geometry, count: int, ports: int, seed: int) -> list[Result]:
-    """What some ports of a box drawn by lot show."""
+    """Return the results of some ports of a random box."""
     lots = Random(seed)
     real = trace_all(board, lots.sample(board.cells, count))
     return [(port, real[port]) for port in lots.sample(range(len(real)), ports)]
@@ -113,7 +113,7 @@ def test_every_layout_of_a_sample_explains_all_results(side: int, count: int, po
 
 
 def test_a_sample_is_nearly_as_likely_to_hold_one_layout_as_another() -> None:
-    """Each of 40 to 200 layouts that fit is drawn about as often as the others."""
+    """Each of 40 to 200 fitting layouts is drawn about equally often."""
     board, count = geometry(6, 6), 3
     results = told(board, count, 3, 4)
     fits = [
@@ -151,17 +151,17 @@ def test_spectra_are_those_of_plain_python() -> None:
     assert sampler.spectra(board, layouts) == [trace_all(board, layout) for layout in layouts]
 
 
-# -- what the house makes of it ----------------------------------------------------------------
+# -- moves of the house ----------------------------------------------------------------------
 
 
 def box_of(words: tuple[str, ...], seed: int) -> frozenset[int]:
-    """Atoms of a box drawn by lot."""
+    """Return the atoms of a random box."""
     options = GAME.options(words, 2)
     return frozenset(Random(seed).sample(options.board.cells, options.least))
 
 
 def view_of(words: tuple[str, ...], atoms: frozenset[int], fired: Iterable[int]) -> View:
-    """What alice sees of these atoms once she has fired at some ports."""
+    """Return alice's view of a box after she fired at some ports."""
     options = GAME.options(words, 2)
     start = new_state(options, 2)
     state = replace(start, boxes=tuple(replace(box, atoms=atoms) for box in start.boxes), turns=2)
@@ -205,7 +205,7 @@ def test_a_guess_that_was_wrong_is_no_candidate() -> None:
 def test_a_beginner_thinks_of_few_layouts_of_a_large_board(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It forgets others each turn, so that nothing found before helps: that has to be cheap."""
+    """It forgets other results in each turn, so that caches do not help: a search must be fast."""
     held: list[int] = []
     scattered = sampler.scatter
 
@@ -221,7 +221,7 @@ def test_a_beginner_thinks_of_few_layouts_of_a_large_board(
 
 
 def test_on_a_large_board_the_house_knows_what_its_view_tells_and_no_more() -> None:
-    """Two boxes that look alike so far lead to the same move, and so does the same again."""
+    """Two boxes with the same view lead to the same move, and so does the same box again."""
     ports = range(0, 60, 9)
     first = view_of(LARGE, box_of(LARGE, 8), ports)
     found = candidates(first, Rng(b"one", 1))
@@ -291,7 +291,7 @@ def test_where_what_was_compiled_may_not_run_the_house_does_without(
     assert "MemoryDenyWriteExecute=no" in why_no_loops()
 
 
-# -- what is kept of it -------------------------------------------------------------------------
+# -- compiled files -----------------------------------------------------------------------------
 
 
 def test_what_was_compiled_from_other_sources_is_compiled_anew(
@@ -331,7 +331,7 @@ def test_while_one_compiles_the_others_wait(
 
 
 def test_the_coach_follows_each_probe_of_a_large_board() -> None:
-    """What it counts, or reckons, never grows, and in the end the box itself is among it."""
+    """Counts and estimates of layouts never grow, and the box itself is one of them at the end."""
     options = GAME.options(["-size=15x15", "-atoms=10", "-fair"], 2)
     lots = Rng(b"coach", 0)
     start = new_state(options, 2)
@@ -359,7 +359,7 @@ def test_the_coach_follows_each_probe_of_a_large_board() -> None:
 def test_it_is_kept_where_a_folder_can_be_made(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """None can be made below a file, by nobody."""
+    """No user can create a folder below a file."""
     taken = tmp_path / "taken"
     taken.touch()
     monkeypatch.setattr(loading, "_cache_folders", lambda: iter([taken, tmp_path / "free"]))

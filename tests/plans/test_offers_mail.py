@@ -19,7 +19,7 @@ from pbmserv.errors import Illegal
 
 @pytest.fixture
 def heaps(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
-    """A server that plays Heaps, too."""
+    """Start a server with Blackbox and Heaps."""
     show_heaps()
     games = [*Registry.installed(), HEAPS]
     monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))

@@ -17,7 +17,7 @@ RULES = Blackbox()
 
 
 def played(*moves: str) -> Position:
-    """A board on which the seats have made these moves in turn, both hidings first."""
+    """Return a board after these moves in turn, of which the first two hide atoms."""
     position = opening(GAME, GameRecord("blackbox", 1, 2, (), b"seed"))
     for number, text in enumerate(moves):
         seat = Seat(number % 2)
@@ -90,7 +90,7 @@ def test_conditions_speak_of_the_last_own_probe_and_of_ports() -> None:
     assert true("3", "a", "1") == {"detour", "3=#", "1=8", "8=1", "1=detour"}
     assert true("1", "a", "3") == {"#", "3=#", "1=8", "8=1", "1=detour"}
     assert true("14") == {"%"}
-    assert true("3", seat=BOB) == set()  # another player's probes are no condition
+    assert true("3", seat=BOB) == set()  # another player's probes are not a condition
 
 
 def test_a_spectator_has_no_conditions() -> None:

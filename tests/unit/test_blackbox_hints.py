@@ -1,4 +1,4 @@
-"""Hints against a brute force over all layouts: they are true, and made of the view alone."""
+"""Hints are true by a brute force over all layouts, and depend on the view alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def play(state: State, text: str) -> State:
 
 
 def begun(words: list[str], seed: int, turns: int, aids: int) -> State:
-    """A game alone after some rays, with markers and seals by lot."""
+    """Return a solo game after some rays, with random markers and seals."""
     options, lots = GAME.options(["-race", "-guesses=9", *words], 1), Random(seed)
     state = GAME.setup(1, options, Rng(b"%d" % seed, 0))
     names = options.board.names
@@ -45,14 +45,14 @@ def begun(words: list[str], seed: int, turns: int, aids: int) -> State:
 
 @cache
 def every(board: Geometry, least: int, most: int) -> dict[frozenset[int], list[int]]:
-    """All layouts there are, and what each port would show."""
+    """Return all layouts with the results of their ports."""
     counts = range(least, most + 1)
     layouts = (cells for count in counts for cells in combinations(board.cells, count))
     return {frozenset(cells): trace_all(board, cells) for cells in layouts}
 
 
 def fitting(view: View) -> dict[frozenset[int], list[int]]:
-    """Those that explain what the reader has seen."""
+    """Return the layouts that explain the reader's results."""
     own, options = view.own, view.options
     assert own is not None
     return {

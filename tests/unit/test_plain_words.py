@@ -1,4 +1,4 @@
-"""What people say in words of their own, and what only sounds like it."""
+"""Commands in plain words, and sentences that only resemble them."""
 
 from __future__ import annotations
 
