@@ -25,7 +25,7 @@ NIGHT = (time(22), time(7))
 """Local times of the night, when only players who asked for it are reminded."""
 
 
-def merged(spans: Iterable[Span]) -> list[Span]:
+def merge_spans(spans: Iterable[Span]) -> list[Span]:
     """Return spans in order, with overlapping and adjacent ones joined and empty ones removed."""
     joined: list[Span] = []
     for begins, ends in sorted(spans):
@@ -38,16 +38,16 @@ def merged(spans: Iterable[Span]) -> list[Span]:
     return joined
 
 
-def counted(since: datetime, until: datetime, stopped: Sequence[Span]) -> timedelta:
-    """Return the time from *since* to *until* outside of *stopped*, a result of `merged`."""
+def counted_time(since: datetime, until: datetime, stopped: Sequence[Span]) -> timedelta:
+    """Return the time from *since* to *until* outside of *stopped*, a result of `merge_spans`."""
     total = until - since
     for begins, ends in stopped:
         total -= max(timedelta(), min(ends, until) - max(begins, since))
     return total
 
 
-def instant(since: datetime, waited: timedelta, stopped: Sequence[Span]) -> datetime:
-    """Return the first moment at which the `counted` time since *since* is *waited*."""
+def time_after(since: datetime, waited: timedelta, stopped: Sequence[Span]) -> datetime:
+    """Return the first moment at which the `counted_time` time since *since* is *waited*."""
     at = since + waited
     for begins, ends in stopped:
         if ends <= since:
@@ -58,7 +58,7 @@ def instant(since: datetime, waited: timedelta, stopped: Sequence[Span]) -> date
     return at
 
 
-def daytime(at: datetime, local: tzinfo) -> datetime:
+def next_daytime(at: datetime, local: tzinfo) -> datetime:
     """Return *at*, or the next morning if it is night in the time zone."""
     evening, morning = NIGHT
     wall = at.astimezone(local)
@@ -189,7 +189,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Remind:
-    """The player must be reminded now; `reminded` returns the clock afterwards."""
+    """The player must be reminded now; `clock_after_reminder` returns the clock afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,14 +235,14 @@ def forfeit_at(
     limit = terms.limit(clock.used)
     if clock.since is None or limit is None:
         return None
-    stopped = merged((*person.away, *server.down))
+    stopped = merge_spans((*person.away, *server.down))
     first = clock.reminded[0] if clock.reminded else now
-    notice = _NO_TIME if terms.alone else counted(clock.since, first, stopped) + NOTICE
-    reached = instant(clock.since, max(limit, notice), stopped)
+    notice = _NO_TIME if terms.alone else counted_time(clock.since, first, stopped) + NOTICE
+    reached = time_after(clock.since, max(limit, notice), stopped)
     return _allowed(max(reached, now), person, server, awake=False)
 
 
-def reminded(
+def clock_after_reminder(
     clock: SeatClock,
     terms: Terms,
     person: Person,
@@ -258,13 +258,13 @@ def reminded(
         return None
     if _allowed(now, person, server, awake=False) != now:
         return None
-    covered = counted(clock.since, now, merged((*person.away, *server.down))) + ahead
+    covered = counted_time(clock.since, now, merge_spans((*person.away, *server.down))) + ahead
     if not any(mark <= covered for mark in _open_marks(clock, terms, person)):
         return None
     return replace(clock, reminded=(*clock.reminded, now), covered=covered)
 
 
-def turned(
+def clocks_after_turn(
     clocks: Sequence[SeatClock],
     waiting: Collection[Seat],
     ended: Collection[Seat],
@@ -383,7 +383,7 @@ def _reminder_at(
     marks = _open_marks(clock, terms, person)
     if not marks:
         return None
-    reached = instant(clock.since, min(marks), merged((*person.away, *server.down)))
+    reached = time_after(clock.since, min(marks), merge_spans((*person.away, *server.down)))
     return _allowed(max(reached, now), person, server, awake=not person.night)
 
 
@@ -391,11 +391,11 @@ def _allowed(at: datetime, person: Person, server: Server, *, awake: bool) -> da
     """Return the first time from *at* on at which the player may be reminded."""
     while True:
         later = max(at, server.up_since + RECOVERY)
-        for begins, ends in merged(person.away):
+        for begins, ends in merge_spans(person.away):
             if begins <= later < ends:
                 later = ends
         if awake:
-            later = daytime(later, person.zone)
+            later = next_daytime(later, person.zone)
         if later == at:
             return at
         at = later

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pbmserv.engine.protocol import Conditional, keeps, only_meaning
+from pbmserv.engine.protocol import Conditional, implements, only_meaning
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
 
@@ -132,7 +132,7 @@ def moves_of(plan: Plan | None) -> Iterator[str]:
         yield from moves_of(plan.no)
 
 
-def due(plan: Plan | None, holds: Callable[[str], bool]) -> Play | None:
+def play_due(plan: Plan | None, holds: Callable[[str], bool]) -> Play | None:
     """Return the play of a plan for this turn, `None` if no choice of it fits.
 
     Args:
@@ -146,10 +146,10 @@ def due(plan: Plan | None, holds: Callable[[str], bool]) -> Play | None:
 
 def conditional(game: Any) -> Conditional[Any] | None:
     """Return the game if it is `Conditional`, else `None`."""
-    return game if keeps(game, Conditional) else None
+    return game if implements(game, Conditional) else None
 
 
-def settle(game: AnyGame, view: Any, plan: Plan) -> Plan:
+def checked_plan(game: AnyGame, view: Any, plan: Plan) -> Plan:
     """Return a plan with canonical moves and facts, checked as far as its player's view allows.
 
     If the game is `Conditional`, each move must be legal after the moves before it. In other games
@@ -164,9 +164,9 @@ def settle(game: AnyGame, view: Any, plan: Plan) -> Plan:
             condition = _print_condition(plan.condition)
             raise Illegal("plan-no-conditions", part=f"if {condition}", game=game.info.title)
         return Choice(
-            _settle_condition(conditional_game, view, plan.condition),
-            settle(game, view, plan.yes),
-            None if plan.no is None else settle(game, view, plan.no),
+            _checked_condition(conditional_game, view, plan.condition),
+            checked_plan(game, view, plan.yes),
+            None if plan.no is None else checked_plan(game, view, plan.no),
         )
     try:
         move = game.parse(view, plan.move)
@@ -175,18 +175,18 @@ def settle(game: AnyGame, view: Any, plan: Plan) -> Plan:
         if meaning is None:
             if isinstance(error, NotUnderstood) or conditional_game is not None:
                 raise
-            return replace(plan, then=plan.then and settle(game, view, plan.then))
+            return replace(plan, then=plan.then and checked_plan(game, view, plan.then))
         move = meaning
     expected = view if conditional_game is None else conditional_game.expect(view, move)
-    return Play(move.text, plan.then and settle(game, expected, plan.then))
+    return Play(move.text, plan.then and checked_plan(game, expected, plan.then))
 
 
-def _settle_condition(game: Conditional[Any], view: Any, condition: Condition) -> Condition:
+def _checked_condition(game: Conditional[Any], view: Any, condition: Condition) -> Condition:
     if isinstance(condition, Fact):
         return Fact(game.condition(view, condition.text))
     if isinstance(condition, Not):
-        return Not(_settle_condition(game, view, condition.condition))
-    return type(condition)(tuple(_settle_condition(game, view, c) for c in condition.conditions))
+        return Not(_checked_condition(game, view, condition.condition))
+    return type(condition)(tuple(_checked_condition(game, view, c) for c in condition.conditions))
 
 
 def _is_true(condition: Condition, holds: Callable[[str], bool]) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pbmserv.engine import record
-from pbmserv.engine.protocol import Explaining, Sized, coached, keeps, races
+from pbmserv.engine.protocol import Explaining, Sized, coached, implements, races
 from pbmserv.engine.record import (
     FORFEIT,
     HINT,
@@ -46,7 +46,7 @@ def work_of(game: AnyGame, state: Any, text: str) -> int:
         text: the canonical text of the ply.
     """
     rules: Any = game
-    sized = keeps(game, Sized) and text not in _PAST
+    sized = implements(game, Sized) and text not in _PAST
     return weight(len(text)) + (rules.effort(state, text) if sized else 0)
 
 
@@ -388,7 +388,7 @@ def notes_for(game: AnyGame, step: Step[Any], seat: Seat | None) -> Iterator[Not
     *seat* is `None` for a spectator.
     """
     rules: Any = game
-    explains = keeps(game, Explaining)
+    explains = implements(game, Explaining)
     for note in step.notes:
         if note.audience is not None and seat not in note.audience:
             continue

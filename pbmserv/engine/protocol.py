@@ -348,7 +348,7 @@ class RacingGame(Game[Any, Any, Any], Racing, Protocol):
 
 def races(game: object) -> TypeGuard[RacingGame]:
     """Return whether a game is `Racing`."""
-    return keeps(game, Racing)
+    return implements(game, Racing)
 
 
 def only_meaning(game: Any, view: Any, text: str) -> Move | None:
@@ -356,16 +356,16 @@ def only_meaning(game: Any, view: Any, text: str) -> Move | None:
 
     It is also `None` if the game is not `Forgiving`.
     """
-    return game.meant(view, text) if keeps(game, Forgiving) else None
+    return game.meant(view, text) if implements(game, Forgiving) else None
 
 
 def previews(game: object) -> TypeGuard[Previewing[Any]]:
     """Return whether a game is `Previewing`."""
-    return keeps(game, Previewing)
+    return implements(game, Previewing)
 
 
 @lru_cache(maxsize=1_000)
-def keeps(game: object, contract: type) -> bool:
+def implements(game: object, contract: type) -> bool:
     """Return whether a game has a protocol of this module.
 
     The answer is cached, since each move needs it, and Python takes 20 us to compare all methods.
@@ -479,7 +479,7 @@ class CoachedGame(Game[Any, Any, Any], Reporting, Protocol):
 
 def coached(game: object) -> TypeGuard[CoachedGame]:
     """Return whether a game is `Reporting`."""
-    return keeps(game, Reporting)
+    return implements(game, Reporting)
 
 
 @runtime_checkable

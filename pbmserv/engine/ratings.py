@@ -168,11 +168,6 @@ class Standing:
     opponents: int
 
     @property
-    def has_place(self) -> bool:
-        """Whether the player has a place in the table of the best."""
-        return self.opponents >= OPPONENTS
-
-    @property
     def games(self) -> int:
         return self.wins + self.losses + self.draws
 

@@ -21,9 +21,9 @@ from pbmserv.engine.clocks import (
     SeatClock,
     Server,
     Wait,
+    clock_after_reminder,
     decide,
     forfeit_at,
-    reminded,
 )
 from pbmserv.engine.position import Position
 from pbmserv.mail.envelope import Envelope, Mail
@@ -167,7 +167,9 @@ class _Look:
 
     def _reminded(self, sitter: Sitter, clock: SeatClock, ahead: timedelta) -> SeatClock | None:
         person = self._people[sitter.seat]
-        return reminded(clock, self._terms, person, self._server, self._context.now, ahead)
+        return clock_after_reminder(
+            clock, self._terms, person, self._server, self._context.now, ahead
+        )
 
     def _others(self, sitter: Sitter) -> Iterator[Due]:
         """The player's other boards that are near their time, too."""
