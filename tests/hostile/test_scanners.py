@@ -280,7 +280,7 @@ SCANNERS: Mapping[str, Scanner] = {
     ),
     "plain words": Scanner(
         lambda text: (
-            plain_words.meant(text),
+            plain_words.meant_command(text),
             plain_words.says_yes(text),
             plain_words.says_no(text),
             plain_words.is_praise(text),

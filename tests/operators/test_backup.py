@@ -202,7 +202,7 @@ def test_the_door_removes_nothing_while_a_copy_is_made(tmp_path: Path) -> None:
     assert mail is not None
     with indoors(tmp_path, database=own) as house:
         waiting = house.server.base.mail
-        taken(house, "help")
+        deliver_at_door(house, "help")
         with file_locks.exclusive_work(mail, arrivals.REMOVAL) as first:
             assert first
             assert carried_out(house)

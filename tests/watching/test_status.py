@@ -19,7 +19,7 @@ from wire import Wire, mail
 
 from pbmserv.cli.main import run
 from pbmserv.clock import SystemClock
-from pbmserv.games.blackbox.bots.candidates import equipment
+from pbmserv.games.blackbox.bots.loops import equipment
 from pbmserv.store import clocks
 from pbmserv.store.tables.boards import heartbeats
 

@@ -125,7 +125,7 @@ def _asked(
     """Have the coach work out what a reader is to be told; ``None``: there is nothing."""
     game = position.game
     assert coached(game)
-    seats = game.reported(position.state, seat)
+    seats = game.reported_seats(position.state, seat)
     if not seats:
         return None
     known = rows.finished_reports(context.connection, board.id, position.number)
@@ -178,5 +178,5 @@ def coach_part(
     if not coached(game) or not is_done(position, seat):
         return CoachPart(hint=hint)
     known = rows.finished_reports(connection, board.id, position.number)
-    reports = [known[one] for one in game.reported(position.state, seat) if one in known]
+    reports = [known[one] for one in game.reported_seats(position.state, seat) if one in known]
     return CoachPart(tuple(reports), hint=hint)
