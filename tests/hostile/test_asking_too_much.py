@@ -1,4 +1,4 @@
-"""What is said to whoever asks for too much at once, and that the rest is left alone."""
+"""A mail that asks for too much work is told so, and changes nothing beyond its limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No request costs more than half a second of processor time, on the largest boards either.
+"""No request costs more than half a second of processor time, even on the largest boards.
 
 Each row asks a server that has nothing in memory for as much as it can: mails with their letters,
 pages and pictures, letters about many boards. `benchmarks.heavy` has more mails.
@@ -53,7 +53,7 @@ def _loop() -> float:
 
 
 def allowed() -> float:
-    """Half a second, or more on a machine that is slow, or whose processors have much to do."""
+    """Return half a second, or more on a slow or busy machine."""
     return MOST_S * max(1.0, min(_loop() for _ in range(3)) / LOOP_S)
 
 
@@ -92,14 +92,14 @@ def test_no_mail_with_its_letters_costs_more(world: Any, benchmarks: Any) -> Non
 
 
 def _full(world: Any, benchmarks: Any) -> int:
-    """One of the largest boards, with as many moves as there is room for, half of them long."""
+    """Begin one of the largest boards, and fill it with moves, half of them long."""
     mails = benchmarks.mails
     long = mails._free(36, (mails.MARKED, mails.UNMARKED), 2)
     return int(mails._large(world, *mails._free(1_000, mails.SMALL_STEPS, 2), *long))
 
 
 def _race(world: Any, benchmarks: Any) -> int:
-    """A race of eight on the largest board, with as many markers as can be."""
+    """Begin a race of eight on the largest board, with as many markers as possible."""
     mails = benchmarks.mails
     marked = [(seat, mails.MARKED, True) for seat in range(8)]
     return int(mails._race(world, *marked, *((seat, "resign", False) for seat in range(8))))
@@ -216,7 +216,7 @@ def _played(words: tuple[str, ...], plies: list[tuple[str, bool]]) -> tuple[Posi
 
 
 def test_the_price_of_a_ply_covers_its_work_on_every_board() -> None:
-    """Of each kind of ply a unit takes no more than a few times what a marker takes."""
+    """A unit of work of any kind of ply takes at most a few times as long as a marker."""
     columns = ",".join(f"!{chr(65 + n)}" for n in range(26))
     kinds = {
         "markers": [("+A1", True), ("/A1", True)],

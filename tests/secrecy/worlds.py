@@ -188,7 +188,7 @@ def board_of(world: World) -> BoardRow:
 
 
 def view_of(world: World, userid: str, seats: tuple[str, str]) -> View:
-    """What this player may see now."""
+    """Return the view of this player now."""
     with world.server.database.reading.connect() as connection:
         row = boards.load(connection, 1)
         assert row is not None

@@ -1,4 +1,4 @@
-"""One command in the subject: every form of the language, slips, and what is refused."""
+"""One command in the subject: every form of the language, slips, and refusals."""
 
 # ruff: noqa: RUF001 - typographic characters are what is tested
 

@@ -1,4 +1,4 @@
-"""No echo and no refusal ever repeats a password, however the command is garbled."""
+"""No echo and no refusal repeats a password, however garbled the command is."""
 
 from __future__ import annotations
 

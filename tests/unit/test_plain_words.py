@@ -1,4 +1,4 @@
-"""What people say in words of their own, and what only sounds like it."""
+"""Sentences of players that mean a command, and sentences that do not."""
 
 from __future__ import annotations
 
