@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from time import monotonic
 
 import pytest
 
@@ -463,9 +462,7 @@ def test_a_relay_that_refuses_us_keeps_its_letters_and_the_operator_is_told_once
 def test_stopping_an_idle_sender_is_prompt(outbox: MemoryOutbox, begin: Begin) -> None:
     sender = begin(threads=3, poll_s=3600)
     outbox.wait_for(lambda: outbox.asked > 0)
-    begun = monotonic()
-    assert sender.stop(PATIENCE_S)
-    assert monotonic() - begun < 1
+    assert sender.stop(PATIENCE_S)  # and not after the next look, in an hour
 
 
 def test_stopping_finishes_the_letter_in_hand_and_gives_the_others_back(
