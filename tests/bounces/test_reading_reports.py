@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -249,7 +249,7 @@ def test_damaged_reports_raise_nothing(report: ServerReport, data: st.DataObject
     ],
 )
 def test_crafted_reports_take_no_time(raw: bytes) -> None:
-    begun = perf_counter()
+    begun = process_time()
     found = read(raw)
-    assert perf_counter() - begun < 1.0
+    assert process_time() - begun < 1.0
     assert len(found) <= MOST_RECIPIENTS + 1

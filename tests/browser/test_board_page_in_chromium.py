@@ -54,7 +54,7 @@ def test_two_people_play_without_scripts(chromium: Browser, server: Running) -> 
 def test_buttons_and_taps_are_seen_in_somebody_s_own_colours(
     chromium: Browser, server: Running
 ) -> None:
-    """Of a system with a few colours of its own, which take the place of all of ours."""
+    """The colours of a system with high contrast, which replace all of ours."""
     server.send(ALICE, "blackbox challenge alice wonder-land bob")
     screen = opened(chromium, server, page_of(server.letters(ALICE)[-1]), 320, "light")
     tap(screen, "B3")

@@ -27,7 +27,7 @@ def server(tmp_path: Path) -> Iterator[Running]:
 
 
 class Reader:
-    """Somebody at the mailbox, with a browser that runs scripts, or one that does not."""
+    """A player at the mailbox, in a browser with or without scripts."""
 
     def __init__(self, chromium: Browser, server: Running, *, scripts: bool) -> None:
         self.chromium, self.server = chromium, server

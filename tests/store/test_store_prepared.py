@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, bindparam, insert, select, text, update
+from sqlalchemy import Connection, bindparam, insert, select, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from pbmserv.store.core import database as database_module
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.statements import Prepared, Savepoint, columns_of
+from pbmserv.store.core.statements import Prepared, Savepoint
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.tables import boards
-from pbmserv.store.tables.accounts import keys, players
+from pbmserv.store.tables.accounts import keys
 
 NOW = datetime(2026, 3, 1, 12, 30, 0, 123, tzinfo=timezone(timedelta(hours=2)))
 PATIENCE_S = 20

@@ -108,7 +108,7 @@ class ClockHouse:
         return found
 
     def _others(self, but: int, human: Human) -> list[Event]:
-        """What the same letter reminds of."""
+        """Return the boards that the same letter reminds of."""
         found = []
         for number, board in self.boards.items():
             if number == but or board.over or human not in board.sitting:
@@ -257,7 +257,7 @@ def test_a_year_in_the_whole_service(
 
 
 def trays(world: World) -> None:
-    """One digest a day and player, at their local time, on each day on which a board waited."""
+    """Check that each player got one digest on each day with a waiting board, at their hour."""
     readers = [human for human in world.humans if human.digest is not None]
     for human in readers:
         assert human.digest is not None
