@@ -24,12 +24,12 @@ from pbmserv.engine.registry import Readable, Registry
 from pbmserv.errors import ServerFault, StillWorking
 from pbmserv.mail.envelope import LOOPBACK, Network, Press
 from pbmserv.service.boards.board_page import BoardPage, Look
-from pbmserv.service.boards.public_pages import Finished
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.core.lookup import AWAY
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.solo.daily_pages import GuestLook
 from pbmserv.views.board import BoardScene
+from pbmserv.views.public import Finished
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web import post_limits
 from pbmserv.web.allowance import Allowance, Exhausted
@@ -248,16 +248,16 @@ class _Api:
 
     async def ratings(self, request: Request) -> Response:
         """The best players of each game."""
-        standings = await self._allowance.spend(request, self._service.public.standings)
-        found = [shapes.ratings_of(words) for words in standings]
-        return _told(request, Listing(found), Listing[Ratings], {**BRIEFLY, **UNLISTED})
+        tables = await self._allowance.spend(request, self._service.public.standings)
+        ratings = [shapes.ratings_of(table) for table in tables]
+        return _told(request, Listing(ratings), Listing[Ratings], {**BRIEFLY, **UNLISTED})
 
     async def rating(self, request: Request) -> Response:
         """The best players of a game."""
         key = request.path_params["game"]
-        for words in await self._allowance.spend(request, self._service.public.standings):
-            if words["game"] == key:
-                return _told(request, shapes.ratings_of(words), Ratings, {**BRIEFLY, **UNLISTED})
+        for table in await self._allowance.spend(request, self._service.public.standings):
+            if table.game == key:
+                return _told(request, shapes.ratings_of(table), Ratings, {**BRIEFLY, **UNLISTED})
         raise ApiProblem(404, "no-game", game=key[:40])
 
     async def player(self, request: Request) -> Response:

@@ -13,9 +13,9 @@ from pydantic import ConfigDict, Field
 
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS, BoardPage
-from pbmserv.service.boards.public_pages import GamePage, PublicPlayer
 from pbmserv.views.board import BoardScene
 from pbmserv.views.forms import board_facts, board_text
+from pbmserv.views.public import GamePage, PublicPlayer, Standing, StandingsTable
 
 T = TypeVar("T")
 Words = Mapping[str, Any]
@@ -339,37 +339,33 @@ def shown(scene: BoardScene) -> dict[str, Any]:
     }
 
 
-def ratings_of(words: Words) -> Ratings:
-    """Words of the letter ``standings``."""
-    rows = [_rating(row, userid=row["userid"], rank=row["rank"]) for row in words["rows"]]
-    rows += [_rating(row, userid=row["userid"], rank=None) for row in words["below"]]
-    return like(Ratings, words, players=rows)
+def ratings_of(table: StandingsTable) -> Ratings:
+    """Return the standings of a game."""
+    return like(Ratings, table, players=[_rating(row) for row in (*table.rows, *table.below)])
 
 
-def player_of(found: PublicPlayer) -> Player:
-    """A player's page."""
+def player_of(player: PublicPlayer) -> Player:
+    """Return a player's page."""
     rated = []
-    for one in found.ratings:
-        standing = one["standing"]
-        rating = _rating(standing, userid=found.userid, rank=None) if standing else None
-        curve = found.curves.get(one["game"], ())
+    for one in player.ratings:
+        rating = None if one.standing is None else _rating(one.standing)
+        curve = player.curves.get(one.game, ())
         changes = [like(Change, each, day=each["date"], rating=each["shown"]) for each in curve]
         rated.append(like(Rated, one, rating=rating, changes=changes))
     return Player(
-        userid=found.userid,
-        bot=found.userid in BOT_USERIDS,
-        accepts=found.accept,
+        userid=player.userid,
+        bot=player.userid in BOT_USERIDS,
+        accepts=player.accept,
         ratings=rated,
-        running=[like(Running, one) for one in found.running],
-        opponents=[like(Counted, one) for one in found.met],
-        kinds=[like(Counted, one) for one in found.kinds],
-        seeks=[like(Seek, one) for one in found.seeks],
+        running=[like(Running, board) for board in player.running],
+        opponents=[like(Counted, record) for record in player.met],
+        kinds=[like(Counted, record) for record in player.kinds],
+        seeks=[like(Seek, seek) for seek in player.seeks],
     )
 
 
-def _rating(row: Words, **who: Any) -> Rating:
-    counts = {"won": row["wins"], "lost": row["losses"], "drawn": row["draws"]}
-    return like(Rating, row, rating=row["shown"], **counts, **who)
+def _rating(row: Standing) -> Rating:
+    return like(Rating, row, rating=row.shown, won=row.wins, lost=row.losses, drawn=row.draws)
 
 
 def board_of(page: GamePage, url: str) -> Board:

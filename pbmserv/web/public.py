@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from time import monotonic
-from typing import Any, Protocol
+from typing import Protocol
 
 from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.requests import Request
@@ -14,10 +14,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from pbmserv.extras import why_missing
-from pbmserv.service.boards.public_pages import Finished, GamePage, PublicPlayer
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, GuestPage
 from pbmserv.views.forms import drawing_label
 from pbmserv.views.pictures import Ink
+from pbmserv.views.public import Finished, GamePage, PublicPlayer, Seek, StandingsTable
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import BRIEFLY, LASTING, SHARED, UNLISTED, Printer, Rendered, tagged
 from pbmserv.web.rating_graph import rating_graph
@@ -53,7 +53,7 @@ SECURITY_LASTS = timedelta(days=180)
 class PublicRequests(Protocol):
     """The part of the service that these pages use."""
 
-    async def standings(self) -> Sequence[Mapping[str, Any]]:
+    async def standings(self) -> Sequence[StandingsTable]:
         """The best players of each game: words of the letter ``standings``."""
         ...
 
@@ -65,7 +65,7 @@ class PublicRequests(Protocol):
         """A board as everybody may see it, after *turn* turns or now; ``None`` = there is none."""
         ...
 
-    async def seeks(self) -> Sequence[Mapping[str, Any]]:
+    async def seeks(self) -> Sequence[Seek]:
         """What people look for, and who."""
         ...
 

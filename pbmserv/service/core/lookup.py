@@ -1,19 +1,9 @@
-"""Finds what a command names, and refuses what its speaker may not do or be told.
-
-A board shows each reader what that reader may know; what spoils a box is about everybody else, and
-about boards with the same box. A copy names the board that its box was drawn for (`boards.origin`),
-so that whatever keeps that one secret keeps every copy of it secret, however it was made.
-
-Boxes are never compared. Whether a box that somebody names (``-id``, ``-seed``, a file) is the box
-of another board is just what nobody shall find out by naming boxes until one is refused.
-"""
+"""Finds what a command names, and refuses what its speaker may not do or be told."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.engine.protocol import RacingGame, races
@@ -22,14 +12,14 @@ from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused, StoreAway
 from pbmserv.service.core.budget import Work
 from pbmserv.store import bots as rows
-from pbmserv.store import solo
-from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards, histories
+from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.operators import audit
-from pbmserv.store.solo import EPOCH
+from pbmserv.views import spoilers
+from pbmserv.views.spoilers import Spoils
 
 if TYPE_CHECKING:
     from pbmserv.service.core.context import CommandContext
@@ -110,33 +100,12 @@ def unknown_player(context: CommandContext, userid: str) -> Refused:
     return Refused("no-such-player", part=userid, suggestion=nearest_userid(context, userid))
 
 
-Spoils: TypeAlias = Literal["", "daily-today", "daily-runs", "origin-runs", "box-chosen"]
-"""Why a box may not be told; these are the codes of refusals. "" = it may."""
-
 _RUNNING = frozenset({"proposed", "active"})
 
 
 def spoils(context: CommandContext, board: BoardRow) -> Spoils:
-    """Whom it would harm if somebody heard what is hidden on a board without playing it.
-
-    The box of the day is kept from everybody until its day (UTC) is over and nobody who has got it
-    still runs; a copy, until the board that it was made of is over; and a box that somebody chose
-    until the day after its board has ended, since it may be that day's.
-    """
-    origin = board if board.origin is None else boards.load(context.connection, board.origin)
-    assert origin is not None
-    one = solo.daily_of_board(context.connection, origin.id) if origin.seats == 1 else None
-    today = _day(context.now)
-    if one is not None:
-        if one.day == today:
-            return "daily-today"
-        return "daily-runs" if solo.still_run(context.connection, origin.game, one.day) else ""
-    if board.origin is not None and origin.status in _RUNNING:
-        return "origin-runs"
-    if not origin.comparable:
-        ended = histories.ended_at(context.connection, origin.id)
-        return "box-chosen" if ended is None or _day(ended) == today else ""
-    return ""
+    """Return why a board must stay hidden from others; "" if it need not: see `spoilers.spoils`."""
+    return spoilers.spoils(context.connection, context.now, board)
 
 
 KNOWN_TO_PLAYERS: frozenset[Spoils] = frozenset({"", "box-chosen"})
@@ -152,12 +121,8 @@ def is_kept(context: CommandContext, board: BoardRow) -> bool:
 
 
 def is_shut(context: CommandContext, board: BoardRow) -> bool:
-    """Whether even its own player may not see the box yet: one of a day that was not solved.
-
-    Who gives up could play it under another name, and do so with all that its end opens.
-    """
-    one = solo.daily_of_board(context.connection, board.id) if board.seats == 1 else None
-    return one is not None and not one.solved and bool(spoils(context, board))
+    """Return whether a box of the day stays hidden even from its own player."""
+    return spoilers.is_shut(context.connection, context.now, board)
 
 
 def must_not_spoil(context: CommandContext, board: BoardRow) -> None:
@@ -180,11 +145,6 @@ def origin_of(board: BoardRow) -> int:
     return board.id if board.origin is None else board.origin
 
 
-def _day(moment: datetime) -> int:
-    """The UTC day, counted from 1970."""
-    return (moment.astimezone(UTC).date() - EPOCH).days
-
-
 def nearest_userid(context: CommandContext, word: str) -> str:
     """A player whose userid is meant by a misspelt *word*; ``""`` if there is none.
 
@@ -200,82 +160,6 @@ def shown_player(context: CommandContext, userid: str) -> Player | None:
     if found is None and userid in BOT_USERIDS:
         return rows.known(context.connection, userid)
     return found
-
-
-# -- names on public pages -----------------------------------------------------------------
-
-_NAMES = frozenset({"name", "of", "others", "players", "userid", "waiting", "winners"})
-"""Under these words of letters and pages names of players stand."""
-
-
-def named(context: CommandContext, told: T) -> T:
-    """What a page that everybody may read tells, without names of players who want that so.
-
-    Args:
-        told: mappings, sequences and dataclasses; a board that is drawn names nobody any more, if
-            it was made of what `anonymous` gave.
-    """
-    names = frozenset(_names_in(told))
-    unnamed = preferences.unnamed(context.connection, names) if names else names
-    return cast("T", _renamed(told, unnamed)) if unnamed else told
-
-
-def anonymous(board: BoardRow) -> BoardRow:
-    """A board as pages that everybody may read name its players."""
-    unnamed = frozenset(one.userid for one in board.sitters if not one.public)
-    if not unnamed:
-        return board
-    return board.with_names(_called(board.names, unnamed))
-
-
-def _called(names: Sequence[str], unnamed: frozenset[str]) -> dict[str, str]:
-    """What each player of a board is called: one is "a player"; several are told apart."""
-    seats = [seat for seat, name in enumerate(names, 1) if name in unnamed]
-    if len(seats) == 1:
-        return {name: "a player" if name in unnamed else name for name in names}
-    return {
-        name: f"player {seat}" if name in unnamed else name for seat, name in enumerate(names, 1)
-    }
-
-
-def _parts(told: object) -> dict[str, Any]:
-    """What stands in a mapping or a dataclass, by name."""
-    if isinstance(told, Mapping):
-        return dict(told)
-    if is_dataclass(told) and not isinstance(told, type):
-        return {one.name: getattr(told, one.name) for one in fields(told)}
-    return {}
-
-
-def _names_in(told: object) -> Iterator[str]:
-    if isinstance(told, list | tuple):
-        for one in told:
-            yield from _names_in(one)
-    for word, one in _parts(told).items():
-        if word in _NAMES:
-            yield from [one] if isinstance(one, str) else one
-        elif isinstance(one, list | tuple | Mapping):
-            yield from _names_in(one)
-
-
-def _renamed(told: object, unnamed: frozenset[str]) -> object:
-    if isinstance(told, list | tuple):
-        return type(told)(_renamed(one, unnamed) for one in told)
-    parts = _parts(told)
-    called = _called(parts.get("players", ()), unnamed)
-    changed: dict[str, Any] = {}
-    for word, one in parts.items():
-        if word in _NAMES:
-            new = [
-                called.get(name, "a player" if name in unnamed else name)
-                for name in ([one] if isinstance(one, str) else one)
-            ]
-            changed[word] = new[0] if isinstance(one, str) else type(one)(new)
-        elif isinstance(one, list | tuple | Mapping):
-            changed[word] = _renamed(one, unnamed)
-    if isinstance(told, Mapping):
-        return {**told, **changed}
-    return replace(cast("Any", told), **changed) if changed else told
 
 
 def not_seated(board: BoardRow) -> Refused:

@@ -157,33 +157,41 @@ def words_of(context: CommandContext, board: BoardRow) -> list[dict[str, Any]]:
 
 def standings(context: CommandContext, command: Standings) -> Answer:
     """``game standings``: the best players, each person once."""
-    parts = []
-    for game in games_of(context, command.game):
-        best = partial(ratings.best, context.connection, game.info.key)
-        found = persons.first_each_once(context.connection, best, BEST + 1)
-        rows = [
-            {"rank": rank, "userid": line.userid, **_shown(line.standing)}
-            for rank, line in _ranked(found[:BEST])
-        ]
-        room = max(0, BEST - len(found))
-        without_place = partial(ratings.without_place, context.connection, game.info.key)
-        placed = [line.player_id for line in found]
-        below = persons.first_each_once(context.connection, without_place, room + 1, placed)
-        words = {
-            "game": game.info.key,
-            "title": game.info.title,
-            "rows": rows,
-            "below": [{"userid": one.userid, **_shown(one.standing)} for one in below[:room]],
-            "more": len(found) > BEST or len(below) > room,
-            "bots": _shown_bots(game),
-            "sure_after": SURE_AFTER,
-            "opponents": OPPONENTS,
-        }
-        parts.append(Part("standings", words))
-    return Answer(tuple(parts))
+    games = games_of(context, command.game)
+    return Answer(tuple(Part("standings", best_players(context, game)) for game in games))
 
 
-def _shown_bots(game: AnyGame) -> dict[str, int]:
+def best_players(context: CommandContext, game: AnyGame) -> dict[str, Any]:
+    """Return the words of the letter ``standings``: the best players, each person once."""
+    best = partial(ratings.best, context.connection, game.info.key)
+    found = persons.first_each_once(context.connection, best, BEST + 1)
+    rows = [
+        {"rank": rank, "userid": line.userid, **_shown(line.standing)}
+        for rank, line in _ranked(found[:BEST])
+    ]
+    room = max(0, BEST - len(found))
+    without_place = partial(ratings.without_place, context.connection, game.info.key)
+    placed = [line.player_id for line in found]
+    below = persons.first_each_once(context.connection, without_place, room + 1, placed)
+    return {
+        "game": game.info.key,
+        "title": game.info.title,
+        "rows": rows,
+        "below": [{"userid": one.userid, **_shown(one.standing)} for one in below[:room]],
+        "more": len(found) > BEST or len(below) > room,
+        "bots": shown_bots(game),
+        "sure_after": SURE_AFTER,
+        "opponents": OPPONENTS,
+    }
+
+
+def shown_standing(context: CommandContext, game: AnyGame, player: Player) -> dict[str, Any] | None:
+    """Return what people see of a player's rating; ``None`` before the first rated game."""
+    line = ratings.of_player(context.connection, game.info.key, player.id)
+    return _shown(line.standing) if line else None
+
+
+def shown_bots(game: AnyGame) -> dict[str, int]:
     """What people see of the ratings of a game's bots, which no game moves; the best first."""
     found = {userid: anchor(known["mu"]).shown for userid, known in game.info.strength.items()}
     return dict(sorted(found.items(), key=lambda one: -one[1]))
@@ -235,7 +243,7 @@ def _rating_of(context: CommandContext, game: AnyGame, player: Player) -> dict[s
         "game": key,
         "title": game.info.title,
         "standing": _shown(found.standing) if found else None,
-        "bots": _shown_bots(game),
+        "bots": shown_bots(game),
         "changes": [_explained(change, boards[change.board_id], names) for change in changes],
         "start": SHOWN_START,
         "sure_after": SURE_AFTER,
