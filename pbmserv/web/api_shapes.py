@@ -1,6 +1,6 @@
-"""What the API tells, as dataclasses: they are printed as JSON, and OpenAPI is made of them.
+"""The answers of the API as dataclasses, from which JSON and the OpenAPI document are made.
 
-All of it is what pages and letters tell; a position is shown through the view of its reader.
+They say what pages and letters say. A board is shown through the view of its reader.
 """
 
 from __future__ import annotations
@@ -310,24 +310,24 @@ class Move:
     key: Annotated[str, Field(max_length=LONGEST_KEY)] = ""
 
 
-# -- made of what the service tells --------------------------------------------------------
+# -- conversions ---------------------------------------------------------------------------
 
 
-def like(shape: type[T], told: object, **others: Any) -> T:
-    """A shape of what is told under the same names, and of *others*; nothing else gets in."""
-    wanted: list[str] = [one.name for one in fields(cast("Any", shape)) if one.name not in others]
-    if isinstance(told, Mapping):
-        return shape(**{name: told[name] for name in wanted}, **others)
-    return shape(**{name: getattr(told, name) for name in wanted}, **others)
+def like(shape: type[T], source: object, **others: Any) -> T:
+    """Return a shape whose fields come from *others*, or from *source* under the same names."""
+    names: list[str] = [one.name for one in fields(cast("Any", shape)) if one.name not in others]
+    if isinstance(source, Mapping):
+        return shape(**{name: source[name] for name in names}, **others)
+    return shape(**{name: getattr(source, name) for name in names}, **others)
 
 
 def shown(scene: BoardScene) -> dict[str, Any]:
-    """The fields of `Shown`."""
-    over = scene.outcome
-    outcome = None if over is None else like(Outcome, over, points=over.scores)
+    """Return the fields of `Shown`."""
+    end = scene.outcome
+    outcome = None if end is None else like(Outcome, end, points=end.scores)
     same = {
-        one: getattr(scene, one)
-        for one in ("title", "options", "rated", "chooser", "events", "scores")
+        name: getattr(scene, name)
+        for name in ("title", "options", "rated", "chooser", "events", "scores")
     }
     names = {"board": scene.number, "game": scene.key, "players": scene.names}
     return {
@@ -369,7 +369,7 @@ def _rating(row: Standing) -> Rating:
 
 
 def board_of(page: GamePage, url: str) -> Board:
-    """The page of a board that everybody may see."""
+    """Return a board as everybody may see it."""
     scene = page.scene
     over = bool(page.ended or page.kept or scene.outcome)
     is_open = not (over or page.declined) and scene.moves == page.turns
@@ -388,7 +388,7 @@ def board_of(page: GamePage, url: str) -> Board:
 
 
 def seat_of(page: BoardPage) -> Seat:
-    """The page of a board as its player sees it."""
+    """Return a board as its player sees it."""
     scene, runs = page.scene, page.is_running
     assert scene.you is not None
     legal = scene.game.legal(scene.view) if runs else ()
