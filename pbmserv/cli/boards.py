@@ -251,7 +251,7 @@ def _compare_ratings(config: Path | None) -> None:
     with opened(found.settings.database) as database:
         schema.require(database)
         done = rebuilding.check(database)
-    for line in done.told:
+    for line in done.examples:
         complain(line)
     summary = f"{done.boards} rated boards, {done.players} ratings"
     if done.differences:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from pbmserv.commands.table.accounts import (
     Away,
     Back,
@@ -33,7 +30,7 @@ from pbmserv.commands.table.looking import (
     Standings,
     Week,
 )
-from pbmserv.commands.table.model import Command, ReplyMove
+from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import (
     Broadcast,
     Chat,
@@ -63,17 +60,11 @@ from pbmserv.service.boards import (
     queued_moves,
     reports,
 )
-from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer
-from pbmserv.service.ratings import rating
+from pbmserv.service.core.handler import Handlers
+from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races
 
-Handler = Callable[[CommandContext, Any], Answer]
-"""Carries out one command of the type under which it is listed.
-
-Raises `PlayerError` if the command is refused."""
-
-HANDLERS: dict[type[Command], Handler] = {
+HANDLERS: Handlers = {
     ReplyMove: moves.reply_move,
     Help: queries.help_on,
     ListGames: queries.list_games,
@@ -114,8 +105,8 @@ HANDLERS: dict[type[Command], Handler] = {
     Show: queries.show,
     ShowAs: queries.show_as,
     Games: queries.games,
-    Standings: rating.standings,
-    Ratings: rating.explain,
+    Standings: rating_tables.standings,
+    Ratings: rating_tables.explain,
     Scores: daily_box.show_scores,
     Week: daily_box.week,
     History: queries.history,
@@ -125,14 +116,5 @@ HANDLERS: dict[type[Command], Handler] = {
 }
 """The handler of each command.
 
-`Yes` and `TrayReply` have none: what they do depends on the letter that they answer."""
-
-
-def handle(context: CommandContext, command: Command) -> Answer:
-    """Carry out a command.
-
-    Raises:
-        PlayerError: the command is refused.
-        KeyError: the command has no handler.
-    """
-    return HANDLERS[type(command)](context, command)
+`Yes` and `TrayReply` have none, since their meaning depends on the answered letter
+(`mails.reply_meanings`)."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from pbmserv.mail.envelope import Source
-from pbmserv.service.delivery.incoming import IncomingMail
+from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.store.delivery.arrivals import Arrival
 
 FORGET = 0.5

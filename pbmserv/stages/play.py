@@ -14,7 +14,6 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -24,17 +23,19 @@ from typing import Any, TypeAlias, TypeVar
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
+from pbmserv.commands.table.model import Credentials
 from pbmserv.errors import MailError
-from pbmserv.inbound.auth.verdict import Senders
+from pbmserv.inbound.auth.senders import Senders
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
-from pbmserv.monitoring.metrics import Pulse, Vital
-from pbmserv.service.auth.password_checks import PasswordChecks
+from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.service.auth.passwords import Outdated
-from pbmserv.service.core.mail_service import MailService, ToKeep
-from pbmserv.service.core.results import NOTHING, Done
-from pbmserv.service.delivery.incoming import IncomingMail, MailReader, is_set_aside
+from pbmserv.service.core.outcome import NOTHING, Done, Receipt
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.service.mails import log_lines
+from pbmserv.service.mails.incoming import MailReader, is_set_aside
+from pbmserv.service.mails.mail_service import MailService, ToKeep
+from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.stages.arrivals import Arrivals
 from pbmserv.stages.current_work import NONE, CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Task
@@ -219,7 +220,7 @@ class Play:
         self._current.at(task.arrival.id)
         try:
             job = self._job(task)
-        except MailError as error:  # the door has not noticed; nobody can be answered
+        except MailError as error:  # the door did not notice; there is no address to answer
             job = self._keeping(task, ToKeep(task.arrival.envelope, "", f"{UNREADABLE}: {error}"))
         except Exception:
             log.exception("a mail could not be read; it is kept for the operator")
@@ -250,15 +251,16 @@ class Play:
             return self._keeping(task, kept)
         if incoming.mail.automatic and is_set_aside(incoming):
             return partial(self._mails.set_aside, incoming, now)
-        if incoming.only_moves:
+        if incoming.request.has_only_moves:
             return partial(self._mails.carry_out, incoming, now)
         if self._senders is not None and incoming.verdict == BY_REPLY_ADDRESS:
             verdict = self._senders.check(arrival.envelope, incoming.source.network)
             self._await_check(verdict, partial(self._sender_checked, task))
             return None
-        if (checked := self._checks.known(incoming)) is not None:
-            return partial(self._mails.carry_out, checked, now)
-        self._await_check(self._checks.vet(incoming), partial(self._passwords_checked, task))
+        if (passwords := self._checks.known(incoming.request)) is not None:
+            return partial(self._mails.carry_out, incoming.with_passwords(passwords), now)
+        check = self._checks.vet(incoming.request)
+        self._await_check(check, partial(self._passwords_checked, task))
         return None
 
     def _keeping(self, task: Task, kept: ToKeep) -> _Job:
@@ -273,10 +275,10 @@ class Play:
         return partial(self._mails.tell_too_many, writer, over, task.arrival.received_at)
 
     def _deadly(self, task: Task) -> ToKeep:
-        """Return what is kept of a mail with which play died, or had to be killed, repeatedly."""
+        """Return the record of a mail with which play died, or had to be killed, repeatedly."""
         fault = f"the server was stopped {task.deaths} times while it carried this mail out"
         log.error("a mail is kept for the operator: %s", fault, extra={"arrival": task.arrival.id})
-        if task.deaths > MOST_DEATHS:  # play died of reading it only to tell its writer
+        if task.deaths > MOST_DEATHS:  # play died while it read the mail to tell its writer
             return ToKeep(task.arrival.envelope, "", fault)
         try:
             incoming = self._reader.read(task.arrival.envelope, task.arrival.verdict)
@@ -297,18 +299,19 @@ class Play:
         check.add_done_callback(lambda future: self._events.put(partial(note, future)))
 
     def _sender_checked(self, task: Task, check: Future[Verdict]) -> None:
-        """Go on with a mail to a reply address whose sender was checked, too."""
+        """Note the result of a sender's check, and carry the mail out."""
         assert task.incoming is not None
         verdict = UNCHECKED if check.cancelled() else check.result()
-        task.incoming = replace(task.incoming, verdict=verdict)
+        task.incoming = task.incoming.judged(verdict)
         self._put_back(task)
 
-    def _passwords_checked(self, task: Task, check: Future[IncomingMail]) -> None:
+    def _passwords_checked(self, task: Task, check: Future[frozenset[Credentials]]) -> None:
         """Carry out a mail whose passwords were checked."""
+        assert task.incoming is not None
         error = CancelledError() if check.cancelled() else check.exception()
         if error is None:
-            at = task.arrival.received_at
-            self._submit(task, partial(self._mails.carry_out, check.result(), at))
+            incoming = task.incoming.with_passwords(check.result())
+            self._submit(task, partial(self._mails.carry_out, incoming, task.arrival.received_at))
         else:
             self._failed(task, error)
 
@@ -358,7 +361,13 @@ class Play:
         self._end(task)
         if task.arrival.kind == "mail" and done.receipt is not None:
             ms = (perf_counter() - task.begun) * 1000
-            self._reader.note_done(task.arrival, task.incoming, done.receipt, ms)
+            self._note_settled(task, done.receipt, ms)
+
+    def _note_settled(self, task: Task, receipt: Receipt, ms: float) -> None:
+        arrival, incoming = task.arrival, task.incoming
+        source = incoming.source if incoming else self._reader.source_of(arrival.envelope)
+        domain = self._reader.mail_domain
+        log_lines.note_settled(domain, arrival, incoming, source, receipt, ms)
 
     def _failed(self, task: Task, error: BaseException) -> None:
         """Check a mail again, try it again, tell its writer, or keep it."""

@@ -136,7 +136,7 @@ class PublicPlayer:
         ratings: a rating for each game that was played.
         ended: the latest finished boards, newest first.
         running: boards that are played or proposed.
-        curves: by game, how its rating has changed: see `rating.curve`.
+        curves: by game, how its rating has changed: see `ratings.tables.curve`.
         accept: what happens with a challenge: ``ask``, ``auto`` or ``none``; "" for a bot.
         seeks: what the player looks for.
         met: records by opponent, the most played first.

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pbmserv.engine.types import GameInfo
-from pbmserv.mail.envelope import Network
+from pbmserv.mail.networks import Network
 from pbmserv.views.board import BoardScene
 from pbmserv.views.reader import show_or_log
 

@@ -13,8 +13,8 @@ from posting import come_back
 from sqlalchemy import func, select, text, update
 
 from pbmserv.errors import OperatorError, ServerFault
-from pbmserv.service.operators import queues as operating_post
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.letters import letter_text, retry_letters
 from pbmserv.store.delivery import inbox as mails
 from pbmserv.store.delivery import kept_letters, outbox
 from pbmserv.store.tables.mail import inbox
@@ -142,12 +142,12 @@ def test_operators_are_told_that_a_text_is_not_kept(house: Indoors) -> None:
     with house.server.database.writing.begin() as connection:
         connection.execute(update(rows).where(rows.c.id == asked.id).values(state="failed"))
     house.live(days=4)
-    assert house.operators.look(lambda context: operating_post.shown(context, asked.id))[1] == ""
-    house.operators.do(SIGNED, partial(operating_post.retry, numbers=[asked.id]))
+    assert house.operators.look(lambda context: letter_text(context, asked.id))[1] == ""
+    house.operators.do(SIGNED, partial(retry_letters, numbers=[asked.id]))
     assert [letter.text for letter in house.letters()] == [asked.text]
     house.live(days=40)
     with pytest.raises(OperatorError, match="has been sent"):
-        house.operators.do(SIGNED, partial(operating_post.retry, numbers=[asked.id]))
+        house.operators.do(SIGNED, partial(retry_letters, numbers=[asked.id]))
 
 
 def test_what_is_over_is_found_by_an_index(tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ from pbmserv.games.blackbox.bots import levels, trees
 from pbmserv.games.blackbox.bots.levels import LEVELS, STRENGTH, anywhere
 from pbmserv.games.blackbox.bots.trees import orientations, port_orientations
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace_all
+from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.views.texts import render_text
 
 FILE = Path(levels.__file__).parent / STRENGTH

@@ -13,12 +13,12 @@ from letter_reading import check_form, facts, page_of
 from mailto_links import drafts_of
 from stories import BOB, STORIES
 
+from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.looking import Games, Help
-from pbmserv.commands.table.model import Reading
 from pbmserv.errors import PlayerError
 from pbmserv.inbound.headers import read_headers, split_block
-from pbmserv.inbound.message import automatic
+from pbmserv.inbound.robots import automatic
 from pbmserv.mail.letter_kinds import KINDS
 from pbmserv.service.boards import queries
 from pbmserv.views.environment import template_of, templates_root
@@ -199,7 +199,7 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
     for subject in {one for one in subjects if not re.fullmatch(r"Daily Box \d+", one)}:
         for body in ("", "b3", "yes"):
             read_as = read(f"Re: {subject}", body, games=("blackbox",), reply=False)
-            asked = [line.asked for line in read_as.lines]
+            asked = [line.meaning for line in read_as.lines]
             assert all(isinstance(one, PlayerError | Help | Games) for one in asked), subject
 
 
@@ -215,6 +215,6 @@ def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) ->
 
 def _told(reading: Reading) -> list[tuple[str, object]]:
     return [
-        (one.echo, one.asked.refusal if isinstance(one.asked, PlayerError) else one.asked)
+        (one.echo, one.meaning.refusal if isinstance(one.meaning, PlayerError) else one.meaning)
         for one in reading.lines
     ]

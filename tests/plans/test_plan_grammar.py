@@ -96,7 +96,7 @@ def test_the_move_behind_a_condition_is_for_the_turn_after() -> None:
         ("(g) if #: c", "plan-unexpected", "if # : c"),
     ],
 )
-def test_what_cannot_be_read_is_named(written: str, code: str, part: str) -> None:
+def test_a_refusal_names_the_unreadable_part(written: str, code: str, part: str) -> None:
     with pytest.raises(NotUnderstood) as refused:
         read_plan(written)
     assert (refused.value.refusal.code, refused.value.refusal.part) == (code, part)
@@ -153,8 +153,8 @@ def depth(plan: Plan | None) -> int:
 
 @pytest.mark.slow
 @given(plan=plans)
-@examples(120)
-def test_what_is_printed_is_read_as_itself(plan: Plan) -> None:
+@examples(40)
+def test_a_printed_plan_is_read_as_the_same_plan(plan: Plan) -> None:
     text = print_plan(plan)
     if depth(plan) <= DEEPEST:
         assert parse_plan(text) == plan
@@ -171,7 +171,7 @@ def test_what_is_printed_is_read_as_itself(plan: Plan) -> None:
         max_size=30,
     ).map(" ".join)
 )
-@examples(120)
+@examples(40)
 def test_anything_written_is_a_plan_or_refused(text: str) -> None:
     refusal: Refusal | None = None
     try:

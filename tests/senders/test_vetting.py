@@ -14,10 +14,10 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from signing import publish, signed
 from zone import Zone
 
+from pbmserv.commands.table.model import Credentials
 from pbmserv.mail.envelope import Envelope
-from pbmserv.service.auth import password_checks
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.delivery.incoming import IncomingMail
+from pbmserv.service.mails import password_checks
 
 pytestmark = pytest.mark.slow
 
@@ -272,16 +272,16 @@ def test_mails_of_one_neighbour_wait_for_each_other(
     monkeypatch.setattr(Passwords, "_verify", slow)
     stage, to = server.server.play_stage, server.server.mail_domain.address
 
-    def looked(sender: str, subject: str, peer: str) -> Future[IncomingMail]:
+    def looked(sender: str, subject: str, peer: str) -> Future[frozenset[Credentials]]:
         raw = f"From: {sender}\r\nSubject: {subject}\r\n\r\n".encode()
-        return stage.checks.vet(stage.reader.read(Envelope(sender, to, raw, peer, "x")))
+        return stage.checks.vet(stage.reader.read(Envelope(sender, to, raw, peer, "x")).request)
 
     thieves = [
         looked(f"t{n}@evil.example", f"prefs u{n} wrong{n}xxxx", "198.51.100.9") for n in range(6)
     ]
     assert inside.acquire(timeout=20)
-    assert looked(ALICE, f"prefs alice {PASSWORD}", "192.0.2.1").result(20).checked
+    assert looked(ALICE, f"prefs alice {PASSWORD}", "192.0.2.1").result(20)
     assert not any(thief.done() for thief in thieves)
     assert not inside.acquire(blocking=False)
     gate.set()
-    assert all(thief.result(20).checked for thief in thieves)
+    assert all(thief.result(20) for thief in thieves)

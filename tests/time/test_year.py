@@ -30,7 +30,7 @@ from pbmserv.engine.clocks import (
 )
 from pbmserv.engine.clocks import counted as counted_by_engine
 from pbmserv.engine.types import Seat
-from pbmserv.service.time import scheduler
+from pbmserv.service.schedule import scheduler
 
 
 class ClockHouse:

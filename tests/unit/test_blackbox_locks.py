@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
+from pbmserv.cli.blackbox.arguments import grid
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox.analysis import facts_of
-from pbmserv.games.blackbox.cli.arguments import grid
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.options import ENDLESS

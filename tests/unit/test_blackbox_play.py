@@ -18,9 +18,9 @@ from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox.analysis import facts_of
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import read_id
-from pbmserv.games.blackbox.geometry import trace_all
 from pbmserv.games.blackbox.options import ENDLESS
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.rules import lessons
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View, standing_of, view_of

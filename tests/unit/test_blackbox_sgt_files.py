@@ -15,17 +15,10 @@ from rows import rows
 
 from pbmserv.errors import MoveError, NotUnderstood, PlayerError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, descriptive_id, is_plain, read_id
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace
+from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import ENDLESS
-from pbmserv.games.blackbox.practice import (
-    MOST_MOVES,
-    Practice,
-    Scoring,
-    begin,
-    read_transcript,
-    resumed,
-    write_transcript,
-)
+from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
+from pbmserv.games.blackbox.rays import HIT, trace
 from pbmserv.games.blackbox.rules import beam_shown, differing_ports
 from pbmserv.games.blackbox.sgt_files import (
     FEW_MOVES,
@@ -34,6 +27,7 @@ from pbmserv.games.blackbox.sgt_files import (
     read_saved_game,
     write_saved_game,
 )
+from pbmserv.games.blackbox.transcripts import MOST_MOVES, read_transcript, write_transcript
 from pbmserv.views.texts import refusal_sentence
 
 SAVED = Path(__file__).parents[1] / "golden" / "blackbox" / "saved"

@@ -9,17 +9,14 @@ from rows import rows
 
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError, PlayerError
 from pbmserv.games.blackbox.game_ids import read_id
-from pbmserv.games.blackbox.practice import (
+from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
+from pbmserv.games.blackbox.sgt_files import write_saved_game
+from pbmserv.games.blackbox.transcripts import (
     MOST_CHARACTERS,
     MOST_MOVES,
-    Practice,
-    Scoring,
-    begin,
     read_transcript,
-    resumed,
     write_transcript,
 )
-from pbmserv.games.blackbox.sgt_files import write_saved_game
 from pbmserv.views.texts import refusal_sentence
 
 BOX = read_id("w8h8m5M5#123456789012345")  # D1 G1 B3 F5 D7

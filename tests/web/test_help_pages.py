@@ -155,6 +155,6 @@ def test_every_line_that_is_shown_as_a_command_is_one(site):
                 (first, *_) = read(
                     "" if reply else line, line if reply else "", games=GAMES, reply=reply
                 ).lines
-                assert not isinstance(first.asked, PlayerError), line
+                assert not isinstance(first.meaning, PlayerError), line
                 found += 1
     assert found > 15

@@ -11,7 +11,7 @@ import pytest
 from pressing import Tab
 from running import Letter, Running, start
 
-from pbmserv.service.accounts.personal_page import line_of
+from pbmserv.service.pages.personal_page import line_of
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
 KEY = re.compile(r'name="key" value="([0-9a-f]+)"')

@@ -25,7 +25,7 @@ from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
-from pbmserv.games.blackbox.geometry import trace_all
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.service.core.context import Services
 from pbmserv.service.solo import daily_pages

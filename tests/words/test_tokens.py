@@ -18,7 +18,7 @@ from spellings import SPELLINGS
 
 from pbmserv.mail.own_tokens import lines_with_tokens
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, mailbox_secret
-from pbmserv.service.accounts.visits import visit_of
+from pbmserv.mail.visits import visit_of
 
 pytestmark = pytest.mark.slow
 

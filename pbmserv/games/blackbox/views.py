@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.display import Spots, Told, port_spots, spot_row, tell, texts_of
-from pbmserv.games.blackbox.geometry import HIT, Geometry
+from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, ScoreLine, score, score_lines
+from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.rules import differing_ports, to_act
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding
 
@@ -121,7 +122,7 @@ class BoxView:
 
     @cached_property
     def results(self) -> tuple[tuple[int, int], ...]:
-        """Rays as (port, exit) of `geometry.trace`; a detour has its first port once."""
+        """Rays as (port, exit) of `rays.trace`; a detour has its first port once."""
         first_ports: dict[str, int] = {}
         rays = []
         for port, mark in enumerate(self.marks):

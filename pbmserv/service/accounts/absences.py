@@ -10,11 +10,10 @@ from pbmserv.commands.table.model import ReplyMove, Yes
 from pbmserv.commands.table.starting import Reject
 from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refused
-from pbmserv.mail.envelope import Mail
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import signed_off
-from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.refusals import signed_off
 from pbmserv.service.time import localtime
 from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players, preferences
@@ -169,7 +168,7 @@ def _come_back(context: CommandContext, player: Player) -> Answer:
     if player.state == "barred":
         raise signed_off(player)
     own = players.addresses_of(context.connection, player.id)
-    sender = context.incoming.mail.sender.lower()
+    sender = context.actor.address.lower()
     leaving.come_back(context.connection, player, sender if sender in own else own[0])
     context.player = players.by_id(context.connection, player.id)
     words = {"userid": player.userid, "again": True, "planned": False}
@@ -207,23 +206,19 @@ MOST_PLAYERS = 3
 """Of those who share one address."""
 
 
-def ask_if_away(
-    context: CommandContext, mail: Mail, letter_to: int | None = None
-) -> list[Notification]:
-    """The question for whom the note seems to be about; nobody who is away already.
+def ask_if_away(context: CommandContext, letter_to: int | None = None) -> list[Notification]:
+    """Return questions to the players of an out-of-office note who do not count as away.
 
-    At a reply address that is its player, whatever address the note is from: mail is forwarded,
-    and it is the last mailbox that writes notes. Elsewhere it is whoever has the sender's address.
-    The note proves nothing, so the question goes to the player's own address and changes nothing;
-    who forges notes, and be it with somebody's reply address, has one letter a week sent there.
+    A note to a reply address is about the player of that address, whatever address it is from:
+    mail is forwarded, and the last mailbox writes the notes. Other notes are about the players who
+    have the From address. A note proves nothing, so the question goes to the player's own address
+    and changes nothing. A forger of notes can cause one letter a week.
 
     Args:
-        letter_to: whose letter the note answers, where the address it came to does not say so.
+        letter_to: the player whose letter the note answers, if the address does not say so.
     """
-    if not mail.away:
-        return []
-    asked = []
-    for player in _about(context, mail, letter_to):
+    questions = []
+    for player in _about(context, letter_to):
         absences = preferences.absences_of(context.connection, player.id)
         is_away = preferences.absence_at(absences, context.now) is not None
         if is_away or not preferences.may_tell(
@@ -232,16 +227,16 @@ def ask_if_away(
             continue
         today = localtime.local_date(context.now, zone(player.tz))
         words = {"userid": player.userid, "example": (today + timedelta(days=7)).isoformat()}
-        asked.append(Notification(player.address, player.id, Part("away-asked", words)))
-    return asked
+        questions.append(Notification(player.address, player.id, Part("away-asked", words)))
+    return questions
 
 
-def _about(context: CommandContext, mail: Mail, letter_to: int | None) -> list[Player]:
+def _about(context: CommandContext, letter_to: int | None) -> list[Player]:
     reply_address = context.reply_address
     number = letter_to or speaker_of(reply_address)
     player = players.by_id(context.connection, number) if number else None
     if player is None:
-        return players.by_address(context.connection, mail.sender.lower())[:MOST_PLAYERS]
+        return players.by_address(context.connection, context.actor.address.lower())[:MOST_PLAYERS]
     is_revoked = letter_to is None and reply_address and reply_address.epoch != player.reply_epoch
     return [] if is_revoked or not player.active else [player]
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.grammar.words import is_userid
-from pbmserv.commands.reserved_userids import is_reserved
 from pbmserv.commands.table.accounts import ChangeAddress, ChangePassword, Forgot, Signup
 from pbmserv.commands.table.model import Secret
 from pbmserv.errors import Refused
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.lookup import too_many_passwords
-from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.unproven_answers import may_be_forged
-from pbmserv.service.limits.answer_limits import must_not_flood
+from pbmserv.service.core.flood_limits import must_not_flood
+from pbmserv.service.core.free_userids import is_reserved_userid, signup_example
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.refusals import too_many_passwords
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import AddressChange, PendingSignup, Player
 from pbmserv.store.boards import boards
@@ -46,12 +43,12 @@ def signup(context: CommandContext, command: Signup) -> Answer:
     policy = context.services.signup
     if policy == "closed":
         raise Refused("signup-closed", part=command.userid)
-    if _is_reserved(context, command.userid):
-        raise Refused("reserved-userid", part=command.userid, example=free_signup(context))
+    if is_reserved_userid(context, command.userid):
+        raise Refused("reserved-userid", part=command.userid, example=signup_example(context))
     if players.of_name(context.connection, command.userid) is not None:
         raise _taken(command.userid)
     _must_be_their_own(command.password, f"signup {command.userid} PASSWORD")
-    sender = context.incoming.mail.sender
+    sender = context.actor.address
     addresses = command.addresses or (sender,)
     if policy == "open":
         return _sign_up_at_once(context, command, addresses)
@@ -69,7 +66,7 @@ def signup(context: CommandContext, command: Signup) -> Answer:
         return Answer((), told)
     words = {
         "userid": command.userid,
-        "address": "" if may_be_forged(context, [None]) else first,
+        "address": "" if context.may_be_forged([None]) else first,
         "others": len(numbers) - 1,
     }
     return Answer((Part("signup-sent", words),), told)
@@ -198,12 +195,12 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
     userid = command.userid or context.speaker(None).userid
     player = players.of_name(context.connection, userid)
     told: tuple[Notification, ...] = ()
-    sender = context.incoming.mail.sender.lower()
+    sender = context.actor.address.lower()
     if player is not None and player.state != PlayerState.DELETED:
         to, own = player.address, players.addresses_of(context.connection, player.id)
         if not player.active and sender in own:
             to = sender
-        is_proven = context.incoming.verdict.passed and sender in own
+        is_proven = context.actor.is_verified and sender in own
         if not is_proven and not context.services.traffic.may_reset(player.id):
             # Anybody can ask for it, so a player gets a few a day, and they all work.
             return Answer((Part("reset-sent", {"userid": userid}),))
@@ -247,39 +244,6 @@ def _hashed(context: CommandContext, password: Secret) -> str:
         context.echo_hidden = True
         raise too_many_passwords()
     return made
-
-
-def _is_reserved(context: CommandContext, userid: str) -> bool:
-    games = [
-        name for game in context.services.registry for name in (game.info.key, game.info.title)
-    ]
-    return is_reserved(userid, games, context.services.mail_domain.address)
-
-
-def may_be_called(context: CommandContext, name: str) -> bool:
-    """Whether somebody new can have this userid."""
-    return (
-        is_userid(name)
-        and not name.startswith("-")
-        and not _is_reserved(context, name)
-        and players.of_name(context.connection, name) is None
-    )
-
-
-def free_userid(context: CommandContext, wanted: str, address: str) -> str:
-    """A userid that can be had: as wanted, else by the name in an address."""
-    own = re.sub(r"[^a-z0-9_-]", "", address.partition("@")[0].partition("+")[0].lower())[:15]
-    names = [wanted, own, *(f"{own}-{number}" for number in range(2, 10))]
-    names += [f"player-{secrets.randbelow(10**9)}" for _ in range(10)]
-    return next(name for name in names if may_be_called(context, name))
-
-
-def free_signup(context: CommandContext) -> str:
-    """A signup that works: by the name in the sender's address if that can be had."""
-    own = context.incoming.mail.sender.partition("@")[0].lower()[:18]
-    names = (own, *(f"{name}-{number}" for name in (own, "alice") for number in range(2, 10)))
-    free = (name for name in names if may_be_called(context, name))
-    return f"signup {next(free, 'USERID')} PASSWORD"
 
 
 def _taken(userid: str) -> Refused:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pbmserv.commands.grammar.line import EMPTY
 from pbmserv.commands.table.accounts import Delete, Export, SignOff, WhoAmI
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.commands.table.model import VOUCHED, Credentials
@@ -17,12 +16,11 @@ from pbmserv.commands.table.playing import Resign
 from pbmserv.commands.table.row_types import Trait
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
-from pbmserv.service.accounts import account
 from pbmserv.service.boards import moves
 from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer, CommandResult, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.tables.accounts import PlayerState
@@ -147,12 +145,11 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
     Letters to the player himself are left out; how many boards it were comes back, too.
     """
     numbers = leaving.running(context.connection, player.id)
-    incoming = context.incoming
-    context.incoming = replace(incoming, reading=replace(incoming.reading, words=""))
+    words, context.line_words = context.line_words, ""
     told: list[Notification] = []
     for number in numbers:
         told += moves.resign(context, Resign(None, number, None)).told
-    context.incoming = incoming
+    context.line_words = words
     context.sitter = context.focus = context.player = None
     return tuple(one for one in told if one.player_id != player.id), len(numbers)
 
@@ -183,16 +180,15 @@ def whoami(context: CommandContext, command: WhoAmI) -> Answer:
     Raises:
         Refused: a password or a reply address is there, but proves nothing.
     """
-    mail, verdict = context.incoming.mail, context.incoming.verdict
     by_reply = context.reply_address is not None and bool(context.reply_address.player)
     speaker = context.speaker(command.who) if command.who is not None or by_reply else None
     here: list[Player] = []
-    if verdict.passed and context.reader()[0].lower() == mail.sender.lower():
-        here = players.by_address(context.connection, mail.sender.lower())
+    if context.actor.is_verified and context.reader()[0].lower() == context.actor.address.lower():
+        here = players.by_address(context.connection, context.actor.address.lower())
     known = {player.id: player for player in (*([speaker] if speaker else ()), *here)}
     words: dict[str, Any] = {
-        "sender": mail.sender,
-        "proof": verdict.result,
+        "sender": context.actor.address,
+        "proof": context.actor.verdict.result,
         "here": [player.userid for player in here],
         "speaker": speaker.userid if speaker else "",
         "by": _shown_by(command),
@@ -201,44 +197,6 @@ def whoami(context: CommandContext, command: WhoAmI) -> Answer:
         "free": _FREE,
     }
     return Answer((Part("whoami", words),))
-
-
-_LOST = frozenset(
-    ("not-a-command", "unknown-command", "unknown-change", "unknown-game", "no-commands",
-     "board-first", "missing-game", "missing-board", "missing-players", "missing-userid",
-     "missing-password", "missing-shown", "one-player", "challenge-not-you", "who-are-you")
-)  # fmt: skip
-"""Refusals of what somebody writes who does not know yet how things go here."""
-
-
-_OPEN = frozenset(("signup", "forgot", "whoami", "list"))
-"""Commands that a stranger may have every reason to write; their refusals say what is wrong."""
-
-
-def greeted(context: CommandContext, said: list[CommandResult]) -> list[CommandResult]:
-    """What became of the lines of a mail that proves nothing; for a stranger who is lost, one
-    letter that says how to begin."""
-    if not said:
-        return said
-    sender = context.incoming.mail.sender.lower()
-    if not all(map(_is_lost, said)) or players.is_address(context.connection, sender):
-        return said
-    closed = context.services.signup == "closed"
-    words = {"signup": "" if closed else account.free_signup(context)}
-    return [replace(said[0], parts=(Part("stranger", words),), stopped=None)]
-
-
-def _is_lost(one: CommandResult) -> bool:
-    """Whether a line came to nothing, and for no better reason than that its writer is new."""
-    if one.echo == EMPTY.echo or one.stopped is not None:
-        return True
-    refused = [part.words["refusal"] for part in one.parts if part.letter == "refusal"]
-    words = {*one.echo.lower().split()[:2], *(each["values"].get("command") for each in refused)}
-    if not _OPEN.isdisjoint(words):
-        return False
-    begins = not {"challenge", "solo"}.isdisjoint(words)
-    lost = _LOST | {"no-such-player"} if begins else _LOST
-    return one.status == "refused" and lost.issuperset(each["code"] for each in refused)
 
 
 def _shown_by(command: WhoAmI) -> str:

@@ -9,13 +9,14 @@ from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import unknown_player
-from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import Said, again
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.said import Said, said_again
+from pbmserv.service.core.words_for_others import words_for_others
+from pbmserv.store import audit
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.audit import Entry
 from pbmserv.store.delivery import outbox
-from pbmserv.store.operators import audit
-from pbmserv.store.operators.audit import Entry
 
 LONGEST_KEPT = 500
 """Characters of a broadcast that the audit keeps."""
@@ -26,11 +27,11 @@ def message(context: CommandContext, command: Message) -> Answer:
     try:
         sender = context.speaker(command.who)
     except Refused as error:
-        here = [player.userid for player in context.known()]
+        here = [player.userid for player in context.known_writers()]
         if command.who is None or not here or command.who.userid in here:
             raise
         raise Refused("message-behind") from error  # "message bob see you"
-    if not context.words:
+    if not words_for_others(context):
         raise Refused("no-words", part="message")
     to: list[Player] = []
     for userid in command.to:
@@ -40,7 +41,7 @@ def message(context: CommandContext, command: Message) -> Answer:
         if player is None:
             raise unknown_player(context, userid)
         to.append(player)
-    return _send_words(context, sender, to, context.words)
+    return _send_words(context, sender, to, words_for_others(context))
 
 
 def message_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -50,9 +51,9 @@ def message_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
     if peer is None or not peer.active:
         part = "" if peer is None or peer.state == "deleted" else peer.userid
         raise Refused("takes-no-messages", part=part, example="help message")
-    if not context.words:
+    if not words_for_others(context):
         raise Refused("no-words", part="message")
-    return _send_words(context, sender, [peer], context.words)
+    return _send_words(context, sender, [peer], words_for_others(context))
 
 
 def broadcast(context: CommandContext, command: Broadcast) -> Answer:
@@ -64,12 +65,12 @@ def broadcast(context: CommandContext, command: Broadcast) -> Answer:
             part=sender.userid,
             example=f"message {sender.userid} PASSWORD FRIEND",
         )
-    if not context.words:
+    if not words_for_others(context):
         raise Refused("no-words", part="broadcast")
     count = len(_listeners(context, sender))
     if not count:
         raise Refused("nobody-listens", part="broadcast", example="help broadcast")
-    asked = Part("broadcast-asked", {"count": count, "said": context.words})
+    asked = Part("broadcast-asked", {"count": count, "said": words_for_others(context)})
     return Answer((), (Notification(sender.address, sender.id, asked),))
 
 
@@ -88,7 +89,7 @@ def broadcast_confirmed(context: CommandContext, reply_address: ReplyAddress) ->
         raise Refused("not-an-operator", part=sender.userid, example="help message")
     if audit.entries(context.connection, target, 1):
         raise Refused("broadcast-settled", part="yes", example="help broadcast")
-    said = again(letter.words)["said"]
+    said = said_again(letter.words)["said"]
     part = Part("broadcast", {"by": sender.userid, "said": said})
     told = [Notification(to, player, part) for to, player in _listeners(context, sender).items()]
     facts = {"addresses": len(told)}

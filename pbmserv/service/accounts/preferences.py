@@ -22,7 +22,7 @@ from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import followers
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.solo import daily_box
 from pbmserv.service.time import localtime
 from pbmserv.store import clocks

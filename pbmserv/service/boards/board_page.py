@@ -25,12 +25,12 @@ from pbmserv.errors import MoveError, Refusal
 from pbmserv.inbound.message import read_mail
 from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.accounts.visits import read_link
+from pbmserv.mail.visits import read_link
 from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
-from pbmserv.service.core.context import Services
+from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import is_shut
-from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.moves import Before
@@ -356,7 +356,7 @@ class BoardPages:
             return None
         sitter, board = seat_and_board
         seat = sitter.seat
-        context = clock_context(self._services, connection, self._clock.now())
+        context = CommandContext(self._services, connection, VISITOR, self._clock.now())
         shut = board.status == BoardStatus.FINISHED and is_shut(context, board)
         stamp = (*_stamp(board), shut)
         positions = self._services.positions

@@ -16,7 +16,7 @@ from pbmserv.engine.protocol import TwiceLabelled, keeps, previews
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer, Part
+from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.boards import moves
 from pbmserv.store.boards.boards import BoardRow, Sitter

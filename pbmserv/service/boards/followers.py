@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table import model
 from pbmserv.commands.table.looking import Follow, Show, ShowAs
-from pbmserv.commands.table.model import BoardRef, Line
+from pbmserv.commands.table.model import BoardRef
 from pbmserv.commands.table.playing import MakeMove
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards import queries
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import must_not_spoil, spoils
-from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store.boards import boards, challenges
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.tables.boards import BoardStatus
@@ -76,7 +77,7 @@ def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -
     Raises:
         Refused: it is no command, but perhaps a move.
     """
-    match line.asked:
+    match line.meaning:
         case model.ReplyMove() | model.Yes() | MakeMove(who=None):
             raise Refused("only-watching", part=line.echo, example="unsubscribe")
         case ShowAs(who=None, boards=()):

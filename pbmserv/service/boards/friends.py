@@ -16,16 +16,17 @@ from pbmserv.commands.table.model import VOUCHED, Credentials, ReplyMove, Yes
 from pbmserv.commands.table.starting import Accept, Challenge, Reject
 from pbmserv.engine.registry import shown_options
 from pbmserv.errors import PlayerError, Refused
-from pbmserv.inbound.message import is_role
+from pbmserv.inbound.robots import is_role
 from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.mail.reply_address import ReplyAddress
-from pbmserv.service.accounts import account
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options, takes_challenges
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.free_userids import free_userid, is_free
 from pbmserv.service.core.lookup import known_game, must_be_open
-from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import UNSAID, Said
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.said import UNSAID, Said
+from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.time import clocks
 from pbmserv.store.accounts import invitations, persons, players, preferences
 from pbmserv.store.accounts.invitations import Invitation
@@ -76,7 +77,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     _must_be_somebody_else(context, sender, address)
     marks = context.services.mail_domain.ring.marks(mailbox_of(address))
     _must_not_be_too_many(context, sender, address, marks)
-    said = context.words
+    said = words_for_others(context)
     note = said if _is_harmless(said) else UNSAID
     one = Invitation(
         sender.id,
@@ -92,7 +93,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     words: dict[str, Any] = {
         "invitation": number,
         "by": sender.userid,
-        "name": account.free_userid(context, name, address),
+        "name": free_userid(context, name, address),
         "title": game.info.title,
         "game": game.info.key,
         "summary": game.info.summary,
@@ -143,7 +144,7 @@ def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
 
 
 def _proven(context: CommandContext, command: Challenge) -> Player:
-    here = context.known()
+    here = context.known_writers()
     named = [one for one in here if one.userid in command.userids]
     by_reply = context.reply_address is not None and bool(context.reply_address.player)
     if len(named) == 1 and not by_reply:
@@ -190,7 +191,7 @@ def _may_go(context: CommandContext, sender: Player, address: str, marks: list[s
     enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
     traffic, source, mailbox = (
         context.services.traffic,
-        context.incoming.source,
+        context.actor.source,
         mailbox_of(address),
     )
     asked = traffic.asks([mailbox], source)
@@ -237,7 +238,7 @@ def answered(context: CommandContext, asked: object, reply_address: ReplyAddress
     Raises:
         Refused: it is none of these, or comes from elsewhere, or too late.
     """
-    first = next((line.strip() for line in context.incoming.text.split("\n") if line.strip()), "")
+    first = next((line.strip() for line in context.submission.text.split("\n") if line.strip()), "")
     word = first.partition(" ")[0].strip(".,;:!").lower()
     if word in _NEVER:
         return never(context, reply_address)
@@ -247,7 +248,7 @@ def answered(context: CommandContext, asked: object, reply_address: ReplyAddress
     said, name = (found[1], found[2].lower()) if found else (first, "")
     if word in {"accept", "yes"} and (found or isinstance(asked, Accept)):
         return _accepted(context, reply_address, name)
-    if says_yes(said) or (isinstance(asked, Yes) and not asked.unsaid):
+    if says_yes(said) or (isinstance(asked, Yes) and not asked.is_empty):
         return _accepted(context, reply_address, name)
     if isinstance(asked, Yes | ReplyMove | PlayerError):
         raise Refused("invite-how", part=first[:60])
@@ -261,7 +262,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
     if one is None or context.now > one.created_at + AGAIN:
         raise Refused("invite-late", days=AGAIN.days, example="help")
     # The letter can have been passed on, so only a mail from that address says yes for its owner.
-    sender = context.incoming.mail.sender.lower()
+    sender = context.actor.address.lower()
     if one.mark not in context.services.mail_domain.ring.marks(mailbox_of(sender)):
         raise Refused("invite-not-yours", part=sender, example="signup USERID PASSWORD")
     if one.state is InvitationState.ACCEPTED:
@@ -271,7 +272,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
         raise Refused("invite-late", days=AGAIN.days, example="help")
     player = _owner(context, one, name)
     if persons.persons_of(context.connection, {player.id, inviter.id}).same(player.id, inviter.id):
-        raise Refused("invite-self", part=context.incoming.mail.sender)
+        raise Refused("invite-self", part=context.actor.address)
     game = known_game(context, one.game)
     must_be_open(context, game)
     contact.must_meet(context, player.id, [inviter], ())
@@ -285,8 +286,8 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
         inbox.spoken_by(context.connection, context.mail_id, player.id)
     theirs, own = board.sitters
     words = {"by": player.userid, "undecided": []}
-    told = {**words, "event": "accepted", "said": context.words}
-    joined = {**words, "event": "joined", "said_to": context.words}
+    told = {**words, "event": "accepted", "said": words_for_others(context)}
+    joined = {**words, "event": "joined", "said_to": words_for_others(context)}
     letters = [
         Notification.sitter(theirs, Part("board", told, board.id, 0, theirs.seat, board.thread))
     ]
@@ -298,7 +299,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
 
 def _owner(context: CommandContext, one: Invitation, name: str) -> Player:
     """The player whose address was invited, from which this mail comes; made, if there is none."""
-    sender = context.incoming.mail.sender.lower()
+    sender = context.actor.address.lower()
     here = players.by_address(context.connection, sender)
     chosen = [player for player in here if player.userid == name] or here
     if chosen:
@@ -306,13 +307,13 @@ def _owner(context: CommandContext, one: Invitation, name: str) -> Player:
         return chosen[0]
     if context.services.signup == "closed":
         raise Refused("invite-closed")
-    if name and not account.may_be_called(context, name):
-        free = account.free_userid(context, name, sender)
+    if name and not is_free(context, name):
+        free = free_userid(context, name, sender)
         raise Refused("invite-name-taken", part=name, example=f"yes as {free}")
-    userid = name or account.free_userid(context, one.name, sender)
+    userid = name or free_userid(context, one.name, sender)
     player = players.create(context.connection, userid, "", sender, context.now)
     if player is None:  # somebody was quicker
-        free = account.free_userid(context, "", sender)
+        free = free_userid(context, "", sender)
         raise Refused("invite-name-taken", part=userid, example=f"yes as {free}")
     return player
 

@@ -13,15 +13,14 @@ from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
-from pbmserv.service.auth import verified_sender
-from pbmserv.service.boards import friends
+from pbmserv.service.boards import bot_turns, friends
 from pbmserv.service.boards.plies import decline, join, must_meet_all, must_run
 from pbmserv.service.boards.proposals import Proposal, invite, make_board, read_options, sender_of
-from pbmserv.service.bots import bot_moves
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
-from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.time import clocks
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
@@ -78,11 +77,11 @@ def _with_writer(context: CommandContext, command: Challenge) -> Challenge:
     """
     if command.who is not None or (command.alone and command.userids):
         return command
-    if here := context.known():
+    if here := context.known_writers():
         named = {player.userid for player in here} & set(command.userids)
         writer = None if named else context.speaker(None)
     else:
-        writer = None if command.userids[1:] else verified_sender.seems_to_be(context)
+        writer = None if command.userids[1:] else context.claimed_writer()
     if writer is None or writer.userid in command.userids:
         return command
     return replace(command, userids=(writer.userid, *command.userids))
@@ -131,14 +130,14 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     undecided = join(context, board, sitter)
     clocks.accepted(context, board, undecided)
     if not undecided:
-        bot_moves.take_note(context, board, context.position(board))
+        bot_turns.take_note(context, board, context.position(board))
     common = {"by": sitter.userid, "undecided": list(undecided)}
     told = tuple(
         Notification.sitter(
             other,
             Part(
                 "board",
-                {**common, "event": "accepted", "said": context.words},
+                {**common, "event": "accepted", "said": words_for_others(context)},
                 board.id,
                 board.plies,
                 other.seat,
@@ -149,7 +148,7 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     )
     own = Part(
         "board",
-        {**common, "event": "joined", "said_to": context.words},
+        {**common, "event": "joined", "said_to": words_for_others(context)},
         board.id,
         board.plies,
         sitter.seat,
@@ -184,9 +183,9 @@ def _must_not_be_options(context: CommandContext, game: AnyGame, command: Challe
             return
     if not said:
         return
-    sender = context.incoming.mail.sender
+    sender = context.actor.address
     if command.alone:
-        names = names or [player.userid for player in context.known()]
+        names = names or [player.userid for player in context.known_writers()]
     elif len(names) == 1:  # the answer goes there, and to nobody else
         here = players.by_address(context.connection, sender)
         names = [*[player.userid for player in here if player.active][:1], *names]
@@ -245,7 +244,7 @@ def _invited(
     userids: tuple[str, ...],
 ) -> Player:
     if userid in BOT_USERIDS:
-        return bot_moves.invited(context, game, userid, options, userids)
+        return bot_turns.invited(context, game, userid, options, userids)
     player = players.by_userid(context.connection, userid)
     if player is None:
         raise unknown_player(context, userid)

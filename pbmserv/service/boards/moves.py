@@ -16,13 +16,13 @@ from pbmserv.engine.protocol import Aided, Previewing, only_meaning
 from pbmserv.engine.types import Move, Seat
 from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
-from pbmserv.service.boards import far_labels, invitations
+from pbmserv.service.boards import bot_turns, far_labels, invitations
 from pbmserv.service.boards.plies import decline, log_ply, must_run, over, play_move
-from pbmserv.service.bots import bot_moves
 from pbmserv.service.core.context import CommandContext, Focus
-from pbmserv.service.core.lookup import not_seated, wrong_game
-from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import UNSAID, Said, pass_on
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.refusals import not_seated, wrong_game
+from pbmserv.service.core.said import UNSAID, Said
+from pbmserv.service.core.words_for_others import pass_on, words_for_others
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -39,9 +39,17 @@ def make_move(context: CommandContext, command: MakeMove) -> Answer:
     not_late(context, board, sitter.seat, command.number, [command.text])
     move = read_move(position, sitter.seat, command.text)
     asked = far_labels.question(
-        context, board, sitter, position, move, command.text, with_words=bool(context.words)
+        context,
+        board,
+        sitter,
+        position,
+        move,
+        command.text,
+        with_words=bool(words_for_others(context)),
     )
-    return asked or play_move(context, board, sitter, position, move, context.words, command.text)
+    return asked or play_move(
+        context, board, sitter, position, move, words_for_others(context), command.text
+    )
 
 
 def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
@@ -92,7 +100,7 @@ def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: R
         Refused: they are none, or nobody hears them; the board is over for anything else.
     """
     written = "\n".join((command.lines[0], command.after[0]))
-    others = [one for one in board.sitters if one is not sitter and not bot_moves.is_bot(one)]
+    others = [one for one in board.sitters if one is not sitter and not bot_turns.is_bot(one)]
     hears = board.status == BoardStatus.FINISHED and others and not board.terms.alone
     if hears and is_praise(written) and not context.position(board).is_practice:
         return say(board, sitter, pass_on(context, written))
@@ -133,27 +141,31 @@ def resign(context: CommandContext, command: Resign) -> Answer:
     others = [one for one in board.sitters if one is not sitter]
     is_taken_up = board.status == BoardStatus.ACTIVE or any(one.accepted_at for one in others)
     if position.apart and others and is_taken_up:  # they go on
-        return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)
+        return log_ply(
+            context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
+        )
     unplayed = all(p.ply is None or p.ply.seat != sitter.seat for p in position.backwards())
     # Nobody loses what not everybody has agreed to.
     if unplayed or board.status == BoardStatus.PROPOSED:
         return decline(context, board, sitter)
-    return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)
+    return log_ply(
+        context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
+    )
 
 
 def chat(context: CommandContext, command: Chat) -> Answer:
     """Words to everybody else at the board; nothing about the game changes."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    return say(board, sitter, context.words)
+    return say(board, sitter, words_for_others(context))
 
 
 def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
     """Pass *words* on to everybody else at the board."""
-    bot_moves.must_have_listeners(board, sitter)
+    bot_turns.must_have_listeners(board, sitter)
     if not words:
         raise Refused("no-words", part="chat")
     others = [
-        s for s in board.sitters if s.player_id != sitter.player_id and not bot_moves.is_bot(s)
+        s for s in board.sitters if s.player_id != sitter.player_id and not bot_turns.is_bot(s)
     ]
     said = {"by": sitter.userid, "said": words}
     sent = {
@@ -290,7 +302,7 @@ def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> An
         move = position.game.parse(position.game.view(position.state, sitter.seat), word)
     except MoveError:
         return None
-    return play_move(context, board, sitter, position, move, context.words)
+    return play_move(context, board, sitter, position, move, words_for_others(context))
 
 
 def preview(context: CommandContext, command: Preview) -> Answer:
@@ -364,7 +376,7 @@ def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat 
         raise wrong_game(board_row, command.game)
     by_reply = context.reply_address is not None and context.reply_address.player
     is_sure = bool(by_reply) or command.who is not None
-    here = [context.speaker(command.who)] if is_sure else context.known()
+    here = [context.speaker(command.who)] if is_sure else context.known_writers()
     own = next(filter(None, (board_row.sitter_of(player.id) for player in here)), None)
     if own is None and is_sure:
         raise not_seated(board_row)

@@ -12,23 +12,22 @@ from pbmserv.engine.protocol import Forgiving, races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
-from pbmserv.service.boards import reports
+from pbmserv.service.boards import bot_turns, reports
 from pbmserv.service.boards.followers import news_to_followers, not_played
-from pbmserv.service.bots import bot_moves
+from pbmserv.service.boards.score_keeping import keep_scores, settle_daily
 from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import UNSAID, Said
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.said import UNSAID, Said
+from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.ratings import rating
-from pbmserv.service.solo import daily_box
-from pbmserv.service.solo.daily_box import keep_scores
 from pbmserv.service.time import clocks
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import kept_letters
-from pbmserv.store.operators import operating
+from pbmserv.store.operators.boards import set_rated
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 MOST_WEIGHT = 1_700
@@ -124,7 +123,7 @@ def log_ply(
     context.tally.plies.append((board.id, ply.number))
     outcome = after.outcome
     if outcome is None and not undecided and board.bots:
-        bot_moves.take_note(context, board, after)
+        bot_turns.take_note(context, board, after)
     if board.status == BoardStatus.FINISHED and outcome is None:
         boards.reopen(context.connection, board.id)
     end = _ended(context, board, after, outcome, undecided) if outcome else _GOES_ON
@@ -188,14 +187,14 @@ def _ended(
     if early or (
         board.rated and not (_everybody_played(board, after) and _different_persons(context, board))
     ):
-        operating.set_rated(context.connection, board.id, rated=False)
+        set_rated(context.connection, board.id, rated=False)
         board = replace(board, rated=False)
     ended = rating.board_ended(
         context.connection, board, outcome, undecided, context.now, after.game
     )
     boards.finish(context.connection, board.id, _as_json(outcome), ended.at)
     keep_scores(context, board, after, ended.at)
-    daily = daily_box.ended(context, board, after)
+    daily = settle_daily(context, board, after)
     reports.promise(context, board, after)
     words: dict[str, Any] = {"ratings": ended.words}
     if early:
@@ -285,7 +284,7 @@ def decline(context: CommandContext, board: BoardRow, sitter: Sitter) -> Answer:
         "by": sitter.userid,
         "agreed": agreed,
         "players": list(board.names),
-        "said": context.words,
+        "said": words_for_others(context),
     }
     told = tuple(
         Notification.sitter(other, Part("declined", words, board.id, board.plies, other.seat))
@@ -338,7 +337,7 @@ def undo(context: CommandContext, command: Undo) -> Answer:
         raise Refused(error.refusal.code, part="undo", example="show") from error
     if not (position.is_practice or position.apart):  # of which no other player is told
         _drop_news(context, board, sitter, position, before.number)
-    answer = log_ply(context, board, sitter, position.undo(sitter.seat), context.words)
+    answer = log_ply(context, board, sitter, position.undo(sitter.seat), words_for_others(context))
     context.moved.clear()  # a plan is for turns that come, not for those that are given back
     return answer
 

@@ -25,9 +25,7 @@ from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.types import Rng
 from pbmserv.errors import OptionError, Refusal, Refused, is_form
 from pbmserv.mail.reply_address import ReplyAddress
-from pbmserv.service.auth.verified_sender import is_proven
-from pbmserv.service.boards import queries
-from pbmserv.service.bots import bot_moves
+from pbmserv.service.boards import bot_turns, queries
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import (
@@ -37,7 +35,8 @@ from pbmserv.service.core.lookup import (
     must_not_spoil,
     origin_of,
 )
-from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges
@@ -100,7 +99,7 @@ def make_board(
         options = game.describe(game.fixed(chosen, Rng(seed, 0)))
     record = GameRecord(game.info.key, game.info.rules_version, seats, options, seed)
     first = opening(game, record)
-    bots = {seat for seat, one in enumerate(proposal.sitting) if bot_moves.is_bot(one)}
+    bots = {seat for seat, one in enumerate(proposal.sitting) if bot_turns.is_bot(one)}
     ids = [player.id for player in proposal.sitting]
     repeated = seats > 1 and persons.persons_of(context.connection, ids).repeated(ids)
     board_id = boards.create(
@@ -124,7 +123,7 @@ def make_board(
     board = boards.load(context.connection, board_id)
     assert board is not None
     if board.status == BoardStatus.ACTIVE:
-        bot_moves.take_note(context, board, first)
+        bot_turns.take_note(context, board, first)
     return board
 
 
@@ -211,21 +210,21 @@ def invite(
     """
     must_be_open(context, proposal.game)
     others = [player for player in proposal.sitting if player.id != sender.id]
-    bot_moves.must_have_room(context, sender, others)
-    people = [player for player in others if not bot_moves.is_bot(player)]
+    bot_turns.must_have_room(context, sender, others)
+    people = [player for player in others if not bot_turns.is_bot(player)]
     for player in people:
         if not takes_challenges(player):
             raise Refused("unavailable", part=player.userid)
     contact.must_meet(context, sender.id, people, people)
     asked = [player for player in others if not _at_once(context, player, sender)]
-    proven = is_proven(context, sender)
+    proven = context.is_proven(sender)
     if not (proven or asked):
         return wait_for_yes(context, sender, proposal, words.get("replay"))
     _not_too_many(context, sender, asked, proven=proven)
     if not others and challenges.alone(context.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     there = {player.id for player in proposal.sitting} - {player.id for player in asked}
-    rated = proposal.rated and bot_moves.rates(proposal.game, proposal.sitting)
+    rated = proposal.rated and bot_turns.rates(proposal.game, proposal.sitting)
     proposal = replace(proposal, rated=rated, sender=sender)
     board = make_board(context, proposal, there, proven=proven)
     context.player, context.sitter = sender, None
@@ -233,11 +232,11 @@ def invite(
         **words,
         "by": sender.userid,
         "others": [player.userid for player in others],
-        "house": [player.userid for player in others if bot_moves.is_bot(player)],
+        "house": [player.userid for player in others if bot_turns.is_bot(player)],
         "race": _is_race(proposal),
         "undecided": list(board.undecided),
         "unreachable": [player.userid for player in others if player.unreachable_since],
-        "said": context.words if not all(map(bot_moves.is_bot, others)) else "",
+        "said": words_for_others(context) if not all(map(bot_turns.is_bot, others)) else "",
     }
     own, told = [], []
     for sitter in board.sitters:
@@ -264,7 +263,7 @@ def _is_race(proposal: Proposal) -> bool:
 
 def _at_once(context: CommandContext, player: Player, sender: Player) -> bool:
     """Whether a game with this player begins without asking."""
-    if bot_moves.is_bot(player):
+    if bot_turns.is_bot(player):
         return True
     if player.accept != "auto" or player.unreachable_since is not None:
         return False
@@ -302,16 +301,16 @@ def sender_of(context: CommandContext, sitting: tuple[Player, ...], example: str
     if reply_address is not None and reply_address.player:
         here = {(player := context.speaker(None)).id: player}
     else:
-        found = players.by_address(context.connection, context.incoming.mail.sender)
+        found = players.by_address(context.connection, context.actor.address)
         here = {player.id: player for player in found if player.active}
     for player in sitting:
         if player.id in here:
             return player
-    right = f"signup {context.incoming.mail.sender.partition('@')[0]} PASSWORD"
+    right = f"signup {context.actor.address.partition('@')[0]} PASSWORD"
     for player in here.values():
         right = example.replace("{you}", player.userid)
         break
-    raise Refused("challenge-not-you", part=context.incoming.mail.sender, example=right)
+    raise Refused("challenge-not-you", part=context.actor.address, example=right)
 
 
 def wait_for_yes(
@@ -324,7 +323,7 @@ def wait_for_yes(
     """
     game, options = proposal.game, proposal.options
     words = shown_options(game, options, len(proposal.sitting))
-    source = context.incoming.source
+    source = context.actor.source
     if context.services.traffic.asks([sender.address], source):
         raise Refused("begin-often", part=sender.userid, example=f"{game.info.key} help")
     number = challenges.add_unconfirmed(

@@ -14,15 +14,9 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext, Focus
-from pbmserv.service.core.lookup import (
-    board_of,
-    games_of,
-    is_shut,
-    not_seated,
-    players_of,
-    spoils,
-)
-from pbmserv.service.core.results import Answer, Part
+from pbmserv.service.core.lookup import board_of, games_of, is_shut, players_of, spoils
+from pbmserv.service.core.outcome import Answer, Part
+from pbmserv.service.core.refusals import not_seated
 from pbmserv.service.ratings import rating
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -158,7 +152,7 @@ def _sender_players(context: CommandContext) -> list[Player]:
     """
     if context.reply_address is not None:
         return [context.speaker(None)]
-    address = context.incoming.mail.sender
+    address = context.actor.address
     senders = [p for p in players.by_address(context.connection, address) if p.active]
     if not senders:
         raise Refused("missing-userid", example="games USERID")

@@ -26,8 +26,9 @@ from pbmserv.service.boards.moves import not_late, read_move
 from pbmserv.service.boards.plies import must_run, play_move
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import UNSAID
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.said import UNSAID
+from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
@@ -307,7 +308,7 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     moves.drop_submitted(context.connection, board.id, sitter.seat)
     move = read_move(position, sitter.seat, text)
     far_labels.remember(context, sitter, position, text)
-    return play_move(context, board, sitter, position, move, context.words)
+    return play_move(context, board, sitter, position, move, words_for_others(context))
 
 
 def may_confirm(context: CommandContext, board: BoardRow, sitter: Sitter) -> bool:

@@ -18,7 +18,8 @@ from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work, squares_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, is_shut, must_not_spoil
-from pbmserv.service.core.results import Answer, Notification, Part, told_letter
+from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
@@ -94,7 +95,7 @@ def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
         part = _requested(context, board, after, sitter.seat)
         if part is None or not sitter.address:
             continue
-        letter = told_letter(context, Notification.sitter(sitter, part))
+        letter = outbox_row(context, Notification.sitter(sitter, part))
         rows.hold(context.connection, letter, (), context.now, context.mail_id, (board.id,))
 
 
@@ -110,7 +111,7 @@ def _named_board(context: CommandContext, command: Report) -> BoardRow:
 
 def _own_seat(context: CommandContext, board: BoardRow, who: Credentials | None) -> Seat | None:
     """Return the seat of a player who is known by this mail, and have that player answered."""
-    for player in context.shown(who):
+    for player in context.readers(who):
         sitter = board.sitter_of(player.id)
         if sitter is not None:
             context.player = player

@@ -7,23 +7,18 @@ same boards always ends at the same place, between two statements and never in o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pbmserv.commands.table.model import Line, ReplyMove, TrayReply
+from pbmserv.commands.grammar.readings import Line
+from pbmserv.commands.table.model import ReplyMove, TrayReply
 from pbmserv.engine.position import Position, weight, work_of
 from pbmserv.engine.protocol import Sized, keeps
 from pbmserv.engine.record import Ply
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import PlayerError
-from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.store.boards import boards
-
-if TYPE_CHECKING:
-    from pbmserv.service.core.context import CommandContext
-    from pbmserv.service.core.results import Notification, Part
 
 ALLOWED = 36_000
 """What a mail may spend: 0.36 s, so that one whose work takes longer than usual ends in half a
@@ -86,7 +81,7 @@ class Budget:
         """A command is about to be carried out; what was spent before was others'. Raises as
         `spend`."""
         self._begun = self.spent
-        asked = line.asked
+        asked = line.meaning
         text = len(line.echo)
         if isinstance(asked, TrayReply):
             text = max(text, len(asked.text))
@@ -131,51 +126,3 @@ def squares_of(game: AnyGame, state: Any) -> int:
     """Return for how many times 64 squares a board is set up or drawn; 0 for a small game's."""
     rules: Any = game
     return 1 + rules.squares(state) // _SQUARES if keeps(game, Sized) else 0
-
-
-def count_refusal(context: CommandContext, part: Part) -> Part:
-    """The letter about a refused command; without the board it is about where that is too much."""
-    try:
-        count_letters(context, (part,), ())
-    except TooMuch:
-        return replace(part, board=None, ply=None, seat=None)
-    return part
-
-
-def count_letters(
-    context: CommandContext, parts: Sequence[Part], told: Sequence[Notification]
-) -> None:
-    """Count an answer and the letters to others. A board that is told of again is drawn once.
-
-    Raises:
-        TooMuch: the mail has spent what it may, here or where its command did not heed it.
-    """
-    budget, many = context.budget, 0
-    counted: list[tuple[Part, Work]] = []
-    for part in parts:
-        seat = (part.board, part.seat)
-        is_drawn = part.board is not None and (
-            kind_of(part.letter).beyond_record or seat not in budget.drawn
-        )
-        counted.append((part, Work.DRAWN if is_drawn else Work.PART))
-        budget.drawn.add(seat)
-    for one in told:
-        if kind_of(one.part.letter).for_many:
-            many += 1
-        elif one.recipient:
-            counted.append((one.part, Work.LETTER))
-    for part, work in counted:
-        budget.spend(work)
-        if part.board is None or part.opens:
-            continue
-        position = context.played.get(part.board)
-        if position is None:  # also its Message-ID says how many turns were used
-            board = boards.load(context.connection, part.board)
-            assert board is not None
-            position = context.position(board)
-        budget.spend(Work.TOLD, len(position.since(part.seat)))
-        if work is not Work.PART:
-            budget.spend(Work.SQUARES, squares_of(position.game, position.state))
-    if budget.is_over:
-        budget.check()
-    budget.charge(Work.LETTER, many)  # nobody's followers keep them from moving

@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pbmserv.errors import Refused
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.service.core.results import Notification
-from pbmserv.service.core.words_for_others import UNSAID
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Notification
+from pbmserv.service.core.said import UNSAID
 from pbmserv.store.accounts import blocks, persons, players
 from pbmserv.store.accounts.persons import Persons
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
-
-if TYPE_CHECKING:
-    from pbmserv.service.core.context import CommandContext
-
 
 # -- blocks ----------------------------------------------------------------------------------
 

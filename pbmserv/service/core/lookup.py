@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.engine.protocol import RacingGame, races
@@ -11,19 +11,16 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import Refused, StoreAway
 from pbmserv.service.core.budget import Work
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.refusals import wrong_game
 from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards
+from pbmserv.store.boards import boards, closed_games
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.core.writer import UNAVAILABLE
-from pbmserv.store.operators import audit
 from pbmserv.views import spoilers
 from pbmserv.views.spoilers import Spoils
-
-if TYPE_CHECKING:
-    from pbmserv.service.core.context import CommandContext
-
 
 T = TypeVar("T")
 
@@ -46,7 +43,7 @@ def known_game(context: CommandContext, key: str) -> AnyGame:
 
 def must_be_open(context: CommandContext, game: AnyGame) -> None:
     """Refuse a new board of a game that an operator has closed."""
-    if audit.is_closed(context.connection, game.info.key):
+    if closed_games.is_closed(context.connection, game.info.key):
         raise Refused("game-closed", part=game.info.title, example="list")
 
 
@@ -160,51 +157,3 @@ def shown_player(context: CommandContext, userid: str) -> Player | None:
     if found is None and userid in BOT_USERIDS:
         return rows.known(context.connection, userid)
     return found
-
-
-def not_seated(board: BoardRow) -> Refused:
-    """The speaker has no seat at *board*."""
-    return Refused(
-        "not-your-board",
-        part=str(board.id),
-        players=", ".join(board.names),
-        example=f"{board.game} show {board.id}",
-    )
-
-
-def wrong_game(board: BoardRow, game: str) -> Refused:
-    """The command named another game than the board's."""
-    return Refused(
-        "wrong-game",
-        part=game,
-        board=board.id,
-        game=board.game,
-        example=f"{board.game} show {board.id}",
-    )
-
-
-def suspended(userid: str) -> Refused:
-    """An operator has suspended the speaker's account."""
-    return Refused("suspended", part=userid, example="help")
-
-
-def signed_off(player: Player) -> Refused:
-    """The speaker has left and has not come back, or an operator has suspended the account."""
-    if player.state == "barred":
-        return suspended(player.userid)
-    return Refused("signed-off", part=player.userid, example=f"back {player.userid} PASSWORD")
-
-
-def too_many_passwords() -> Refused:
-    """One mail brings more passwords than are looked at or hashed for one (`password_checks`)."""
-    return Refused("many-passwords")
-
-
-def unknown_speaker() -> Refused:
-    """Nothing in the mail says who writes, or proves it."""
-    return Refused("who-are-you", example="blackbox move 12 USERID PASSWORD g,+b2")
-
-
-def one_of(here: Sequence[Player]) -> Refused:
-    """The proven sender of a mail is the address of several players, and none is named."""
-    return Refused("which-of-you", userids=", ".join(player.userid for player in here))

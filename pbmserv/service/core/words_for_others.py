@@ -15,25 +15,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-from sqlalchemy import Connection
-
+from pbmserv.commands.grammar.readings import Line, NotTried
 from pbmserv.commands.grammar.words import LONGEST_PASSWORD, SHORTEST_PASSWORD, fold
 from pbmserv.commands.reading.bodies import LONGEST_WORDS, Below
 from pbmserv.commands.reading.quoted_lines import Quoted, bare
 from pbmserv.commands.table.accounts import ChangePassword
-from pbmserv.commands.table.model import Line, NotTried
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.inbound.quotes.line_signs import is_closing
 from pbmserv.mail.own_tokens import lines_with_tokens
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.said import UNSAID, Passed, Said
 from pbmserv.store.delivery import kept_letters
 from pbmserv.store.delivery.outbox import QueuedLetter
-
-if TYPE_CHECKING:
-    from pbmserv.service.core.context import CommandContext
 
 MOST_JOINED = 4
 """Words in a row that are looked at as one password with blanks in it."""
@@ -49,18 +46,6 @@ _AROUND = ".,:;!?()[]{}<>\"'`*_~|/\\=+-"
 _BETWEEN = re.compile(r"[\s=:/,;|()\[\]{}<>\"']+")
 
 
-class Said(str):
-    """A player's words that others may read. Nobody but this module makes any."""
-
-    __slots__ = ()
-
-    def __deepcopy__(self, _: dict[int, Any]) -> Said:
-        return self
-
-
-UNSAID = Said("")
-
-
 @dataclass(frozen=True, slots=True)
 class Writer:
     """The player whose words are to be passed on."""
@@ -69,12 +54,15 @@ class Writer:
     userid: str
 
 
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """What others may read of some words, and what was left out and why."""
+def words_for_others(context: CommandContext) -> Said:
+    """Return the words in the present command, or below the commands, that others may read.
 
-    said: Said
-    left_out: tuple[Line, ...] = ()
+    The handler must have found the speaker.
+    """
+    written = context.line_words
+    if written is None:
+        written = context.submission.reading.words
+    return pass_on(context, written) if written else UNSAID
 
 
 def pass_on(context: CommandContext, written: str) -> Said:
@@ -111,14 +99,9 @@ def _is_signature(context: CommandContext, written: str, userid: str) -> bool:
         return False
     if is_closing(lines[0]):
         return len(lines) > 1
-    local = context.incoming.mail.sender.partition("@")[0]
+    local = context.actor.address.partition("@")[0]
     names = {userid, *_NAME.findall(local.lower())}
     return len(lines) == 1 and names.issuperset(_NAME.findall(lines[0].lower()) or [""])
-
-
-def again(words: Mapping[str, Any]) -> dict[str, Any]:
-    """The words of a letter in the record: what was said there has been passed on before."""
-    return {**words, **{key: Said(words[key]) for key in ("said", "said_to") if key in words}}
 
 
 def _writer(context: CommandContext) -> Writer:
@@ -168,9 +151,9 @@ def _with_password(context: CommandContext, writer: Writer) -> str:
     """The challenge of this mail as it would prove who writes."""
     asked = next(
         (
-            line.asked
-            for line in context.incoming.reading.lines
-            if isinstance(line.asked, Challenge)
+            line.meaning
+            for line in context.submission.reading.lines
+            if isinstance(line.meaning, Challenge)
         ),
         None,
     )
@@ -207,15 +190,17 @@ def _typed(context: CommandContext) -> set[str]:
     return {line.who.password.text for line in _read(context) if line.who is not None} - {
         "-",
         "",
-    } | {line.asked.new.text for line in _read(context) if isinstance(line.asked, ChangePassword)}
+    } | {
+        line.meaning.new.text for line in _read(context) if isinstance(line.meaning, ChangePassword)
+    }
 
 
 def _read(context: CommandContext) -> Iterator[Line]:
     """The lines of the mail, in every way in which they can be read."""
-    for line in context.incoming.reading.lines:
+    for line in context.submission.reading.lines:
         yield line
-        other = line.proving() if line.proving is not None else None
-        if other is not None and other.who in context.incoming.checked:
+        other = line.with_proof() if line.with_proof is not None else None
+        if other is not None and other.who in context.actor.passwords:
             yield other
 
 
@@ -258,16 +243,6 @@ def _of_letters(context: CommandContext, writer: Writer, lines: Sequence[str]) -
     return Quoted(letters.texts, letters.said, letters.own).quoted_places(lines)
 
 
-class Letters(Protocol):
-    """Makes letters from their rows."""
-
-    def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
-        """Text and perhaps HTML of a letter; nothing if it cannot be made any more.
-
-        It may be asked inside of a transaction and must remember nothing of what it sees there.
-        """
-
-
 @dataclass(frozen=True, slots=True)
 class Before:
     """The texts of letters without what people say in them; what others and their reader say."""
@@ -291,7 +266,7 @@ def letters_before(context: CommandContext, player_id: int) -> Before:
     rows = kept_letters.answerable(
         context.connection,
         player_id,
-        context.incoming.mail.answers,
+        context.submission.answered,
         board_id=context.focus.board.id if context.focus is not None else None,
         letter_id=reply_address.about if reply_address is not None and is_digest else None,
     )

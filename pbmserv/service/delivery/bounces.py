@@ -35,10 +35,11 @@ from pbmserv.mail.bounce_codes import Failure, Verdict, of_refusal
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import friends
+from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import Notification, Part, told_letter
+from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery import digest
-from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
@@ -70,29 +71,39 @@ log = logging.getLogger("pbmserv.service")
 # -- what comes in ---------------------------------------------------------------------------
 
 
-def receive(context: CommandContext) -> list[NewLetter]:
-    """A mail to where a letter comes back to: a report, a note of somebody away, or a person's.
+def receive(
+    context: CommandContext, report: Sequence[Failure], *, is_away_note: bool
+) -> list[NewLetter]:
+    """Carry out a mail to the envelope sender of a letter; return the letters that it causes.
 
     The address speaks for nobody, so no command is carried out, and a report is never answered.
+
+    Args:
+        report: the failures that the mail reports.
+        is_away_note: it looks like the note of somebody who is out of the office.
     """
     reply_address = context.reply_address
     letter = bounces.letter(context.connection, reply_address.about) if reply_address else None
     if context.mail_id is not None:
-        if context.incoming.report or letter is None or letter.player_id is None:
+        if report or letter is None or letter.player_id is None:
             # A report quotes the letter, with reply addresses and other people's words; what it
             # says itself is noted with the letter.
             inbox.empty(context.connection, context.mail_id)
         else:
             inbox.spoken_by(context.connection, context.mail_id, letter.player_id)
-    told = [] if letter is None else _received(context, letter)
-    return [told_letter(context, one) for one in told]
+    told = [] if letter is None else _received(context, letter, report, is_away_note)
+    return [outbox_row(context, one) for one in told]
 
 
-def _received(context: CommandContext, letter: Posted) -> list[Notification]:
-    if context.incoming.report:
-        return _reported(context, letter, context.incoming.report)
-    if context.incoming.mail.automatic:
-        return absences.ask_if_away(context, context.incoming.mail, letter.player_id)
+def _received(
+    context: CommandContext, letter: Posted, report: Sequence[Failure], is_away_note: bool
+) -> list[Notification]:
+    if report:
+        return _reported(context, letter, report)
+    if is_away_note:
+        return absences.ask_if_away(context, letter.player_id)
+    if not context.submission.may_be_answered:
+        return []
     return _astray(context, letter)
 
 
@@ -104,10 +115,10 @@ def refused(
     letter = bounces.letter(connection, letter_id)
     if letter is None:
         return
-    context = clock_context(services, connection, now)
+    context = CommandContext(services, connection, CLOCK, now)
     failure = of_refusal(error, letter.recipient)
     told = _unmade(connection, letter) if failure is None else _take(context, letter, failure)
-    outbox.add(connection, [told_letter(context, one) for one in told], now)
+    outbox.add(connection, [outbox_row(context, one) for one in told], now)
 
 
 def _unmade(connection: Connection, letter: Posted) -> list[Notification]:
@@ -157,7 +168,7 @@ def _astray(context: CommandContext, letter: Posted) -> list[Notification]:
     if letter.player_id is None:
         return []
     player = players.by_id(context.connection, letter.player_id)
-    sender = context.incoming.mail.sender.lower()
+    sender = context.actor.address.lower()
     if player is None or not player.active:
         return []
     if sender not in players.addresses_of(context.connection, player.id):
@@ -305,7 +316,7 @@ def come_back(context: CommandContext, player_id: int, why: str = "") -> Home:
     own = players.addresses_of(context.connection, player.id)
     failed = [s for s in bounces.standings(context.connection, own) if s.suspended_at is not None]
     bounces.forgive(context.connection, own)
-    sender = context.incoming.mail.sender.lower()
+    sender = context.actor.address.lower()
     address = sender if sender in own else player.address
     told = _welcome(context, player, address, failed, why)
     for other in _sharing(context, own):

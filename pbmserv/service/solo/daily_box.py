@@ -18,23 +18,21 @@ from pbmserv.commands.grammar.words import OFF
 from pbmserv.commands.table.looking import Scores, Week
 from pbmserv.commands.table.starting import Daily
 from pbmserv.engine.clocks import USUAL, zone
-from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import RacingGame, races
+from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Rng
 from pbmserv.errors import OptionError, Refused
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options
-from pbmserv.service.bots.bot_moves import is_bot
+from pbmserv.service.boards.score_keeping import grade_of, streak
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, races_of
-from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.time.localtime import minute_of_day, next_local
 from pbmserv.store import solo
 from pbmserv.store.accounts import persons, players, preferences
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.operators import audit
+from pbmserv.store.boards import closed_games
 from pbmserv.store.solo import EPOCH, Reader
 
 USUAL_MINUTE = 8 * 60
@@ -112,38 +110,6 @@ def make(context: CommandContext, player_id: int) -> Sequence[Notification] | No
     return told
 
 
-def ended(context: CommandContext, board: BoardRow, after: Position) -> dict[str, Any]:
-    """What the end of a day's box says; nothing for other boards."""
-    game, outcome = after.game, after.outcome
-    if board.seats != 1 or outcome is None or not races(game):
-        return {}
-    one = solo.daily_of_board(context.connection, board.id)
-    if one is None:
-        return {}
-    solved = outcome.reason == "solved"
-    score = outcome.scores[0] if solved and outcome.scores else None
-    names = persons.names_of(context.connection, one.player_id)
-    first = solo.first_try(context.connection, names, board.game, one.day)
-    solo.settle_daily(
-        context.connection, board.id, solved=solved, score=score, counts=first == board.id
-    )
-    notes = [note for p in reversed(list(after.backwards())) for note in p.step.notes]
-    return {
-        "number": one.number,
-        "grade": grade_of(game, board.options),
-        "solved": solved,
-        "score": score,
-        "shots": game.shots(notes),
-        "streak": streak(context, one.player_id, board.game, one.day) if solved else 0,
-    }
-
-
-def streak(context: CommandContext, player_id: int, game: str, day: int) -> int:
-    """How many boxes in a row a player has solved, up to and with this day's."""
-    days = solo.days_solved(context.connection, player_id, game, day)
-    return next((n for n, solved in enumerate(days) if solved != day - n), len(days))
-
-
 def week(context: CommandContext, command: Week) -> Answer:
     """``game week``: who has solved how many boxes of this UTC week, and in how many points.
 
@@ -218,7 +184,7 @@ def _give(
     """A board with a day's box, and the letter that brings it."""
     key = game.info.key
     assert races(game)
-    if audit.is_closed(context.connection, key):
+    if closed_games.is_closed(context.connection, key):
         return ()
     names = persons.names_of(context.connection, player.id)
     if not solo.try_daily(context.connection, key, day, contact.newest_marks_of(context, names)):
@@ -241,11 +207,6 @@ def _give(
     }
     part = Part("daily", about, board.id, 0, board.sitters[0].seat, board.thread)
     return (replace(Notification.sitter(board.sitters[0], part), digest=False),)
-
-
-def grade_of(game: RacingGame, words: Sequence[str]) -> str:
-    """How hard the box is that a day's option words tell; "" = nobody knows."""
-    return game.grade(game.options(words, 1))
 
 
 def table(best: Sequence[solo.DayBoard]) -> list[dict[str, Any]]:
@@ -284,31 +245,6 @@ KINDS = 5
 
 NAMED = 30
 """Kinds of boards that such an answer names."""
-
-
-def keep_scores(
-    context: CommandContext, board: BoardRow, after: Position, ended_at: datetime
-) -> None:
-    """Keep the scores that can be compared: of people who solved a box that nobody could know.
-
-    Two names of one person at a board know more of its box than one player, so neither counts.
-    """
-    game, outcome = after.game, after.outcome
-    if not races(game) or outcome is None or not outcome.scores:
-        return
-    kind = game.kind(after.state)
-    if not kind or not board.comparable:
-        return
-    ids = [sitter.player_id for sitter in board.sitters]
-    repeated = persons.persons_of(context.connection, ids).repeated(ids) if ids[1:] else ()
-    found = {
-        sitter.seat: (sitter.player_id, outcome.scores[sitter.seat])
-        for sitter in board.sitters
-        if not is_bot(sitter)
-        and sitter.player_id not in repeated
-        and game.solved(after.state, sitter.seat)
-    }
-    solo.keep_scores(context.connection, board.id, board.game, kind, found, ended_at)
 
 
 def show_scores(context: CommandContext, command: Scores) -> Answer:

@@ -25,7 +25,6 @@ from pbmserv.engine.record import (
 )
 from pbmserv.engine.types import Saved, Seat
 from pbmserv.errors import Illegal, MoveError, OptionError, Refused
-from pbmserv.inbound.body import attached_text
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards.plies import log_ply, must_have_room, must_run, must_run_or_practise
 from pbmserv.service.boards.proposals import Proposal, invite, read_options, sender_of
@@ -43,8 +42,9 @@ from pbmserv.service.core.lookup import (
     spoils,
     unknown_player,
 )
-from pbmserv.service.core.results import Answer, Part
-from pbmserv.service.core.words_for_others import UNSAID
+from pbmserv.service.core.outcome import Answer, Part
+from pbmserv.service.core.said import UNSAID
+from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, histories, moves
@@ -65,7 +65,9 @@ def solve(context: CommandContext, command: Solve) -> Answer:
         raise Refused("not-a-race", part="solve")
     if sitter.seat not in position.game.to_act(position.state):
         raise Refused("race-done", part="solve", example="show")
-    return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)
+    return log_ply(
+        context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
+    )
 
 
 def practise(context: CommandContext, command: Practise) -> Answer:
@@ -80,7 +82,7 @@ def practise(context: CommandContext, command: Practise) -> Answer:
         after = position.practise(sitter.seat, command.what)
     except Illegal as error:
         raise Refused(error.refusal.code, part=command.what, example="show") from error
-    answer = log_ply(context, board, sitter, after, context.words)
+    answer = log_ply(context, board, sitter, after, words_for_others(context))
     context.moved.clear()  # a plan is for turns that come
     return answer
 
@@ -234,10 +236,10 @@ def _text(context: CommandContext, marks: Iterable[str]) -> str:
     """The file that came with the mail, else the mail's own text; it is looked for once."""
     for mark in marks:
         if mark not in context.attached:
-            context.attached[mark] = attached_text(context.incoming.envelope.raw, mark)
+            context.attached[mark] = context.submission.attachment(mark)
         if context.attached[mark]:
             return context.attached[mark]
-    return context.incoming.text
+    return context.submission.text
 
 
 def _replay(context: CommandContext, number: int, texts: Sequence[str]) -> None:
@@ -339,7 +341,7 @@ def _by_player_of(context: CommandContext, board: BoardRow, who: Credentials | N
 
     The answer goes to that player's own address.
     """
-    for player in context.shown(who):
+    for player in context.readers(who):
         if board.sitter_of(player.id) is not None:
             context.player = player
             return True

@@ -1,0 +1,1 @@
+"""What happens at a time: clocks, digests, and the end of old texts."""
