@@ -28,6 +28,7 @@ from pbmserv.outbound.outbox import Sent
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
+from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.store.tables.boards import heartbeats
 from pbmserv.store.tables.mail import letter_bytes, outbox
 
@@ -77,8 +78,8 @@ class SettlingDoor:
         self._server.settle()
         return number
 
-    async def page_mail(self, envelope: Envelope) -> int:
-        number = await self._server.door.page_mail(envelope)
+    async def press(self, request: PageRequest) -> int:
+        number = await self._server.door.press(request)
         self._server.settle()
         return number
 
@@ -308,7 +309,7 @@ def indoors(
     )
     loop = asyncio.new_event_loop()
 
-    server.web_stage.door = SettlingDoor(server)
+    server.web_stage.play.door = SettlingDoor(server)
     try:
         yield Indoors(server, loop)
     finally:

@@ -51,6 +51,7 @@ class Server:
                 self.base,
                 self._ring_post,
                 self._ring_bots,
+                self._ring_web,
                 passwords,
                 names=names,
                 by=f"{host} play",
@@ -109,6 +110,9 @@ class Server:
 
     def _ring_post(self) -> None:
         self.post_stage.sender.wake()
+
+    def _ring_web(self) -> None:
+        self.web_stage.play.results.ring()
 
     def _ring_bots(self) -> None:
         self.bots_stage.bot_worker.ask()

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from datetime import datetime
-from email.message import EmailMessage
-from email.policy import SMTPUTF8
-from email.utils import format_datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,37 +30,6 @@ class Envelope:
     def is_direct(self) -> bool:
         """Whether `peer` is the mail's source, so that its address can prove something."""
         return bool(self.peer) and not self.handed_on
-
-
-@dataclass(frozen=True, slots=True)
-class Press:
-    """A form that a player sends from the page of a board.
-
-    Attributes:
-        turn: number of the turn that the page shows.
-        key: a random word of the page. A form with the same key is a copy.
-        move: a move, or any command of a reply, in one line.
-        words: words for the other players of the board.
-    """
-
-    turn: int
-    key: str
-    move: str
-    words: str = ""
-
-
-def written(sender: str, recipient: str, domain: str, press: Press, now: datetime) -> Envelope:
-    """Return a form as a reply: the move in the first line, the words below."""
-    mail = EmailMessage(policy=SMTPUTF8)
-    mail["From"] = sender
-    mail["To"] = recipient
-    mail["Subject"] = "Re: your board"
-    mail["Date"] = format_datetime(now)
-    facts = repr((recipient, press)).encode("utf-8", "backslashreplace")
-    mail["Message-ID"] = f"<{hashlib.sha256(facts).hexdigest()[:32]}.page@{domain}>"
-    words = "".join(char for char in press.words if char == "\n" or char.isprintable()).strip()
-    mail.set_content(" ".join(press.move.split()) + ("\n\n" + words if words else "") + "\n")
-    return Envelope(sender, recipient, mail.as_bytes())
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,7 @@ class OneStore(Arrivals):
     def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
         if not arrivals.take(connection, arrival.id):
             raise Gone("carried out by another process")
-        if arrival.kind == "form":
+        if arrival.kind in arrivals.OF_PAGES:
             arrivals.settle(connection, arrival, now, result, store=self.store)
 
     def oldest(self) -> datetime | None:

@@ -18,7 +18,7 @@ from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import shares
 from pbmserv.stages.door import Door
 from pbmserv.stages.mail_ports import MailPorts
-from pbmserv.stages.messages import AskState, ProbeWrite, StageState, StoreForm, StorePageMail
+from pbmserv.stages.messages import AskState, ProbeWrite, StageState, StoreForm, StorePress
 from pbmserv.stages.process import STOP_S, Setup, until_stopped
 from pbmserv.stages.questions import Answering, Answers
 from pbmserv.stages.rings import Bell
@@ -139,8 +139,8 @@ def _answers(
         storing = door.form(request.kind, request.values)
         return asyncio.run_coroutine_threadsafe(storing, loop).result()
 
-    def store_page_mail(request: StorePageMail) -> int | Over:
-        storing = door.page_mail(request.envelope)
+    def store_press(request: StorePress) -> int | Over:
+        storing = door.press(request.request)
         try:
             return asyncio.run_coroutine_threadsafe(storing, loop).result()
         except TooMany as error:
@@ -154,7 +154,7 @@ def _answers(
 
     return {
         StoreForm: store_form,
-        StorePageMail: store_page_mail,
+        StorePress: store_press,
         ProbeWrite: probe_write,
         AskState: ask_state,
     }

@@ -99,10 +99,10 @@ def _play_parts(settings: Settings) -> Iterator[PlayStage]:
     with ExitStack() as stack:
         base = Base(settings, may_upgrade=False)
         stack.callback(base.close)
-        play = PlayStage(base, _no_ring, _no_ring, has_own_door=True)
-        stack.callback(play.stop)
-        yield play
+        stage = PlayStage(base, _no_ring, _no_ring, _no_ring, has_own_door=True)
+        stack.callback(stage.stop)
+        yield stage
 
 
 def _no_ring() -> None:
-    """Ring nobody: post and the bots look for work by themselves."""
+    """Wake nobody: post, the bots and pages look by themselves."""

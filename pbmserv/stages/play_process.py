@@ -22,7 +22,8 @@ from pbmserv.service.operators.deeds import Operators, Signature
 from pbmserv.service.operators.kept_mails import KeptMails
 from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.put_off_mails import PutOffMails
-from pbmserv.service.pages.web_requests import Forms
+from pbmserv.service.pages.forms import Forms
+from pbmserv.service.pages.page_requests import PageRequests
 from pbmserv.service.schedule.retention import Expiry, Kept
 from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.service.time.rounds import Rounds
@@ -71,6 +72,7 @@ async def run_play(name: str, setup: Setup) -> None:
         setup.base,
         ring_post,
         ring_bots,
+        Bell(setup.folder / "web.ring").ring,
         current=setup.current,
         suspects=setup.suspects,
         by=claimant(setup.folder, name),
@@ -104,6 +106,7 @@ class PlayStage:
         base: settings and databases.
         ring_post: wakes post.
         ring_bots: wakes the bots.
+        ring_web: wakes pages that wait for a result.
         passwords: makes and checks hashes; `None`: argon2id as its authors advise.
         current: tells the supervisor which mail is being carried out.
         suspects: how often play has died with an arrival, by its number.
@@ -117,6 +120,7 @@ class PlayStage:
         base: Base,
         ring_post: Callable[[], None],
         ring_bots: Callable[[], None],
+        ring_web: Callable[[], None],
         passwords: Passwords | None = None,
         current: CurrentWork | None = None,
         suspects: Mapping[int, int] | None = None,
@@ -151,14 +155,21 @@ class PlayStage:
             self.writer,
             clock,
             Forms(self.services).by_name,
+            PageRequests(self.services, base.game, self.mails),
             ring_post=ring_post,
             ring_bots=ring_bots,
+            ring_web=ring_web,
             current=current,
             suspects=suspects,
             senders=self.senders,
         )
         self.rows = WrittenRows(self.writer, clock, partial(bounces.refused, self.services))
-        self.bot_moves = BotMoves(self.services, self.writer, clock, ring_post)
+
+        def ring_after_bot() -> None:
+            ring_post()
+            ring_web()
+
+        self.bot_moves = BotMoves(self.services, self.writer, clock, ring_after_bot)
         kept = Kept.of_days(
             mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
         )

@@ -24,12 +24,12 @@ from pbmserv.engine.registry import Readable, Registry
 from pbmserv.engine.types import GameInfo
 from pbmserv.engine.types import Seat as SeatNumber
 from pbmserv.errors import ServerFault, StillWorking
-from pbmserv.mail.envelope import Press
 from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.service.boards.board_page import BoardPage, Look
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.core.lookup import AWAY
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.daily_pages import GuestLook
 from pbmserv.views.board import BoardScene
@@ -321,7 +321,7 @@ class _Api:
         move = await posted(request, Move)
         press = Press(move.turn, move.key, move.move, move.words)
         try:
-            pressed = await self._web_requests.boards.press(token, press)
+            pressed = await self._web_requests.presses.press(token, press)
         except StillWorking:
             answer = self._seat(request, await self._web_requests.boards.page(token, Look()))
             if answer.status_code == 200:

@@ -7,8 +7,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.mail.envelope import Press
 from pbmserv.service.boards.board_page import BoardPage, Look
+from pbmserv.service.pages.board_presses import Press
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.pages import PRIVATE, Printer, html, read_form
 from pbmserv.web.public import is_number, step_of
@@ -69,7 +69,7 @@ class _BoardPages:
         if not is_number(turn):
             return self._printer.failure(400, "no-form")
         press = Press(int(turn), form.get("key", ""), form.get("move", ""), form.get("words", ""))
-        pressed = await self._web_requests.boards.press(token, press)
+        pressed = await self._web_requests.presses.press(token, press)
         if pressed is None:
             return self._no_board()
         if pressed.refused is not None:

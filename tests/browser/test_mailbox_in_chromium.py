@@ -95,7 +95,7 @@ def test_a_whole_first_game_in_the_mailbox(chromium: Browser, server: Running) -
     reader.reply("a1,c4,e5,g2")
     reader.open_newest("alice")
     reader.reply("b3,d3,f6,g7")
-    assert page.get_by_text("Sent. This came back:").count() == 1
+    assert page.get_by_text("Sent. This is the answer:").count() == 1
 
     # What comes for the other stands on the page by itself.
     follow(page.locator(".people").get_by_role("link", name="bob"))

@@ -29,7 +29,7 @@ from pbmserv.errors import MailError, PlayerError
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.auth.dkim import addresses_in, tags_of
-from pbmserv.inbound.auth.results import said_before
+from pbmserv.inbound.auth.results import own_statements
 from pbmserv.inbound.body import read_body, unflow
 from pbmserv.inbound.dsn import read_report
 from pbmserv.inbound.headers import content_type, one_line, read_headers
@@ -159,7 +159,7 @@ SCANNERS: Mapping[str, Scanner] = {
     "recipients": Scanner(addresses_in, ('"', "a, "), ('\\"', '",', "a@b.example, ")),
     "signature tags": Scanner(tags_of, ("v=1; ",), ("a=b; ", "b= ", "; ")),
     "authentication results": Scanner(
-        lambda text: said_before("a", 1, _octets(text)),
+        lambda text: own_statements("a", 1, _octets(text)),
         ("Received: x\nAuthentication-Results: a; ", "Authentication-Results: a; "),
         ("dkim=pass ", "dkim=pass header.d=a; ", "(", "Received: a\n", "spf=pass (a) "),
     ),

@@ -1,4 +1,4 @@
-"""Alembic's own command, and what the migrations promise it."""
+"""Alembic's own command, and what migrations must provide."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def alembic(url: str, *arguments: str, code: int = 0) -> str:
 
 
 def test_there_is_one_newest_revision() -> None:
-    """Two branches that each add a revision must be put in a row, or merged."""
+    """If two branches each add a revision, one must follow the other."""
     assert len(schema.heads(schema.revisions())) == 1
 
 
@@ -119,7 +119,7 @@ def revision_of(database: Database) -> str:
         return str(schema.current(connection))
 
 
-def test_going_down_loses_nothing_that_players_have_set(empty: Database) -> None:
+def test_a_downgrade_refuses_to_lose_settings_of_players(empty: Database) -> None:
     schema.upgrade(empty, ("game",) if empty.is_sqlite else schema.ALL)
     if empty.is_sqlite:  # its mail store is a file of its own
         (_, (mail, stores)) = schema.stores_at(empty.url)
@@ -134,7 +134,7 @@ def test_going_down_loses_nothing_that_players_have_set(empty: Database) -> None
     assert revision_of(empty) == schema.head()
 
 
-def test_what_it_cannot_do_is_said_in_a_sentence(tmp_path: Path) -> None:
+def test_a_refusal_is_one_sentence(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/none.sqlite3"
     assert f"there is no database at {tmp_path}/none.sqlite3" in alembic(url, "current", code=1)
     assert list(tmp_path.iterdir()) == []

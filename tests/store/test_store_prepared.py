@@ -1,4 +1,4 @@
-"""Prepared statements do on SQLite what Core does, errors and all; savepoints; unsynced jobs."""
+"""Prepared statements behave as Core does, with its errors; savepoints; durable commits."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SEEN = select(
 ).where(boards.c.status == "active", boards.c.plies >= bindparam("least"))
 
 
-def test_values_arrive_as_they_do_by_core(database: Database) -> None:
+def test_values_are_those_of_core(database: Database) -> None:
     with database.writing.begin() as connection:
         ADD.run(connection, BOARD)
         connection.execute(insert(boards).values(BOARD))
@@ -55,7 +55,7 @@ def test_values_arrive_as_they_do_by_core(database: Database) -> None:
     assert found[0] == (BOARD["options"], BOARD["seed"], True, None, NOW.astimezone(UTC), None)
 
 
-def test_constants_of_a_statement_need_not_be_given(database: Database) -> None:
+def test_constants_of_a_statement_are_bound(database: Database) -> None:
     finish = Prepared(
         update(boards)
         .where(boards.c.status == "active", boards.c.plies == bindparam("at"))
@@ -69,7 +69,7 @@ def test_constants_of_a_statement_need_not_be_given(database: Database) -> None:
     assert tuple(found) == ("finished", NOW, False, {"places": [1, 2]})
 
 
-def test_it_begins_a_transaction_like_any_statement(database: Database) -> None:
+def test_it_begins_a_transaction(database: Database) -> None:
     with database.writing.connect() as connection:
         ADD.run(connection, BOARD)
         assert connection.in_transaction()
@@ -99,7 +99,7 @@ def test_errors_while_rows_are_fetched_are_wrapped_too(tmp_path_sqlite: Database
         overflowing.run(connection)
 
 
-def test_a_savepoint_takes_back_what_came_after_it(database: Database) -> None:
+def test_a_savepoint_undoes_later_statements(database: Database) -> None:
     point = Savepoint("here")
     with database.writing.begin() as connection:
         ADD.run(connection, {**BOARD, "plies": 1})
@@ -146,6 +146,6 @@ def test_columns_are_selected_in_the_order_of_the_fields() -> None:
     assert found[:2] == [keys.c.created_at, players.c.userid]
 
 
-def test_a_field_without_a_column_is_told_at_once() -> None:
+def test_a_field_without_a_column_is_refused() -> None:
     with pytest.raises(TypeError, match=r"Named\.alone"):
         columns_of(Named, players)

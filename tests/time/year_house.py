@@ -166,7 +166,7 @@ class ServiceHouse:
             view = game.view(position.state, sitter.seat)
             move = game.parse(view, self.rng.choice(list(game.legal(view) or ())))
             answer = plies.play_move(context, row, sitter, position, move, "")
-            letters = [outbox_row(context, told) for told in answer.told]
+            letters = [outbox_row(context, told) for told in answer.notifications]
             if waiting := [letter for letter in letters if letter.tray]:
                 outbox.add(context.connection, waiting, context.now)
             return context.played[row.id].outcome is not None

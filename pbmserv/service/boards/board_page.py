@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -21,12 +20,9 @@ from pbmserv.clock import Clock
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Tappable
 from pbmserv.engine.types import BOT_USERIDS, Seat
-from pbmserv.errors import MoveError, Refusal
-from pbmserv.inbound.message import read_mail
-from pbmserv.mail.envelope import Envelope, Press, written
-from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.errors import MoveError
+from pbmserv.mail.reply_address import Purpose
 from pbmserv.mail.visits import read_link
-from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext, Services
@@ -35,10 +31,8 @@ from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.moves import Before
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
-from pbmserv.store.tables.mail import MailState
 from pbmserv.views.board import BoardScene, foreseen
 from pbmserv.views.reader import page_scene
 from pbmserv.views.texts import refusal_sentence
@@ -53,11 +47,6 @@ SCENES = 500
 """Most scenes in the cache, some 50 kB each."""
 TOOLS = ("seal", "lock")
 """What taps can do instead of marking cells."""
-LOOK_S = 0.1
-BOT_S = 3.0
-"""Seconds that a page waits for a bot's move, so that it can show it at once."""
-
-Taken = Callable[[], tuple[bool, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,23 +156,6 @@ class BoardPage:
         return self.is_running and is_theirs and not self.scene.your_turn
 
 
-@dataclass(frozen=True, slots=True)
-class Pressed:
-    """What came of a press.
-
-    Attributes:
-        refused: the page with the reason, if it was.
-        code: of that `Refusal`.
-        by_letter: a letter tells what the page does not.
-        thinks: as `BoardPage` has it, right after.
-    """
-
-    refused: BoardPage | None = None
-    code: str = ""
-    by_letter: bool = False
-    thinks: bool = False
-
-
 class Turns:
     """Lets each player have one page at a time worked out in a thread, of which there are few."""
 
@@ -217,10 +189,6 @@ class _Kept(NamedTuple):
 class BoardPages:
     """Answers for the pages of boards.
 
-    Args:
-        hand_in: has a mail stored, and waits until *taken* says that it was carried out. Raises
-            `StillWorking` if that takes long.
-
     Attributes:
         turns: of the players whose pages are worked out.
     """
@@ -230,12 +198,10 @@ class BoardPages:
         services: Services,
         database: Database,
         clock: Clock,
-        hand_in: Callable[[Envelope, Taken], Awaitable[Any]],
     ) -> None:
         self._services = services
         self._database = database
         self._clock = clock
-        self._hand_in = hand_in
         self._scenes: dict[tuple[int, Seat], _Kept] = {}
         self.turns = Turns()
 
@@ -258,7 +224,7 @@ class BoardPages:
             if seen is not None:
                 return _looked(seen, look)
         async with self.turns.of(link.player):
-            return await asyncio.to_thread(self._page, token, look)
+            return await asyncio.to_thread(self.worked_out, token, look)
 
     async def look(self, token: str) -> BoardPage | None:
         """The same for a program, whose looks are counted.
@@ -271,45 +237,10 @@ class BoardPages:
             self._services.traffic.looks(link.player)
         return await self.page(token, Look())
 
-    async def press(self, token: str, press: Press) -> Pressed | None:
-        """Carry out what was sent; what came of it. ``None``: the link is not good.
-
-        Raises:
-            TooMany: its player has sent too much; nothing was done.
-            StillWorking: it is stored, and takes long.
-        """
-        envelope = await asyncio.to_thread(self._mail, token, press)
-        if envelope is None:
-            return None
-        mail_id = await self.carried_out(envelope)
-        done = await asyncio.to_thread(self._outcome, token, press, mail_id)
-        thinks = done is not None and done.thinks
-        for _ in range(round(BOT_S / LOOK_S)):
-            if not thinks:
-                break
-            await asyncio.sleep(LOOK_S)
-            thinks = await self._thinks(token, press)
-        return done
-
-    async def carried_out(self, envelope: Envelope) -> int:
-        """Have a mail that a page has written stored and carried out; its number.
-
-        Raises:
-            StillWorking: it is stored, and that takes long.
-        """
-        domain = self._services.mail_domain
-        digest = read_mail(envelope, host=domain.address, is_ours=domain.is_ours).digest
-        taken = partial(self._taken, digest, envelope.recipient)
-        number: int = await self._hand_in(envelope, taken)
-        return number
-
-    async def _thinks(self, token: str, press: Press) -> bool:
-        seen = await asyncio.to_thread(self._page, token, Look())
-        return seen is not None and (seen.thinks or _asks_coach(seen, press))
-
     # -- looks -----------------------------------------------------------------------------
 
-    def _page(self, token: str, look: Look) -> BoardPage | None:
+    def worked_out(self, token: str, look: Look) -> BoardPage | None:
+        """Return the page as its player sees it; `None` if the link is not good."""
         with self._database.reading.connect() as connection:
             seen = self.seen(connection, token)
             if seen is None or look.step is None:
@@ -320,7 +251,7 @@ class BoardPages:
         self, connection: Connection, token: str, seen: BoardPage, step: int
     ) -> BoardPage | None:
         """Return the page after *step* plies, or the newest page if there are fewer."""
-        seat_and_board = self._sitter_of(connection, token)
+        seat_and_board = self.sitter_of(connection, token)
         if seat_and_board is None:
             return None
         sitter, board = seat_and_board
@@ -333,7 +264,7 @@ class BoardPages:
     def _kept_page(self, token: str) -> BoardPage | None:
         """Return the page without a draft from the cache; ``None`` if it is not there."""
         with self._database.reading.connect() as connection:
-            seat_and_board = self._sitter_of(connection, token)
+            seat_and_board = self.sitter_of(connection, token)
         if seat_and_board is None:
             return None
         sitter, board = seat_and_board
@@ -351,7 +282,7 @@ class BoardPages:
         Args:
             before: see `Positions.newest`.
         """
-        seat_and_board = self._sitter_of(connection, token)
+        seat_and_board = self.sitter_of(connection, token)
         if seat_and_board is None:
             return None
         sitter, board = seat_and_board
@@ -375,7 +306,7 @@ class BoardPages:
         coach = coach_part(connection, board, position, seat) if asks else CoachPart()
         return _of_board(token, board, sitter, kept, coach)
 
-    def _sitter_of(self, connection: Connection, token: str) -> tuple[Sitter, BoardRow] | None:
+    def sitter_of(self, connection: Connection, token: str) -> tuple[Sitter, BoardRow] | None:
         """Return the reader and the board of a token; ``None`` if the token is not valid."""
         link = read_link(self._services.mail_domain.ring, token, self._clock.now())
         if link is None or link.purpose is not Purpose.BOARD:
@@ -385,46 +316,6 @@ class BoardPages:
         if board is None or sitter is None or sitter.state != PlayerState.ACTIVE:
             return None
         return (sitter, board) if sitter.reply_epoch == link.epoch else None
-
-    # -- presses ---------------------------------------------------------------------------
-
-    def _mail(self, token: str, press: Press) -> Envelope | None:
-        """The press as a reply to a letter of that turn."""
-        domain = self._services.mail_domain
-        with self._database.reading.connect() as connection:
-            seat_and_board = self._sitter_of(connection, token)
-        if seat_and_board is None:
-            return None
-        who, board = seat_and_board
-        reply = ReplyAddress(Purpose.BOARD, who.player_id, board.id, press.turn, who.reply_epoch)
-        if press.words.strip() and not press.move.strip():
-            press = replace(press, move="chat")
-        to = domain.address_of(reply)
-        return written(who.address, to, domain.domain, press, self._clock.now())
-
-    def _taken(self, digest: str, recipient: str) -> tuple[bool, Any]:
-        """Whether the mail was carried out, and its number."""
-        with self._database.reading.connect() as connection:
-            number = inbox.number_of(connection, digest, recipient.lower())
-        return number is not None, number
-
-    def _outcome(self, token: str, press: Press, mail_id: int) -> Pressed | None:
-        with self._database.reading.connect() as connection:
-            seen = self.seen(connection, token)
-            if seen is None:
-                return None
-            letters = outbox.answers_to(connection, mail_id, seen.player_id)
-            mail = None if letters else inbox.get(connection, mail_id)
-        for letter, words in letters:
-            if letter == "refusal":
-                return _refused(seen, press, Refusal(**words["refusal"]))
-            if letter == "submitted" and words.get("far"):  # a page has no reply to ask for
-                refusal = far_labels.far_cells_refused(words["far"], words["move"]).refusal
-                return _refused(seen, press, refusal)
-        if mail is not None and mail.state != MailState.DONE:  # no letter tells of it: too many did
-            return _refused(seen, press, Refusal("unsaid"))
-        by_letter = any(one[0] not in {"board", "result", "report", "hint"} for one in letters)
-        return Pressed(by_letter=by_letter, thinks=seen.thinks or _asks_coach(seen, press))
 
 
 def _stamp(board: BoardRow) -> tuple[Any, ...]:
@@ -460,15 +351,6 @@ def known_to(newest: Position, seat: Seat) -> list[Position]:
     the seat learns nothing are left out, too: their number is private.
     """
     return [newest.at(0), *(one for one in newest.after(0) if one.is_news_for(seat))]
-
-
-def _refused(seen: BoardPage, press: Press, refusal: Refusal) -> Pressed:
-    page = replace(seen, trouble=refusal_sentence(refusal, on_page=True), example=refusal.example)
-    return Pressed(replace(page, draft=press.move, words=press.words), refusal.code)
-
-
-def _asks_coach(seen: BoardPage, press: Press) -> bool:
-    return press.move.strip().lower() in {"report", "hint"} and seen.awaits_report
 
 
 def _looked(seen: BoardPage, look: Look) -> BoardPage:

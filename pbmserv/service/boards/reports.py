@@ -23,7 +23,7 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.bots import Asked
+from pbmserv.store.bots import ReportRequest
 from pbmserv.store.tables import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -76,8 +76,10 @@ def ask_hint(context: CommandContext, board: BoardRow, asked: Position, seat: Se
         seat: the seat that asked.
     """
     _spend(context, asked, 1)
-    if seat not in rows.found(context.connection, board.id, asked.number):
-        rows.ask_report(context.connection, Asked(board.id, asked.number, seat), context.now)
+    if seat not in rows.finished_reports(context.connection, board.id, asked.number):
+        rows.request_report(
+            context.connection, ReportRequest(board.id, asked.number, seat), context.now
+        )
         context.reported.add(board.id)
 
 
@@ -96,7 +98,9 @@ def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
         if part is None or not sitter.address:
             continue
         letter = outbox_row(context, Notification.sitter(sitter, part))
-        rows.hold(context.connection, letter, (), context.now, context.mail_id, (board.id,))
+        rows.queue_waiting_letter(
+            context.connection, letter, (), context.now, context.mail_id, (board.id,)
+        )
 
 
 def _named_board(context: CommandContext, command: Report) -> BoardRow:
@@ -128,11 +132,11 @@ def _requested(
     seats = game.reported(position.state, seat)
     if not seats:
         return None
-    results = rows.found(context.connection, board.id, position.number)
+    results = rows.finished_reports(context.connection, board.id, position.number)
     for reported in seats:
         if reported not in results:
-            request = Asked(board.id, position.number, reported)
-            rows.ask_report(context.connection, request, context.now)
+            request = ReportRequest(board.id, position.number, reported)
+            rows.request_report(context.connection, request, context.now)
     if rows.is_report_due(context.connection, board.id):
         context.reported.add(board.id)
     words = {"seats": list(seats), "opened": True}
@@ -172,11 +176,11 @@ def coach_part(
     """Return the coach's results for a seat that `asks_coach`."""
     game = position.game
     asked = position.hint_of(seat)
-    hint = rows.found(connection, board.id, asked.number).get(seat) if asked else None
+    hint = rows.finished_reports(connection, board.id, asked.number).get(seat) if asked else None
     if rows.is_report_due(connection, board.id):
         return CoachPart(is_due=True, hint=hint)
     if not coached(game) or not is_done(position, seat):
         return CoachPart(hint=hint)
-    results = rows.found(connection, board.id, position.number)
+    results = rows.finished_reports(connection, board.id, position.number)
     reports = [results[one] for one in game.reported(position.state, seat) if one in results]
     return CoachPart(tuple(reports), hint=hint)

@@ -1,5 +1,4 @@
-"""Scores of races and solo games, and results of the box of the day, as they are written down when
-a board ends."""
+"""Scores of races and solo games, and results of the box of the day, recorded at a board's end."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from pbmserv.store.boards.boards import BoardRow
 
 
 def settle_daily(context: CommandContext, board: BoardRow, after: Position) -> dict[str, Any]:
-    """What the end of a day's box says; nothing for other boards."""
+    """Record the result of a day's box; return its words for the letter, none for other boards."""
     game, outcome = after.game, after.outcome
     if board.seats != 1 or outcome is None or not races(game):
         return {}
@@ -43,7 +42,7 @@ def settle_daily(context: CommandContext, board: BoardRow, after: Position) -> d
 
 
 def streak(context: CommandContext, player_id: int, game: str, day: int) -> int:
-    """How many boxes in a row a player has solved, up to and with this day's."""
+    """Return the number of boxes that a player has solved in a row, up to this day's."""
     days = solo.days_solved(context.connection, player_id, game, day)
     return next((n for n, solved in enumerate(days) if solved != day - n), len(days))
 
@@ -51,7 +50,7 @@ def streak(context: CommandContext, player_id: int, game: str, day: int) -> int:
 def keep_scores(
     context: CommandContext, board: BoardRow, after: Position, ended_at: datetime
 ) -> None:
-    """Keep the scores that can be compared: of people who solved a box that nobody could know.
+    """Record the scores that can be compared: of people who solved a box that nobody knew before.
 
     Two names of one person at a board know more of its box than one player, so neither counts.
     """
@@ -63,16 +62,16 @@ def keep_scores(
         return
     ids = [sitter.player_id for sitter in board.sitters]
     repeated = persons.persons_of(context.connection, ids).repeated(ids) if ids[1:] else ()
-    found = {
+    scores = {
         sitter.seat: (sitter.player_id, outcome.scores[sitter.seat])
         for sitter in board.sitters
         if not is_bot(sitter)
         and sitter.player_id not in repeated
         and game.solved(after.state, sitter.seat)
     }
-    solo.keep_scores(context.connection, board.id, board.game, kind, found, ended_at)
+    solo.keep_scores(context.connection, board.id, board.game, kind, scores, ended_at)
 
 
 def grade_of(game: RacingGame, words: Sequence[str]) -> str:
-    """How hard the box is that a day's option words tell; "" = nobody knows."""
+    """Return the difficulty of the box in option words; ``""`` if unknown."""
     return game.grade(game.options(words, 1))

@@ -1,4 +1,4 @@
-"""Finds what a command names, and refuses what its speaker may not do or be told."""
+"""Finds the games, boards and players that a command names, and protects boxes from spoilers."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from pbmserv.views.spoilers import Spoils
 T = TypeVar("T")
 
 AWAY = (StoreAway, *UNAVAILABLE)
-"""The database, or the stage that was to answer, is not there now."""
+"""Errors that say that the database, or a stage that should answer, is not there now."""
 
 
 def known_game(context: CommandContext, key: str) -> AnyGame:
-    """The newest version of a game.
+    """Return the newest version of a game.
 
     Raises:
         Refused: it is not played here.
     """
     registry = context.services.registry
     if key not in registry:
-        known = ", ".join(g.info.key for g in registry)
-        raise Refused("unknown-game", part=key, games=known, suggestion="")
+        keys = ", ".join(g.info.key for g in registry)
+        raise Refused("unknown-game", part=key, games=keys, suggestion="")
     return registry.newest(key)
 
 
@@ -48,20 +48,20 @@ def must_be_open(context: CommandContext, game: AnyGame) -> None:
 
 
 def games_of(context: CommandContext, key: str | None) -> list[AnyGame]:
-    """The named game, or all of them where none is named."""
+    """Return the named game, or all games if none is named."""
     return list(context.services.registry) if key is None else [known_game(context, key)]
 
 
 def races_of(context: CommandContext, key: str | None) -> list[RacingGame]:
-    """Those of them that can be played as a race."""
+    """Return the named game, or all games, if it can be played as a race."""
     return [game for game in games_of(context, key) if races(game)]
 
 
 def board_of(context: CommandContext, board_id: int, game: str | None) -> BoardRow:
-    """A board by its number, without a lock.
+    """Return a board, without a lock.
 
     Raises:
-        Refused: there is none, or it is not of the *game* that was named.
+        Refused: it does not exist, or the command names another game.
     """
     context.budget.spend(Work.BOARD)
     board = boards.load(context.connection, board_id)
@@ -73,27 +73,27 @@ def board_of(context: CommandContext, board_id: int, game: str | None) -> BoardR
 
 
 def players_of(context: CommandContext, userids: Sequence[str]) -> list[Player]:
-    """The players of these userids.
+    """Return the players with these userids.
 
     Raises:
-        Refused: one is unknown. Behind a userid it may be a password (``show alice secret``), so
-            then it is not repeated.
+        Refused: one is unknown. Behind a userid the word may be a password (``show alice
+            secret``), so the refusal does not repeat it.
     """
-    found: list[Player] = []
+    named_players: list[Player] = []
     for userid in dict.fromkeys(userids):
         context.budget.spend(Work.NAME)
         player = shown_player(context, userid)
         if player is None:
-            if found:
+            if named_players:
                 context.echo_hidden = True
-                raise Refused("no-such-player", place=len(found) + 1)
+                raise Refused("no-such-player", place=len(named_players) + 1)
             raise unknown_player(context, userid)
-        found.append(player)
-    return found
+        named_players.append(player)
+    return named_players
 
 
 def unknown_player(context: CommandContext, userid: str) -> Refused:
-    """Nobody plays under a name that stands where no password belongs."""
+    """Return the refusal for a userid that does not exist."""
     return Refused("no-such-player", part=userid, suggestion=nearest_userid(context, userid))
 
 
@@ -106,13 +106,13 @@ def spoils(context: CommandContext, board: BoardRow) -> Spoils:
 
 
 KNOWN_TO_PLAYERS: frozenset[Spoils] = frozenset({"", "box-chosen"})
-"""Where a board's own players, who have seen its box, may have it as a copy."""
+"""Reasons for secrecy that do not keep the board's own players from copying the box."""
 
 
 def is_kept(context: CommandContext, board: BoardRow) -> bool:
-    """Whether even one of its players may make no copy: somebody has still to solve the box.
+    """Whether not even a player of the board may copy its box, since others still have to solve it.
 
-    What somebody chose, the board's own players have been told in full when it ended.
+    If a player chose the box, the end of the board has shown it to its players.
     """
     return board.status in _RUNNING or spoils(context, board) not in KNOWN_TO_PLAYERS
 
@@ -123,14 +123,14 @@ def is_shut(context: CommandContext, board: BoardRow) -> bool:
 
 
 def must_not_spoil(context: CommandContext, board: BoardRow) -> None:
-    """Refuse what would tell somebody a box that others have still to solve."""
-    found = spoils(context, board)
-    if found:
-        raise Refused(found, part=str(board.id), example=f"{board.game} show {board.id}")
+    """Refuse to show a box that others still have to solve."""
+    reason = spoils(context, board)
+    if reason:
+        raise Refused(reason, part=str(board.id), example=f"{board.game} show {board.id}")
 
 
 def must_allow_copy(context: CommandContext, board: BoardRow) -> None:
-    """Refuse one of its players a copy of a box that anybody, that player too, has to solve."""
+    """Refuse a player a copy of a box that somebody, perhaps the player, still has to solve."""
     if board.status in _RUNNING:
         raise Refused("load-runs", part=str(board.id), example=f"{board.game} show {board.id}")
     if is_kept(context, board):
@@ -138,22 +138,22 @@ def must_allow_copy(context: CommandContext, board: BoardRow) -> None:
 
 
 def origin_of(board: BoardRow) -> int:
-    """What a copy of this board names as the board that its box was drawn for."""
+    """Return the board for which the box of a copy of this board was drawn."""
     return board.id if board.origin is None else board.origin
 
 
 def nearest_userid(context: CommandContext, word: str) -> str:
-    """A player whose userid is meant by a misspelt *word*; ``""`` if there is none.
+    """Return the userid that a misspelt *word* means; ``""`` if there is none.
 
-    Only those who sit at a board: their names everybody can read there.
+    Only players at boards are considered, whose names everybody can read there.
     """
     near = players.seated_like(context.connection, word) if len(word) > 1 else []
     return nearest_name(word.lower(), near) or ""
 
 
 def shown_player(context: CommandContext, userid: str) -> Player | None:
-    """An active player, or a bot: somebody whose boards can be looked at."""
-    found = players.by_userid(context.connection, userid)
-    if found is None and userid in BOT_USERIDS:
+    """Return an active player or a bot, whose boards can be shown."""
+    player = players.by_userid(context.connection, userid)
+    if player is None and userid in BOT_USERIDS:
         return rows.known(context.connection, userid)
-    return found
+    return player

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import MailDomain
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.store.boards import boards
+from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import NewLetter
 
 
@@ -50,6 +52,14 @@ def _identity(context: CommandContext, part: Part) -> str:
         position = position.at(part.ply)
     turns = position.turns_of(part.seat)
     return mail_domain.letter_id(part.board, turns, part.seat, secrets.token_hex(8))
+
+
+def queue_letters(context: CommandContext, notifications: Iterable[Notification]) -> int:
+    """Queue letters, except to players who left and have no address; return their number."""
+    rows = [outbox_row(context, one) for one in notifications if one.recipient]
+    if rows:
+        outbox.add(context.connection, rows, context.now, context.mail_id)
+    return len(rows)
 
 
 def message_id(mail_domain: MailDomain, part: Part) -> str:

@@ -69,11 +69,11 @@ class Answer:
 
     Attributes:
         parts: the answer to the actor; empty if there is none.
-        told: the letters to others.
+        notifications: the letters to others.
     """
 
     parts: tuple[Part, ...] = ()
-    told: tuple[Notification, ...] = ()
+    notifications: tuple[Notification, ...] = ()
 
     def saying(self, **words: Any) -> Answer:
         """Return the answer with more words in each part."""

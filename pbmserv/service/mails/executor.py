@@ -81,7 +81,7 @@ class Executor:
         welcome = [
             outbox_row(context, notification)
             for home in homes.values()
-            for notification in home.told
+            for notification in home.notifications
         ]
         if not context.submission.may_be_answered:
             return letters + welcome
@@ -125,11 +125,11 @@ class Executor:
             context.tally.refused += not is_done
             # Two programs can talk for ever, and anybody can ask for these in anybody's name.
             if is_done and not talks and not isinstance(line.meaning, Forgot | Signup):
-                context.led_on |= bool(context.moved or answer.told)
+                context.led_on |= bool(context.moved or answer.notifications)
             # Players who left have no address.
             letters += [
                 outbox_row(context, notification)
-                for notification in contact.heard(context, answer.told)
+                for notification in contact.heard(context, answer.notifications)
                 if notification.recipient
             ]
             results.append(
@@ -155,13 +155,15 @@ class Executor:
         try:
             context.budget.begin(read)
             answer = self._answer(context, read)
-            reaching = [one for one in answer.told if kind_of(one.part.letter).reaches_others]
+            reaching = [
+                one for one in answer.notifications if kind_of(one.part.letter).reaches_others
+            ]
             if reaching:
                 must_not_reach_too_many(context, reaching)
             # `moved` names the boards with a new move; most of them have no queued moves.
             if not context.moved or any(context.moved.values()):
                 answer = queued_moves.go_on(context, answer)
-            letter_costs.charge(context, answer.parts, answer.told)
+            letter_costs.charge(context, answer.parts, answer.notifications)
         except PlayerError as error:
             _COMMAND.undo(context.connection)
             context.take_back(positions)

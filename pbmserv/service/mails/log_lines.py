@@ -55,16 +55,62 @@ class Outcome:
 _counted = cache(metrics.MAILS.labels)
 
 
-def note_arrival(number: int, envelope: Envelope, source: Source, ms: float) -> None:
-    """Log a mail that the door has accepted.
+def note_arrival(number: int, source: Source, octets: int, ms: float) -> None:
+    """Log a mail or press that the door has stored.
 
     Args:
-        ms: milliseconds from its last octet to its 250.
+        ms: milliseconds from its last octet to the commit.
     """
     if log.isEnabledFor(logging.INFO):
-        network = source.network or "unknown"
-        facts = {"arrival": number, "network": network, "octets": len(envelope.raw)}
+        facts = {"arrival": number, "network": source.network or "unknown", "octets": octets}
         log.info("arrival", extra={**facts, "ms": round(ms, 1)})
+
+
+def note_press(receipt: Receipt, reading: Reading, arrival: int, octets: int, ms: float) -> None:
+    """Log and count a player's command from a page that play has carried out.
+
+    Args:
+        arrival: its number among the arrivals.
+        octets: its size.
+        ms: milliseconds since play took it.
+    """
+    _count(receipt.outcome, ms)
+    if not log.isEnabledFor(logging.INFO):
+        return
+    facts: dict[str, object] = {
+        "mail": receipt.mail,
+        "arrival": arrival,
+        "outcome": receipt.outcome,
+        "player": receipt.player,
+        "commands": names_of(reading),
+        **_effects(receipt),
+    }
+    log.info("press", extra={**facts, "octets": octets, "ms": round(ms, 1)})
+
+
+def note_press_over_limit(player: int, octets: int, ms: float) -> None:
+    """Log and count a command from a page whose player has sent too much."""
+    _count("put-off", ms)
+    facts = {"outcome": "put-off", "player": player, "because": "over the limit of the player"}
+    log.info("press", extra={**facts, "octets": octets, "ms": round(ms, 1)})
+
+
+def _count(outcome: Name, ms: float) -> None:
+    _counted(outcome).inc()
+    metrics.MAIL_SECONDS.observe(ms / 1000)
+
+
+def _effects(receipt: Receipt) -> dict[str, object]:
+    if receipt.outcome != "taken":
+        return {}
+    facts: dict[str, object] = {
+        "done": receipt.done,
+        "refused": receipt.refused,
+        "letters": receipt.letters,
+    }
+    if receipt.plies:
+        facts["plies"] = ",".join(f"{board}/{ply}" for board, ply in receipt.plies)
+    return facts
 
 
 def note_settled(
@@ -103,8 +149,7 @@ def note_mail(
     Args:
         ms: milliseconds since its last octet, or since play took it.
     """
-    _counted(outcome.name).inc()
-    metrics.MAIL_SECONDS.observe(ms / 1000)
+    _count(outcome.name, ms)
     if outcome.name in {"put-off", "refused"}:
         metrics.REFUSALS.labels(code_of(outcome.reply)).inc()
     if not log.isEnabledFor(logging.INFO):
@@ -120,10 +165,8 @@ def note_mail(
     facts["network"] = source.network or "unknown"
     if outcome.reading is not None and outcome.reading.lines:
         facts["commands"] = names_of(outcome.reading)
-    if receipt is not None and outcome.name == "taken":
-        facts |= {"done": receipt.done, "refused": receipt.refused, "letters": receipt.letters}
-        if receipt.plies:
-            facts["plies"] = ",".join(f"{board}/{ply}" for board, ply in receipt.plies)
+    if receipt is not None:
+        facts |= _effects(receipt)
     if outcome.because:
         # Only refusals have `because`: a flood of them is folded, and other mails are not.
         key = "because" if outcome.name in {"put-off", "refused"} else "why"

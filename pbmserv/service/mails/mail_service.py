@@ -16,7 +16,7 @@ from pbmserv.service.boards import bot_turns
 from pbmserv.service.core.budget import Budget, Work
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.handler import Handlers
-from pbmserv.service.core.outbox_rows import message_id, outbox_row
+from pbmserv.service.core.outbox_rows import message_id, outbox_row, queue_letters
 from pbmserv.service.core.outcome import NOTHING, Done, Part, Receipt
 from pbmserv.service.core.submission import Request
 from pbmserv.service.delivery import bounces
@@ -118,7 +118,7 @@ class MailService:
         context = self._context(request, mail_id, octets, now, connection)
         letters = self._executor.carry_out(context)
         if not letters and is_away_note:
-            letters = _away_questions(context)
+            letters = [outbox_row(context, one) for one in absences.ask_if_away(context)]
         if context.carried_out:
             is_kept = self._quota.takes(MailState.DONE, octets)
         elif context.led_on:  # anybody can have written it
@@ -170,16 +170,14 @@ class MailService:
             return _copy(connection, mail.digest, incoming.envelope.recipient)
         if not self._quota.takes(MailState.IGNORED, octets):
             inbox.drop_text(connection, mail_id)
-        letters: list[NewLetter] = []
+        letters = 0
         if mail.away:
             actor, submission = incoming.request.actor, incoming.request.submission
             context = CommandContext(
                 self._services, connection, actor, now, submission, mail_id=mail_id
             )
-            letters = _away_questions(context)
-        if letters:
-            outbox.add(connection, letters, now, mail_id)
-        return Done({}, len(letters), receipt=Receipt(mail_id, "ignored", letters=len(letters)))
+            letters = queue_letters(context, absences.ask_if_away(context))
+        return Done({}, letters, receipt=Receipt(mail_id, "ignored", letters=letters))
 
     def keep(self, mail: ToKeep, now: datetime, connection: Connection) -> Done:
         """Keep a mail for the operator, and tell its writer that a person will look at it."""
@@ -315,11 +313,6 @@ def _copy(connection: Connection, digest: str, recipient: str) -> Done:
     """Return the summary of a mail that is a copy."""
     number = inbox.number_of(connection, digest, recipient.lower())
     return Done({}, 0, receipt=Receipt(number or 0, "copy"))
-
-
-def _away_questions(context: CommandContext) -> list[NewLetter]:
-    """Return letters to players who seem to be away."""
-    return [outbox_row(context, question) for question in absences.ask_if_away(context)]
 
 
 def _storable(error: str) -> str:

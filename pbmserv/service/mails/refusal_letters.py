@@ -120,13 +120,13 @@ def _lookup(context: CommandContext) -> partial[bool]:
     return partial(_is_player, context, {})
 
 
-def _is_player(context: CommandContext, known: dict[str, bool], word: str) -> bool:
+def _is_player(context: CommandContext, looked_up: dict[str, bool], word: str) -> bool:
     """Whether a word is a userid; only `MOST_LOOKED_UP` words of a line are looked up."""
     if word in BOT_USERIDS:
         return True
-    if word not in known and len(known) < MOST_LOOKED_UP and len(word) <= 20:
-        known[word] = players.by_userid(context.connection, word) is not None
-    return known.get(word, False)
+    if word not in looked_up and len(looked_up) < MOST_LOOKED_UP and len(word) <= 20:
+        looked_up[word] = players.by_userid(context.connection, word) is not None
+    return looked_up.get(word, False)
 
 
 def _hidden(context: CommandContext, line: Line, is_userid: Callable[[str], bool]) -> str:

@@ -14,13 +14,12 @@ from pbmserv.clock import Clock
 from pbmserv.errors import OperatorError
 from pbmserv.service.core.actor import OPERATOR
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Notification
 from pbmserv.store import audit
 from pbmserv.store.audit import Entry
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
-from pbmserv.store.delivery import outbox
 
 LONGEST_WHY = 500
 """Characters of a reason."""
@@ -100,9 +99,7 @@ class Operators:
         deed = action(context, by)
         entry = Entry(now, by.operator, deed.action, deed.target, by.why, deed.facts)
         audit.add(connection, entry)
-        letters = [outbox_row(context, letter) for letter in deed.letters if letter.recipient]
-        if letters:
-            outbox.add(connection, letters, now)
+        queue_letters(context, deed.letters)
         return deed
 
     def look(self, question: Callable[[CommandContext], Any]) -> Any:

@@ -15,7 +15,7 @@ from pbmserv.mail.reply_address import password_mark
 from pbmserv.service.boards.bot_turns import is_bot
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Notification, Part
-from pbmserv.service.delivery.bounces import come_back, told_of
+from pbmserv.service.delivery.bounces import come_back, failure_words
 from pbmserv.service.operators.boards import end_board, game_key
 from pbmserv.service.operators.deeds import Deed, Signature
 from pbmserv.service.ratings import rebuilding
@@ -115,10 +115,10 @@ def reachable(context: CommandContext, by: Signature, userid: str) -> Deed:
         raise OperatorError(f"we have given no address of {userid} up; letters go there as always")
     home = come_back(context, player.id, by.why)
     bounces.forgive(context.connection, own)
-    facts = {"addresses": [told_of(record) for record in given_up]}
+    facts = {"addresses": [failure_words(record) for record in given_up]}
     names = ", ".join(record.address for record in given_up)
     summary = f"We send letters to {userid} again; we had given up {names}."
-    return Deed("reachable", f"user {userid}", summary, home.told, facts)
+    return Deed("reachable", f"user {userid}", summary, home.notifications, facts)
 
 
 def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Deed:

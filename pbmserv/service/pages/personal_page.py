@@ -1,7 +1,7 @@
 """A player's own page: boards, digest, preferences, addresses, absence, and leaving.
 
-Its token stands in letters to the player, and can do for some days what a reply to them can. What
-is pressed goes in as a mail, which brings the same letters.
+Its token is in letters to the player, and can do for some days what a reply to them can. A press is
+a command, with the same letters as by mail.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,6 @@ from pbmserv.commands.grammar.words import quoted
 from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refusal
 from pbmserv.letters.replies import opens_page
-from pbmserv.mail.envelope import Envelope, Press, written
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
 from pbmserv.mail.visits import read_link, visit_of
 from pbmserv.service.accounts import preferences
@@ -29,11 +28,10 @@ from pbmserv.service.boards.board_page import BoardPage, BoardPages
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.outbox_rows import outbox_row
-from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
+from pbmserv.service.pages.board_presses import Play
+from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
 from pbmserv.service.time.localtime import local_date
 from pbmserv.store.accounts import players
-from pbmserv.store.accounts import preferences as stored
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.core.database import Database
@@ -43,16 +41,13 @@ from pbmserv.views.reader import show_or_log
 from pbmserv.views.texts import refusal_sentence
 
 MOST_BOARDS = 60
-"""Running boards that the page lists, the newest ones."""
+"""Most running boards that the page lists, the newest ones."""
 MOST_DRAWN = 10
-"""Boards that wait for the reader and are drawn."""
-LINK_EVERY = timedelta(hours=3)
-"""Anybody can ask for a player's link, and the player gets one letter in so long."""
-MOST_OF_ADDRESS = 5
-"""Players of one address who get a link."""
+"""Most boards that wait for the reader and are drawn."""
 
 _EMPTIED = {"digest": "off", "remind": "off", "tz": "UTC"}
-"""What an emptied field means; any other leaves things as they are."""
+"""Values of emptied fields; other empty fields change nothing."""
+_BLOCKS = ("block", "unblock")
 _SETTINGS = (
     *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels"),
     *("public", "broadcast"),
@@ -61,16 +56,16 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class PersonalPage:
-    """What the page shows.
+    """A player's page.
 
     Attributes:
-        key: a random word of the page: the same one again is the same press again.
-        waiting: boards on which the reader is to do something; others have the rest.
-        unshown: numbers of boards over which their game has broken down.
+        key: random word of the page; a second press of the same page has the same one.
+        waiting: boards that wait for the reader; `others` has the rest.
+        unshown: numbers of boards that their game fails to show.
         prefs: words of the letter ``prefs``.
-        today: by the reader's calendar.
-        expires: the day after which the link is no longer good.
-        trouble, example: why the last press was refused, and what would do.
+        today: the reader's local date.
+        expires: the last day of the link.
+        trouble, example: why the last press was refused, and what would work.
     """
 
     token: str
@@ -89,10 +84,10 @@ class PersonalPage:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What came of a press.
+    """The outcome of a press.
 
     Attributes:
-        refused: the page with the reason, if it was.
+        refused: the page with the reason, if it was refused.
         is_open: the link is still good.
     """
 
@@ -104,6 +99,8 @@ class PersonalPages:
     """Answers for players' own pages.
 
     Args:
+        board_pages: shows the running boards.
+        play: carries out commands.
         leave: has a form stored, and does not wait until it is carried out.
     """
 
@@ -113,12 +110,14 @@ class PersonalPages:
         database: Database,
         clock: Clock,
         board_pages: BoardPages,
+        play: Play,
         leave: Callable[[str, Mapping[str, Any]], Awaitable[int]],
     ) -> None:
         self._services = services
         self._database = database
         self._clock = clock
         self._boards = board_pages
+        self._play = play
         self._leave = leave
 
     async def page(self, token: str) -> PersonalPage | None:
@@ -135,23 +134,25 @@ class PersonalPages:
             return await asyncio.to_thread(self._page, token)
 
     async def ask_link(self, who: str) -> None:
-        """Have a link mailed to a player, by userid or address. Nobody learns whether there is one,
-        so this does not wait for what comes of it."""
+        """Have a link mailed to a player, by userid or address. It does not wait for the result,
+        since nobody may learn whether the player exists."""
         await self._leave("page_link", {"who": who.strip().lower()[:254]})
 
     async def press(self, token: str, fields: Mapping[str, str]) -> Change | None:
-        """Carry out what was sent; ``None``: the link is not good.
+        """Carry out a form; return `None` if the link is not good.
 
         Args:
-            fields: of the form; ``do`` says which it is.
+            fields: of the form; ``do`` says which form it is.
 
         Raises:
             KeyError: there is no such form.
         """
-        envelope = await asyncio.to_thread(self._mail, token, fields)
-        if envelope is None:
+        page_request = await asyncio.to_thread(self._request, token, fields)
+        if page_request is None:
             return None
-        number = await self._boards.carried_out(envelope)
+        number = await self._play.carry_out(page_request)
+        if number == LINK_ENDED:
+            return Change(is_open=False)
         return await asyncio.to_thread(self._outcome, token, number)
 
     # -- looks -----------------------------------------------------------------------------
@@ -168,11 +169,15 @@ class PersonalPages:
 
     def _page(self, token: str) -> PersonalPage | None:
         with self._database.reading.connect() as connection:
-            found = self._player(connection, token)
-            return None if found is None else self._made(connection, token, *found)
+            player_and_link = self._player(connection, token)
+            return (
+                None
+                if player_and_link is None
+                else self._shown(connection, *player_and_link, token)
+            )
 
-    def _made(
-        self, connection: Connection, token: str, player: Player, told: ReplyAddress
+    def _shown(
+        self, connection: Connection, player: Player, link: ReplyAddress, token: str
     ) -> PersonalPage:
         now, local = self._clock.now(), zone(player.tz)
         shown, unshown = self._boards_of(connection, player)
@@ -189,16 +194,16 @@ class PersonalPages:
             preferences.as_words(context, player, set_now=False),
             tuple(players.addresses_of(connection, player.id)),
             local_date(now, local),
-            last_day(told),
+            last_day(link),
         )
 
     def _boards_of(
         self, connection: Connection, player: Player
     ) -> tuple[list[BoardPage], list[int]]:
-        """Return the running boards, each with the link that its letters have; and the numbers of
-        those that cannot be shown, or not within the budget of one page."""
+        """Return the running boards, each with the link of its letters, and the numbers of boards
+        that cannot be shown, or not within the budget of a page."""
         ring, budget = self._services.mail_domain.ring, Budget()
-        found, unshown = list[BoardPage](), list[int]()
+        shown, unshown = list[BoardPage](), list[int]()
         for number in boards.of_player(connection, player.id, RUNNING, None, MOST_BOARDS):
             board = boards.load(connection, number)
             assert board is not None
@@ -214,98 +219,68 @@ class PersonalPages:
             if page is None:
                 unshown.append(number)
             else:
-                found.append(page)
-        return found, unshown
+                shown.append(page)
+        return shown, unshown
 
     # -- presses ---------------------------------------------------------------------------
 
-    def _mail(self, token: str, fields: Mapping[str, str]) -> Envelope | None:
-        """The press as a reply to a letter about nothing special."""
+    def _request(self, token: str, fields: Mapping[str, str]) -> PageRequest | None:
         with self._database.reading.connect() as connection:
-            found = self._player(connection, token)
-            if found is None:
+            player_and_link = self._player(connection, token)
+            if player_and_link is None:
                 return None
-            player, _ = found
+            player, _ = player_and_link
             context = CommandContext(self._services, connection, VISITOR, self._clock.now())
             now_so = preferences.as_words(context, player, set_now=False)
         line = line_of(player.userid, fields, now_so)
-        told = ReplyAddress(Purpose.PLAYER, player.id, 0, 0, player.reply_epoch)
-        domain = self._services.mail_domain
-        press = Press(0, fields.get("key", ""), line)
-        sender, to = player.address, domain.address_of(told)
-        return written(sender, to, domain.domain, press, self._clock.now())
+        return PageRequest(player.id, player.reply_epoch, 0, 0, fields.get("key", ""), line)
 
     def _outcome(self, token: str, number: int) -> Change:
         with self._database.reading.connect() as connection:
-            found = self._player(connection, token)
-            if found is None:  # it ended the links so far
+            player_and_link = self._player(connection, token)
+            if player_and_link is None:  # the command has ended the link
                 return Change(is_open=False)
-            player, told = found
+            player, link = player_and_link
             for letter, words in outbox.answers_to(connection, number, player.id):
                 if letter == "refusal":
                     refusal = Refusal(**words["refusal"])
-                    page = self._made(connection, token, player, told)
+                    page = self._shown(connection, player, link, token)
                     return Change(replace(page, trouble=refusal_sentence(refusal)))
         return Change()
 
 
-def last_day(told: ReplyAddress) -> date:
-    """The last day on which a link is good."""
-    return date(1970, 1, 1) + timedelta(days=told.number + PAGE_DAYS)
+def last_day(link: ReplyAddress) -> date:
+    """Return the last day of a link."""
+    return date(1970, 1, 1) + timedelta(days=link.number + PAGE_DAYS)
 
 
 def line_of(userid: str, fields: Mapping[str, str], now_so: Mapping[str, Any]) -> str:
-    """The command that a form asks for.
+    """Return the command of a form.
 
     Args:
-        fields: as they were sent; ``do`` says which form it is.
-        now_so: the preferences as they are; only others are asked for.
+        fields: of the form; ``do`` says which form it is.
+        now_so: the present preferences; only changed ones become part of the command.
 
     Raises:
         KeyError: there is no such form.
     """
-    said = {name: "".join(value.split()) for name, value in fields.items()}
+    values = {name: "".join(value.split()) for name, value in fields.items()}
     match fields["do"]:
         case "prefs":
             wanted = {
-                name: said[name].strip("=") or _EMPTIED.get(name, now_so[name])
+                name: values[name].strip("=") or _EMPTIED.get(name, now_so[name])
                 for name in _SETTINGS
-                if name in said
+                if name in values
             }
             changed = [f"{name}={value}" for name, value in wanted.items() if value != now_so[name]]
-            changed += [f"{name}={said[name]}" for name in ("block", "unblock") if said.get(name)]
+            changed += [f"{name}={values[name]}" for name in _BLOCKS if values.get(name)]
             return " ".join(["prefs", *changed])
         case "away":
-            begins = f"from {said['from']} " if said.get("from") else ""
-            return f"away {begins}until {said.get('until', '')}"
+            begins = f"from {values['from']} " if values.get("from") else ""
+            return f"away {begins}until {values.get('until', '')}"
         case "address":
             addresses = " ".join(fields.get("addresses", "").replace(",", " ").split())
             return f"change address {userid} {quoted(fields.get('password', ''))} {addresses}"
         case "back" | "export" | "signoff" | "delete" as word:
             return word
     raise KeyError(fields["do"])
-
-
-def mail_link(
-    services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
-) -> tuple[Done, bool]:
-    """Mail links to those whom a form names; a job of play."""
-    who = str(values["who"])
-    if "@" in who:
-        named = players.by_address(connection, who)[:MOST_OF_ADDRESS]
-    else:
-        found = players.of_name(connection, who)
-        named = [] if found is None else [found]
-    context = CommandContext(services, connection, VISITOR, now)
-    letters = [
-        outbox_row(
-            context,
-            Notification(one.address, one.id, Part("page-link", {"userid": one.userid})),
-        )
-        for one in named
-        if one.active and stored.may_tell(connection, one.id, "page-link", now, LINK_EVERY)
-    ]
-    if not letters:
-        return NOTHING, True
-    outbox.add(connection, letters, now)
-    return Done({}, len(letters)), True

@@ -1,42 +1,35 @@
-"""Those who come by web page: to confirm an address, or to end a subscription."""
+"""The service behind the pages, in the web process: it looks, and hands changes to play."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.errors import PlayerError
-from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.mail.visits import has_ended, is_visit, visit_of, visit_token
 from pbmserv.service.accounts import account, preferences
 from pbmserv.service.accounts.preferences import Subscription
 from pbmserv.service.boards import friends
-from pbmserv.service.boards.board_page import BoardPages, Taken
-from pbmserv.service.core.actor import VISITOR, holder_of
+from pbmserv.service.boards.board_page import BoardPages
+from pbmserv.service.core.actor import holder_of
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.outbox_rows import outbox_row
-from pbmserv.service.core.outcome import NOTHING, Done, Notification
-from pbmserv.service.pages.personal_page import PersonalPages, mail_link
+from pbmserv.service.pages.board_presses import BoardPresses, Play
+from pbmserv.service.pages.personal_page import PersonalPages
 from pbmserv.service.pages.public_pages import PublicPages
-from pbmserv.service.solo.hot_seat import FORM, HotSeatForms, HotSeats
+from pbmserv.service.solo.hot_seat import HotSeats
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery import outbox
-
-Form: TypeAlias = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class SignupState:
-    """What a confirmation page shows."""
+    """A signup, as its confirmation page shows it."""
 
     userid: str
     address: str
@@ -44,19 +37,20 @@ class SignupState:
 
 
 class WebRequests:
-    """What the pages ask of the service; looking never changes anything.
+    """The service behind the pages. Looks change nothing.
 
     Args:
-        ask: has a form carried out, by its name and values; what came of it. Raises `StillWorking`
-            when that takes long.
-        hand_in: see `BoardPages`.
+        ask: has a form carried out, by its name and values, and returns its result. Raises
+            `StillWorking` if that takes long.
+        play: carries out commands from pages.
         leave: see `PersonalPages`.
 
     Attributes:
-        boards: for the pages of boards.
-        public: for the pages that everybody may read.
-        personal: for players' own pages.
-        hot_seats: for boxes that are filled by hand.
+        boards: looks at the pages of boards.
+        presses: commands from the pages of boards.
+        public: pages that everybody may read.
+        personal: players' own pages.
+        hot_seats: boxes that are filled by hand.
     """
 
     def __init__(
@@ -65,38 +59,40 @@ class WebRequests:
         database: Database,
         clock: Clock,
         ask: Callable[[str, Mapping[str, Any]], Awaitable[Any]],
-        hand_in: Callable[[Envelope, Taken], Awaitable[Any]],
+        play: Play,
         leave: Callable[[str, Mapping[str, Any]], Awaitable[int]],
     ) -> None:
         self._services = services
         self._database = database
         self._clock = clock
         self._ask = ask
-        self.boards = BoardPages(services, database, clock, hand_in)
+        self.boards = BoardPages(services, database, clock)
+        self.presses = BoardPresses(database, self.boards, play)
         self.public = PublicPages(services, database, clock)
         self.hot_seats = HotSeats(services, database, clock, ask)
-        self.personal = PersonalPages(services, database, clock, self.boards, leave)
+        self.personal = PersonalPages(services, database, clock, self.boards, play, leave)
 
     def visit(self, token: str) -> str | None:
-        """Return a new visit's token for that of a link or a visit; ``None``: it opens nothing."""
+        """Return a new visit's token for the token of a link or visit; `None` if it opens no
+        page."""
         return visit_token(self._services.mail_domain.ring, token, self._clock.now())
 
     def is_link(self, token: str) -> bool:
-        """Whether a token is of a letter's link to a page, and its visit has yet to begin."""
-        told = self._services.mail_domain.ring.read(token)
+        """Whether a token belongs to a letter's link, whose visit has not begun."""
+        link = self._services.mail_domain.ring.read(token)
         return (
-            told is not None
-            and not is_visit(told)
-            and visit_of(told, self._clock.now()) is not None
+            link is not None
+            and not is_visit(link)
+            and visit_of(link, self._clock.now()) is not None
         )
 
     def has_ended(self, token: str) -> bool:
-        """Whether a token is of a visit that is over."""
-        told = self._services.mail_domain.ring.read(token)
-        return told is not None and has_ended(told, self._clock.now())
+        """Whether a token belongs to a visit that is over."""
+        link = self._services.mail_domain.ring.read(token)
+        return link is not None and has_ended(link, self._clock.now())
 
     async def describe(self, token: str) -> SignupState | None:
-        """What a confirmation link is about."""
+        """Return the signup of a confirmation link; `None` if the link is not good."""
         reply_address = self._read(token, Purpose.CONFIRM)
         return await asyncio.to_thread(self._describe, reply_address) if reply_address else None
 
@@ -109,12 +105,12 @@ class WebRequests:
         return await self.describe(token) if done else None
 
     async def subscription(self, token: str) -> Subscription | None:
-        """What the link in a letter's List-Unsubscribe would end."""
+        """Return the subscription of a List-Unsubscribe link; `None` if the link is not good."""
         reply_address = self._read(token, *ENDINGS)
         return await asyncio.to_thread(self._subscription, reply_address) if reply_address else None
 
     async def unsubscribe(self, token: str) -> Subscription | None:
-        """End it (RFC 8058); doing so twice is no error."""
+        """End a subscription (RFC 8058); doing so twice is no error."""
         reply_address = self._read(token, *ENDINGS)
         if reply_address is None:
             return None
@@ -153,54 +149,3 @@ class WebRequests:
         return CommandContext(
             self._services, connection, holder_of(reply_address), self._clock.now()
         )
-
-
-class Forms:
-    """What pages can change, as jobs of play; each says whether it was done.
-
-    Values come from the pages, which have looked at the token: it is looked at again here.
-    """
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self.by_name: dict[str, Form] = {
-            "confirm": self._confirm,
-            "unsubscribe": self._unsubscribe,
-            "page_link": partial(mail_link, services),
-            FORM: HotSeatForms(services).carry_out,
-        }
-
-    def _unsubscribe(
-        self, values: Mapping[str, Any], now: datetime, connection: Connection
-    ) -> tuple[Done, bool]:
-        reply_address = self._services.mail_domain.ring.read(values["token"])
-        if reply_address is None or reply_address.purpose not in ENDINGS:
-            return NOTHING, False
-        context = CommandContext(self._services, connection, holder_of(reply_address), now)
-        try:
-            if reply_address.purpose is Purpose.UNINVITED:
-                told = friends.never(context, reply_address).told
-            else:
-                told = tuple(preferences.unsubscribe_by_page(context, reply_address))
-            letters = [outbox_row(context, one) for one in told]
-        except PlayerError:
-            return NOTHING, False
-        outbox.add(connection, letters, now)
-        return Done({}, len(letters)), True
-
-    def _confirm(
-        self, values: Mapping[str, Any], now: datetime, connection: Connection
-    ) -> tuple[Done, bool]:
-        """A confirmation by web page: no mail, but the same welcome letter."""
-        before = players.signup(connection, values["signup"])
-        try:
-            player, questions = account.confirm(self._services, connection, values["signup"], now)
-        except PlayerError:
-            return NOTHING, False
-        if before is not None and before.player_id is not None:
-            return NOTHING, True
-        context = CommandContext(self._services, connection, VISITOR, now)
-        welcome = Notification(player.address, player.id, account.welcome(player.userid))
-        letters = [outbox_row(context, one) for one in (welcome, *questions)]
-        outbox.add(connection, letters, now)
-        return Done({}, len(letters)), True

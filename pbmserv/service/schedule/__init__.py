@@ -1,1 +1,1 @@
-"""What happens at a time: clocks, digests, and the end of old texts."""
+"""Work that is due at a time: clocks, digests, and the expiry of texts."""

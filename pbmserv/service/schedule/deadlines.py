@@ -1,6 +1,6 @@
-"""What a board's clocks lead to: reminders, lost games, challenges that nobody took up.
+"""Due clocks of boards: reminders, lost games, and challenges without an answer.
 
-The scheduler calls this for one due board at a time, in a transaction that has it locked.
+The scheduler calls this for one due board at a time, in a transaction that has locked it.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from pbmserv.store.clocks import Times
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 SOON = TOGETHER + timedelta(hours=10)
-"""How far ahead boards are looked for of which a reminder could speak, too: what becomes due in
-`TOGETHER` may be put off to the next morning."""
+"""Boards that are due in this time can share a reminder: a reminder that is due in `TOGETHER` may
+be put off to the next morning."""
 
 
 def look(context: CommandContext, board_id: int) -> Sequence[Notification] | None:
-    """Do what is due on a board and write down when to look next; letters come back.
+    """Carry out what the clocks of a board ask for, and set when to look next; return letters.
 
-    ``None``: nothing was done. Somebody else has the board, or the server has just been down
-    and an outage must be written first.
+    `None`: nothing was done, since another process has the board, or an outage must be recorded
+    first.
     """
     if not clocks.claim(context.connection, board_id, context.now):
         return None
@@ -64,13 +64,13 @@ def look(context: CommandContext, board_id: int) -> Sequence[Notification] | Non
 def remind_in_digest(
     context: CommandContext, number: int, player_id: int, ahead: timedelta
 ) -> Due | None:
-    """Take note that a digest reminds of a board, if that is due before the next one.
+    """Note that a digest reminds of a board; return `None` if that is not due before the next one.
 
     Args:
-        ahead: how long after this digest the next one comes.
+        ahead: time from this digest to the next one.
     """
     if not clocks.hold(context.connection, number):
-        return None  # it waits for the next one: a turn is being made there
+        return None  # a turn is being made there; the next digest reminds
     return _remind(context, number, player_id, ahead)
 
 
@@ -104,20 +104,24 @@ class _Look:
         self._people = {sitter.seat: self._person(sitter, clock) for sitter, clock in self._running}
 
     def result(self) -> Sequence[Notification]:
-        """Letters, after everything is written down."""
+        """Record everything that is due, and return the letters."""
         decisions = [(*one, self._decide(*one)) for one in self._running]
         late = [(s, c, d) for s, c, d in decisions if isinstance(d, Forfeit)]
-        if late:  # nobody need be reminded of a board that ends now
-            told = self._end(late)
-            # Where no other person has waited, only who watches is told.
-            return [one for one in told if one.part.seat is None] if self._terms.alone else told
-        found = list(self._board.clocks)
+        if late:  # a board that ends now needs no reminders
+            notifications = self._end(late)
+            # If no other player has waited, only followers are told.
+            return (
+                [one for one in notifications if one.part.seat is None]
+                if self._terms.alone
+                else notifications
+            )
+        seat_clocks = list(self._board.clocks)
         letters: list[Notification] = []
         for sitter, clock, decision in decisions:
             if isinstance(decision, Remind):
                 after = self._reminded(sitter, clock, TOGETHER)
                 assert after is not None, "what is due now is covered by a reminder now"
-                found[sitter.seat] = after
+                seat_clocks[sitter.seat] = after
                 others = tuple(self._others(sitter))
                 if others:
                     parts = (self._due(sitter, after), *others)
@@ -125,36 +129,37 @@ class _Look:
                     letters.append(Notification(sitter.address, sitter.player_id, part))
                 else:
                     letters.append(self._reminder(sitter, after))
-        self._write(found)
+        self._write(seat_clocks)
         return letters
 
     def remind(self, player_id: int, ahead: timedelta) -> Due | None:
-        """Take note that a letter reminds the player of this board, if that is due by then."""
+        """Note that a letter reminds a player of this board; return `None` if that is not due by
+        then."""
         if any(isinstance(self._decide(*one), Forfeit) for one in self._running):
-            return None  # it ends when it is looked at for itself
-        found = list(self._board.clocks)
+            return None  # its own look will end it
+        seat_clocks = list(self._board.clocks)
         for sitter, clock in self._running:
             if sitter.player_id != player_id:
                 continue
             after = self._reminded(sitter, clock, ahead)
             if after is not None:
-                found[sitter.seat] = after
-                self._write(found)
+                seat_clocks[sitter.seat] = after
+                self._write(seat_clocks)
                 return self._due(sitter, after)
         return None
 
-    def _write(self, found: Sequence[SeatClock]) -> None:
-        decisions = [self._decide(sitter, found[sitter.seat]) for sitter, _ in self._running]
+    def _write(self, seat_clocks: Sequence[SeatClock]) -> None:
+        decisions = [self._decide(sitter, seat_clocks[sitter.seat]) for sitter, _ in self._running]
         looks = [one.until if isinstance(one, Wait) else self._context.now for one in decisions]
         due = min((at for at in looks if at is not None), default=None)
-        clocks.set_times(self._context.connection, self._board.id, Times(tuple(found), due))
+        clocks.set_times(self._context.connection, self._board.id, Times(tuple(seat_clocks), due))
 
     def _reminded(self, sitter: Sitter, clock: SeatClock, ahead: timedelta) -> SeatClock | None:
         person = self._people[sitter.seat]
         return reminded(clock, self._terms, person, self._server, self._context.now, ahead)
 
     def _others(self, sitter: Sitter) -> Iterator[Due]:
-        """The player's other boards that are near their time, too."""
+        """Yield the player's other boards that are nearly due."""
         context, until = self._context, self._context.now + SOON
         numbers = clocks.due_of_player(
             context.connection,
@@ -165,7 +170,7 @@ class _Look:
         )
         for number in numbers:
             if not clocks.claim(context.connection, number, until):
-                continue  # somebody else has it, and reminds of it
+                continue  # another process has it, and reminds of it
             due = _remind(context, number, sitter.player_id, TOGETHER)
             if due is not None:
                 yield due
@@ -204,8 +209,8 @@ class _Look:
         if position.apart and position.ply is not None:
             return self._drop_out(late)
         moved = {p.ply.seat for p in position.backwards() if p.ply is not None}
-        # Who has never moved may not even know of this board: somebody else can have begun it
-        # in their name. So nobody loses anything there, as by "resign".
+        # A player who has never moved may not know of the board, which a forger can have begun. So
+        # nobody loses anything, as with "resign".
         not_begun = any(sitter.seat not in moved for sitter, _, _ in late)
         if self._board.undecided or not_begun:
             return self._not_played([sitter.userid for sitter, _, _ in late])
@@ -218,13 +223,16 @@ class _Look:
         }
         forfeited = _forfeit(self._context, self._board, sitter, position, why)
         answer = queued_moves.go_on(self._context, forfeited)
-        return (*(Notification.sitter(sitter, part) for part in answer.parts), *answer.told)
+        return (
+            *(Notification.sitter(sitter, part) for part in answer.parts),
+            *answer.notifications,
+        )
 
     def _drop_out(
         self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]
     ) -> Sequence[Notification]:
-        """In a race everybody plays alone, so only those who are late are out of it."""
-        told: list[Notification] = []
+        """End a race for the late players only, since each plays alone."""
+        notifications: list[Notification] = []
         for sitter, clock, _ in late:
             board = boards.lock(self._context.connection, self._board.id)
             assert board is not None
@@ -236,20 +244,25 @@ class _Look:
             }
             position = self._context.played.get(board.id) or self._context.position(board)
             answer = _forfeit(self._context, board, sitter, position, why)
-            told += [*(Notification.sitter(sitter, part) for part in answer.parts), *answer.told]
-        return told
+            notifications += [
+                *(Notification.sitter(sitter, part) for part in answer.parts),
+                *answer.notifications,
+            ]
+        return notifications
 
     def _not_played(self, late: Sequence[str]) -> Sequence[Notification]:
         board = self._board
         boards.set_status(self._context.connection, board.id, BoardStatus.DECLINED)
         words = {"late": list(late), "answer": bool(board.undecided)}
-        told = tuple(
+        notifications = tuple(
             Notification.sitter(
                 sitter, Part("unanswered", words, board.id, board.plies, sitter.seat)
             )
             for sitter in board.sitters
         )
-        return told + not_played(self._context, replace(board, status=BoardStatus.DECLINED))
+        return notifications + not_played(
+            self._context, replace(board, status=BoardStatus.DECLINED)
+        )
 
 
 def _iso(moment: datetime | None) -> str | None:
@@ -263,16 +276,24 @@ def _forfeit(
     position: Position,
     why: Mapping[str, Any],
 ) -> Answer:
-    """*sitter* has taken too long; *why* goes into the letters."""
+    """End a board because a player is late.
+
+    Args:
+        why: the reason, for the letters.
+    """
     answer = plies.log_ply(context, board, sitter, position.forfeit(sitter.seat), UNSAID)
 
     zones = {one.player_id: one.tz for one in board.sitters}
 
     def with_reason(part: Part, player_id: int | None) -> Part:
-        if part.seat is None:  # somebody who only watches
+        if part.seat is None:  # a follower
             return part
         reason = {**why, "tz": zones.get(player_id or 0, "UTC")}
         return replace(part, words={**part.words, "forfeit": reason})
 
-    told = tuple(replace(t, part=with_reason(t.part, t.player_id)) for t in answer.told)
-    return Answer(tuple(with_reason(part, sitter.player_id) for part in answer.parts), told)
+    notifications = tuple(
+        replace(t, part=with_reason(t.part, t.player_id)) for t in answer.notifications
+    )
+    return Answer(
+        tuple(with_reason(part, sitter.player_id) for part in answer.parts), notifications
+    )

@@ -1,19 +1,12 @@
-"""What is kept for some time only, and in so much room: texts of mails, letters, their words.
+"""Expiry of texts of mails, of letters, and of their words.
 
-A letter's words and address are kept until no report about it can count any more
-(`bounces.TOO_LATE`): so long it may be sent again, and is made anew from them and the record.
+The words and the address of a letter are kept until no report about it counts (`bounces.TOO_LATE`):
+until then it may be sent again, and is made again from them and the record.
 
-A mail's text is kept for its days if a player has proved to ask for something and it was done; of
-everything else nothing is kept, or only as long as the operator wishes. When the quota is used up:
-
-- Texts of mails that led to nothing go first, the oldest first, whatever their days.
-- Mails are carried out all the same, only their text is not kept: it is there to look things up.
-- Mails for the postmaster, whom anybody may write to, are put off (451) from half of the quota on,
-  small ones from three quarters on.
-- A mail that our own code failed on is kept above the quota: it had its 250, and a person must see
-  it.
-
-What is kept for the operator, and what was carried out within its days, is never dropped.
+The text of a mail is kept for its days if a proven player asked for something and it was done.
+Other texts are not kept, or as long as the operator wishes. When the quota (`limits.text_quota`) is
+used up, texts of mails that led to nothing go first. Kept mails, and carried-out mails within their
+days, are never dropped.
 """
 
 from __future__ import annotations
@@ -49,38 +42,38 @@ log = logging.getLogger("pbmserv.service")
 T = TypeVar("T")
 
 BATCH = 50
-"""Rows in a transaction: mail that comes meanwhile waits for some milliseconds."""
+"""Rows in a transaction; mail that arrives meanwhile waits for some milliseconds."""
 
 ROWS_UNPROVEN = timedelta(days=7)
-"""How long it stays known that a mail came that led to nothing and that nobody proved to have
-written. Mail servers repeat what they sent within five days (RFC 5321 section 4.5.4.1)."""
+"""Time for which rows of unproven mails that led to nothing are kept. Mail servers repeat mails
+within five days (RFC 5321 section 4.5.4.1)."""
 
 ROWS_PROVEN = timedelta(days=90)
-"""The same where somebody proved it. What had an effect is known for good."""
+"""Time for proven mails that led to nothing. Rows of mails with effects are kept for good."""
 
 BOARDS_KEPT = timedelta(days=ANSWERED_DAYS)
-"""How long a board waits for the yes without which it does not begin."""
+"""Time for which a board waits for the yes that begins it."""
 
 INVITATIONS_KEPT = timedelta(days=365)
-"""How long the link in an invitation works that ends all of them."""
+"""Time for which the link in an invitation that ends all invitations works."""
 
 UNCONFIRMED_KEPT = timedelta(days=account.UNCONFIRMED_DAYS)
-"""How long a signup and a change of address wait for their confirmation."""
+"""Time for which signups and changes of address wait for their confirmation."""
 
 NO_TIME = timedelta(0)
 
 WORDS_KEPT = TOO_LATE + timedelta(days=1)
-"""How long at least the words and the address of a letter are kept after it was sent."""
+"""Least time for which the words and the address of a sent letter are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """How long things are kept.
+    """Times for which texts are kept.
 
     Attributes:
-        mails: the text of a mail, after it came and was carried out.
-        unused: the text of a mail that led to nothing, after it came.
-        letters: a letter as it was mailed, after it was sent.
+        mails: for texts of mails with effects.
+        unused: for texts of mails that led to nothing.
+        letters: for the bytes of sent letters.
     """
 
     mails: timedelta
@@ -89,12 +82,12 @@ class Kept:
 
     @classmethod
     def of_days(cls, *, mails: int, unused: int, letters: int) -> Kept:
-        """As settings have it."""
+        """Return the times of the settings."""
         return cls(timedelta(days=mails), timedelta(days=unused), timedelta(days=letters))
 
 
 class Expiry:
-    """Drops what was kept long enough, a few rows at a time."""
+    """Drops expired texts and rows, a few at a time."""
 
     def __init__(
         self, database: Database, writer: Writer, clock: Clock, kept: Kept, quota: Quota
@@ -106,7 +99,7 @@ class Expiry:
         self._quota = quota
 
     def step(self) -> int:
-        """Drop some of what is over; how many rows there were, 0 = nothing is left to be done."""
+        """Drop some expired rows; return their number, 0 if none are left."""
         kept = self._kept
         return (
             self._empty(MailState.DONE, kept.mails)
@@ -125,8 +118,8 @@ class Expiry:
         )
 
     def makes_room(self) -> int:
-        """Empty some mails that led to nothing, whatever their days, if texts take nearly all that
-        they may; how many there were."""
+        """Drop some texts of mails that led to nothing if the quota is nearly used up; return their
+        number."""
         self._quota.measure(self._clock.now())
         self._quota.tell()
         if self._quota.excess <= 0:
@@ -134,18 +127,18 @@ class Expiry:
         return next(filter(None, (self._empty(state, NO_TIME) for state in UNUSED)), 0)
 
     def _empty(self, state: str, kept: timedelta) -> int:
-        """Drop the texts of some mails of that state; how many there were."""
+        """Drop some texts of mails of that state; return their number."""
         before = _earlier(self._clock.now(), kept)
         with self._database.reading.connect() as connection:
-            found = inbox.with_text(connection, state, before, BATCH)
-        if found:
-            numbers = [number for number, _ in found]
+            rows = inbox.with_text(connection, state, before, BATCH)
+        if rows:
+            numbers = [number for number, _ in rows]
             self._writer.submit(lambda c: inbox.forget(c, numbers)).result()
-            self._quota.frees(state, sum(octets for _, octets in found))
-        return len(found)
+            self._quota.frees(state, sum(octets for _, octets in rows))
+        return len(rows)
 
     def _prune(self) -> int:
-        """Drop some rows of mails that led to nothing; how many there were."""
+        """Drop some rows of mails that led to nothing; return their number."""
         now = self._clock.now()
         job = partial(
             inbox.prune, unproven=now - ROWS_UNPROVEN, before=now - ROWS_PROVEN, most=BATCH
@@ -167,14 +160,14 @@ class Expiry:
     ) -> int:
         before = _earlier(self._clock.now(), kept)
         with self._database.reading.connect() as connection:
-            found = find(connection, before, BATCH)
-        if found:
-            self._writer.submit(lambda c: drop(c, found)).result()
-        return len(found)
+            rows = find(connection, before, BATCH)
+        if rows:
+            self._writer.submit(lambda c: drop(c, rows)).result()
+        return len(rows)
 
 
 def _shrink(connection: Connection, letters: Sequence[OldLetter]) -> None:
-    """Keep no more of letters than is of use for good."""
+    """Reduce old letters to what later replies may need."""
     stay = {
         letter.id: digest.answerable(letter) for letter in letters if kept_letters.stays(letter)
     }
@@ -186,7 +179,7 @@ def _shrink(connection: Connection, letters: Sequence[OldLetter]) -> None:
 
 
 def _earlier(now: datetime, by: timedelta) -> datetime:
-    """The moment so long ago, or the first there is."""
+    """Return the moment before *now* by that time, at the earliest the first moment."""
     try:
         return now - by
     except OverflowError:

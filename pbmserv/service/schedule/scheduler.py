@@ -1,8 +1,8 @@
-"""The keeper: the thread that looks at due clocks and digests, and says that the server lives.
+"""The scheduler: carries out due clocks and digests, and records that the server is up.
 
-Everything that is due stands in the database, so nothing is lost when a keeper dies, and any
-number of them may run in any number of processes: each board and each digest is done by whoever
-gets the lock on its row, and looked at again under that lock.
+Due times are in the database, so nothing is lost when a scheduler dies, and several may run in
+several processes: a board or digest is carried out by the process that locks its row, after another
+look under the lock.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pbmserv.clock import Clock
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Done, Notification
 from pbmserv.service.delivery import digest
 from pbmserv.service.schedule import deadlines
@@ -29,24 +29,23 @@ from pbmserv.service.time.rounds import Rounds
 from pbmserv.store import clocks, solo
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
-from pbmserv.store.delivery import outbox
 
 log = logging.getLogger("pbmserv.service")
 
 POLL_S = 30.0
-"""Seconds between two looks; an outage is one of more than `clocks.GAP`."""
+"""Seconds between two looks; after more than `clocks.GAP` there was an outage."""
 
 BATCH = 50
-"""Boards or digests at once; between two batches the keeper says again that it lives."""
+"""Boards or digests in a batch; between two batches the scheduler beats."""
 
 PUT_OFF = timedelta(hours=1)
-"""When something that failed is tried again, so that it does not stand in others' way."""
+"""Time after which a failed board or digest is tried again, behind the others."""
 
 FORGET_EVERY = timedelta(hours=6)
-"""How often mails and letters are emptied whose time is over."""
+"""Time between two rounds of expiry."""
 
 FORGET_MOST = 200
-"""Batches of them in a round; what is left then is left to the next one."""
+"""Most batches in a round of expiry; the rest waits for the next round."""
 
 
 Find = Callable[[Connection, datetime, int], Sequence[int]]
@@ -63,14 +62,13 @@ def _nothing() -> datetime | None:
 
 
 class Scheduler:
-    """One process's keeper; `start` and `stop`, or `run_once` where somebody else has the time.
+    """The scheduler of one process, in a thread; tests call `run_once` instead.
 
     Args:
         wake: called after a commit that queued letters.
-        expiry: drops what was kept long enough.
-        oldest: when the oldest mail came that is not carried out.
-        door_beat: when the door said last that it takes mail in; ``None``: it lives and dies with
-            this process.
+        expiry: drops expired texts.
+        oldest: returns the arrival time of the oldest pending mail.
+        door_beat: returns the last beat of the door; `None`: the door is part of this process.
     """
 
     def __init__(
@@ -97,19 +95,19 @@ class Scheduler:
         self._rounds = Rounds(self.run_once, "keeper", POLL_S, "the clocks could not be looked at")
 
     def start(self) -> None:
-        """Begin to look, at once and then every `POLL_S` seconds."""
+        """Start the thread, which looks at once and then every `POLL_S` seconds."""
         self._rounds.start()
 
     def stop(self, timeout: float) -> bool:
-        """Finish the batch in hand and end; whether that took at most *timeout* seconds."""
+        """Finish the batch in hand and end; return whether that took at most *timeout* seconds."""
         return self._rounds.stop(timeout)
 
     def vital(self) -> Vital:
-        """How the thread is."""
+        """Return the state of the thread."""
         return self._rounds.vital()
 
     def run_once(self) -> None:
-        """Do all that is due now."""
+        """Carry out everything that is due now."""
         self.beat()
         self._drain(clocks.due, deadlines.look, clocks.put_off)
         self._drain(clocks.due_digests, _digest, clocks.put_off_digest)
@@ -117,13 +115,15 @@ class Scheduler:
         self._forget()
 
     def begin(self) -> None:
-        """Say that the server lives again. Before anything else: what comes next must not be
-        charged with the outage that this brings to light."""
+        """Record that the server is up again, before anything else: the outage must be known before
+        clocks are read."""
         self._beat(self._clock.now())
 
     def beat(self) -> None:
-        """Say that the server lives: that its door takes mail in, and that play keeps up with it.
-        What is not so for more than `clocks.GAP` is an outage when it is over."""
+        """Record that the server is up: the door accepts mails, and play keeps up with them.
+
+        An interruption of more than `clocks.GAP` is an outage.
+        """
         self._rounds.beat()
         now = self._clock.now()
         late = [at for at in (self._oldest(), self._door_beat()) if at and now - at > clocks.GAP]
@@ -140,14 +140,14 @@ class Scheduler:
         log.warning("the server was down; no clock ran", extra={"begun": down[0], "ended": down[1]})
 
     def _present(self) -> datetime:
-        """Now, but not later than the oldest mail that waits: it may be the move in question; and
-        while no mail can come in, not later than when it could."""
+        """Return the time for clocks: now, but at most the arrival of the oldest pending mail,
+        which may be the awaited move, and at most the last beat of a door that is down."""
         now, oldest, door = self._clock.now(), self._oldest(), self._door_beat()
         is_shut = door is not None and now - door > clocks.GAP
         return min((now, *(at for at in (oldest, door if is_shut else None) if at is not None)))
 
     def _forget(self) -> None:
-        """Empty mails and letters that were over long ago, and what there is no room for."""
+        """Drop expired texts, and texts for which there is no room."""
         while self._expiry.makes_room() and not self._rounds.ending:
             pass
         now = self._clock.now()
@@ -162,15 +162,15 @@ class Scheduler:
                 return
 
     def _drain(self, find: Find, do: Do, put_off: PutOff) -> None:
-        """Carry out *do* for everything that *find* finds, each in a transaction of its own."""
+        """Call *do* for each row that *find* returns, in a transaction of its own."""
         passed: set[int] = set()
         more = True
         while more and not self._rounds.ending:
             most = BATCH + len(passed)
             with self._database.reading.connect() as connection:
-                found = find(connection, self._present(), most)
-            more = len(found) == most
-            batch = [one for one in found if one not in passed]
+                due = find(connection, self._present(), most)
+            more = len(due) == most
+            batch = [one for one in due if one not in passed]
             futures = [(one, self._writer.submit(partial(self._job, do, one))) for one in batch]
             for one, future in futures:
                 if not self._settled(one, future, put_off):
@@ -179,17 +179,16 @@ class Scheduler:
                 self.beat()
 
     def _job(self, do: Do, number: int, connection: Connection) -> Done | None:
-        """Do it; ``None`` when it was not ours to do."""
+        """Call *do* and queue its letters; return `None` if another process has the row."""
         now = self._present()
         context = CommandContext(self._services, connection, CLOCK, now)
-        told = do(context, number)
-        letters = [outbox_row(context, one) for one in told or () if one.recipient]
-        if letters:
-            outbox.add(connection, letters, now)
-        return None if told is None else Done(context.played, len(letters))
+        notifications = do(context, number)
+        if notifications is None:
+            return None
+        return Done(context.played, queue_letters(context, notifications))
 
     def _settled(self, number: int, future: Future[Done | None], put_off: PutOff) -> bool:
-        """Take note of what became of a job; False = it is still due."""
+        """Handle the result of a job; return whether its row is settled."""
         try:
             done = future.result()
         except Closed:

@@ -16,16 +16,17 @@ log = logging.getLogger("pbmserv.service")
 
 
 class Rounds:
-    """Calls *do* at once, whenever it is asked to, and after every pause.
+    """Calls *do* at once, after each pause, and whenever it is asked to.
 
-    Whatever *do* raises is logged and tried again; only the end of the writer ends the rounds.
+    An error of *do* is logged, and the next round tries again; the end of the writer ends the
+    rounds.
 
     Args:
-        do: one round; it looks at `ending` where it takes long.
+        do: one round; a long one checks `ending`.
         name: of the thread.
         pause_s: seconds between two rounds.
-        trouble: what the log says when a round failed.
-        longest_s: seconds that a piece of a round takes at most, from one `beat` to the next.
+        trouble: the log message of a failed round.
+        longest_s: most seconds from one `beat` to the next.
     """
 
     def __init__(
@@ -46,19 +47,19 @@ class Rounds:
 
     @property
     def ending(self) -> bool:
-        """Whether nothing new is to be begun."""
+        """Whether the rounds are about to end."""
         return self._stopping.is_set()
 
     def beat(self) -> None:
-        """Say, in a long round, that it goes on."""
+        """Show, in a long round, that it is not stuck."""
         self._pulse.beat()
 
     def pause(self, seconds: float) -> None:
-        """Wait in a round, but no longer than until it is to end."""
+        """Wait in a round, at most until it should end."""
         self._stopping.wait(seconds)
 
     def vital(self) -> Vital:
-        """How the thread is."""
+        """Return the state of the thread."""
         return Vital.of(self._thread, self._pulse)
 
     def start(self) -> None:
@@ -67,11 +68,11 @@ class Rounds:
         self._thread.start()
 
     def ask(self) -> None:
-        """Look now; cheap, from any thread."""
+        """Ask for a round now; from any thread."""
         self._asked.set()
 
     def stop(self, timeout: float) -> bool:
-        """Finish what is in hand and end; whether that took at most *timeout* seconds."""
+        """Finish the work in hand and end; return whether that took at most *timeout* seconds."""
         self._stopping.set()
         self._asked.set()
         if self._thread.is_alive():
@@ -86,8 +87,8 @@ class Rounds:
                 self._do()
             except Closed:
                 return
-            except Exception:  # whatever ails the database, the next round finds it all again
+            except Exception:  # the next round tries again
                 log.exception(self._trouble)
-            if not self.ending:  # `clear` may have wiped out what `stop` had said
+            if not self.ending:  # `clear` may have undone the `set` of `stop`
                 self._pulse.rest()
                 self._asked.wait(self._pause_s)

@@ -36,7 +36,10 @@ from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.store.core.statements import Prepared
 from pbmserv.store.tables.mail import arrivals, settled, stores
 
-Kind: TypeAlias = Literal["mail", "over", "form"]
+Kind: TypeAlias = Literal["mail", "over", "form", "press"]
+OF_PAGES: frozenset[Kind] = frozenset({"form", "press"})
+"""Kinds of arrivals that come from pages and have results."""
+NO_MAIL = Envelope("", "", b"")
 
 
 REMOVAL = "removal"
@@ -53,10 +56,12 @@ class NewArrival:
     """A mail or a request of a page that is to be stored.
 
     Attributes:
-        kind: ``mail``; ``over``, a mail over a limit, whose sender is told so; or ``form``, a
-            request of a page, as JSON in `raw`.
-        lane: arrivals of one lane are carried out in order, and share one portion of the time.
-        player_id: player whose reply address it came to.
+        kind: ``mail``; ``over``: a mail over a limit, whose sender is to be told; ``form``: a form
+            of a page; ``press``: a player's command from a page.
+        envelope: the mail; `NO_MAIL` if it comes from a page.
+        lane: those of one lane are carried out in their order, and share their part of the time.
+        player_id: the player of the reply address or page.
+        body: JSON from a page.
     """
 
     kind: Kind
@@ -65,6 +70,14 @@ class NewArrival:
     received_at: datetime
     verdict: Verdict = UNCHECKED
     player_id: int | None = None
+    body: bytes = b""
+
+    @classmethod
+    def of_page(
+        cls, kind: Kind, body: bytes, lane: str, received_at: datetime, player_id: int | None = None
+    ) -> NewArrival:
+        """Return an arrival from a page."""
+        return NewArrival(kind, NO_MAIL, lane, received_at, player_id=player_id, body=body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +111,7 @@ def add(connection: Connection, new: NewArrival) -> int:
         "peer": new.envelope.peer,
         "hello": new.envelope.hello,
         "handed_on": new.envelope.handed_on,
-        "raw": new.envelope.raw,
+        "raw": new.envelope.raw or new.body,
         "verdict": new.verdict.result,
         "found": new.verdict.found,
         "lane": new.lane,
@@ -138,8 +151,13 @@ def _stored(statement: Prepared, connection: Connection, **values: Any) -> list[
     for row in statement.run(connection, values):
         number, kind, recipient, sender, peer, hello, handed_on, raw = row[:8]
         verdict, found, lane, player, at = row[8:]
-        envelope = Envelope(sender, recipient, raw, peer, hello, handed_on)
-        stored.append(Arrival(kind, envelope, lane, at, Verdict(verdict, found), player, id=number))
+        is_of_page = kind in OF_PAGES
+        envelope = (
+            NO_MAIL if is_of_page else Envelope(sender, recipient, raw, peer, hello, handed_on)
+        )
+        body = raw if is_of_page else b""
+        sender_check = Verdict(verdict, found)
+        stored.append(Arrival(kind, envelope, lane, at, sender_check, player, body, id=number))
     return stored
 
 
@@ -167,10 +185,10 @@ def take_over(connection: Connection, other: Connection, done: Collection[int]) 
         done: numbers in the other store that are settled.
     """
     is_copy = store_of(connection) == store_of(other)
-    known = {*done, *(numbers(connection) if is_copy else ())}
+    skipped = {*done, *(numbers(connection) if is_copy else ())}
     names = [c for c in arrivals.c if is_copy or c is not arrivals.c.id]
     for number in numbers(other):
-        if number not in known:
+        if number not in skipped:
             row = other.execute(select(*names).where(arrivals.c.id == number)).mappings().one()
             connection.execute(
                 insert(arrivals).values(**{**row, "claimed_until": None, "claimed_by": None})
