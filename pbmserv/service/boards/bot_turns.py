@@ -70,7 +70,7 @@ def invited(
 def rates(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
     """Whether a board of these players can be rated: only people, or one person and one bot of
     known strength."""
-    bots = [one for one in sitting if is_bot(one)]
+    bots = [player for player in sitting if is_bot(player)]
     if not bots:
         return True
     return len(bots) == 1 and len(sitting) == 2 and bots[0].userid in game.info.strength
@@ -78,13 +78,13 @@ def rates(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
 
 def must_have_room(context: CommandContext, sender: Player, others: Sequence[Player]) -> None:
     """Refuse one board too many with a bot."""
-    for one in others:
+    for other in others:
         if (
-            is_bot(one)
-            and challenges.running_between(context.connection, sender.id, one.id) >= MOST
+            is_bot(other)
+            and challenges.running_between(context.connection, sender.id, other.id) >= MOST
         ):
             example = f"games {sender.userid}"
-            raise Refused("many-with-house", part=one.userid, most=MOST, example=example)
+            raise Refused("many-with-house", part=other.userid, most=MOST, example=example)
 
 
 def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
