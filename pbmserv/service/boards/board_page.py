@@ -1,4 +1,4 @@
-"""A board's page: what its player sees there, and presses, which go in as mails do.
+"""A board's page, as its player sees it; `pages.board_presses` carries out what is pressed.
 
 The page is opened by the token of the reply address that the board's letters have, so it can do
 what a reply to them can, and nothing else; its own address has the token of a visit. Looking
