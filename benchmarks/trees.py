@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks import growing
+from pbmserv.cli.blackbox.studies import sums_over_orientations
 from pbmserv.games.blackbox.bots import kernels, trees
 from pbmserv.games.blackbox.bots.trees import KINDS, Goal
-from pbmserv.games.blackbox.cli.studies import sums_over_orientations
 from pbmserv.games.blackbox.options import Options
 
 PLANS: dict[tuple[tuple[int, int, int], Goal], Any] = {

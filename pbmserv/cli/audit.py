@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pbmserv.service.core.context import CommandContext
     from pbmserv.service.operators.deeds import Signature
     from pbmserv.service.operators.orders import Order
-    from pbmserv.store.operators.audit import Entry
+    from pbmserv.store.audit import Entry
 
 
 Why: TypeAlias = Annotated[
@@ -41,10 +41,10 @@ Most: TypeAlias = Annotated[
 def look(config: Path | None, question: Callable[[CommandContext], Any]) -> Any:
     """Return the answer to a question from the database; nothing changes."""
     settings = loaded(config)
-    from pbmserv.stages.operators import operators
+    from pbmserv.stages.operators import reading
 
-    with operators(settings) as side:
-        return side.look(question)
+    with reading(settings) as play:
+        return play.operators.look(question)
 
 
 def carry_out(config: Path | None, by: str, why: str, order: Order) -> None:

@@ -251,7 +251,7 @@ def _compare_ratings(config: Path | None) -> None:
     with opened(found.settings.database) as database:
         schema.require(database)
         done = rebuilding.check(database)
-    for line in done.told:
+    for line in done.examples:
         complain(line)
     summary = f"{done.boards} rated boards, {done.players} ratings"
     if done.differences:
@@ -314,7 +314,9 @@ def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
     """What happened in a turn, and the board after it."""
     from pbmserv.engine.clocks import USUAL
     from pbmserv.engine.types import Seat
-    from pbmserv.letters.scene import board_scene, page
+    from pbmserv.views.board import board_scene
+    from pbmserv.views.forms import board_text
+    from pbmserv.views.texts import render_text
 
     scene = board_scene(
         position,
@@ -335,8 +337,8 @@ def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
         "board": scene.number,
         "words": {"undecided": []},
     }
-    board = page(f"games/{scene.key}/board.txt.j2", values)
-    title = page("letters/pieces/status.j2", values) if scene.outcome else ""
+    board = board_text(scene).strip("\n")
+    title = render_text("letters/pieces/status.j2", values) if scene.outcome else ""
     head = f"{position.number}. {title}".rstrip()
     events = [f"* {event}" for event in (*scene.events, *scene.scores)]
     return harmless("\n".join([head, *events, "", board, ""]))

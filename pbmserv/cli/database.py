@@ -114,22 +114,22 @@ def compact(
 
     from pbmserv import files
     from pbmserv.store.core import schema
-    from pbmserv.store.operators import health
+    from pbmserv.store.operators import compacting
 
     found = loaded(config)
     files.must_be_there(found.settings.database, found.sources)
     for url, stores in schema.stores_at(found.settings.database):
         with opened(url) as database:
             schema.require(database)
-            before = health.room(database)
+            before = compacting.room(database)
             if "game" in stores:
                 dropped = _dropped(database, found.settings)
                 say(f"Dropped {dropped:,} old mails and letters.")
             if rebuild:
-                health.rebuild(database)
+                compacting.rebuild(database)
             else:
-                health.compact(database, time.sleep)
-            after = health.room(database)
+                compacting.compact(database, time.sleep)
+            after = compacting.room(database)
         say(f"{blank_passwords(url)}")
         say(f"  before: {before}")
         say(f"  now:    {after}")
@@ -153,6 +153,8 @@ def backup(
     files.must_be_there(url, found.sources)
     with used(url):
         copy = backups.save(url, file, files.over if overwrite else files.new)
+    # The time of this file is the age of the newest copy, for `doctor` and /metrics.
+    (found.settings.data_dir / "last-backup").touch(0o600)
     say(
         f"{file} is a whole copy of {blank_passwords(url)} "
         f"({copy.size / 1e6:,.1f} MB, revision {copy.revision})."

@@ -9,15 +9,15 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import boards, database, queues, templates, users
+from pbmserv.cli import blackbox, boards, database, queues, templates, users
 from pbmserv.cli.audit import audit
 from pbmserv.cli.boards import replay
 from pbmserv.cli.database import status
+from pbmserv.cli.doctor import doctor
 from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.mail import read, send
 from pbmserv.cli.output import say
 from pbmserv.cli.settings import ConfigFile, config, dkim, operator_token
-from pbmserv.games.blackbox import cli as blackbox
 
 
 def serve(
@@ -67,6 +67,7 @@ app.command()(read)
 app.command()(replay)
 app.command()(config)
 app.command()(status)
+app.command()(doctor)
 app.command()(audit)
 app.command()(operator_token)
 app.add_typer(database.app, name="db")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from pbmserv.cli.output import failure, harmless, one_of, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
 if TYPE_CHECKING:
-    from pbmserv.service.operators.queues import KeptMailsView
+    from pbmserv.service.operators.kept_mails import KeptMailsView
 
 inbox = typer.Typer(
     no_args_is_help=True, help="Look after mails that failed and wait for you.", epilog=IN_A_BROWSER
@@ -112,11 +113,13 @@ def _unknown(number: int) -> typer.Exit:
     return failure(f"There is no mail {number}. `pbmserv inbox list` shows the kept ones.")
 
 
-def _kept_mails(config: Path | None) -> AbstractContextManager[KeptMailsView]:
-    found = loaded(config)
-    from pbmserv.stages.operators import kept_mails
+@contextmanager
+def _kept_mails(config: Path | None) -> Iterator[KeptMailsView]:
+    settings = loaded(config)
+    from pbmserv.stages.operators import reading
 
-    return kept_mails(found)
+    with reading(settings) as play:
+        yield play.kept_mails
 
 
 @outbox.command("list")
@@ -133,13 +136,13 @@ def list_letters(
     We gave an address up if letters came back from it: "parked" letters were
     not sent there any more, "returned" ones came back.
     """
-    from pbmserv.store.operators import operating
+    from pbmserv.store.operators import letters
 
     wanted = one_of("--state", state, (*ALL, "all"))
     states = ALL if wanted == "all" else (wanted,) if wanted else WAITING
     found = look(
         config,
-        lambda context: operating.letters_listed(context.connection, states, to.lower(), most),
+        lambda context: letters.letters(context.connection, states, to.lower(), most),
     )
     if not found:
         say("No letters wait: all are sent." if not state else "There are no such letters.")
@@ -167,9 +170,9 @@ def list_letters(
 @outbox.command("show")
 def show_letter(letter: LetterNumber, config: ConfigFile = None) -> None:
     """Print a letter, without its reply addresses. Example: pbmserv outbox show 12"""
-    from pbmserv.service.operators import queues
+    from pbmserv.service.operators.letters import letter_text
 
-    row, text = look(config, partial(queues.shown, number=letter))
+    row, text = look(config, partial(letter_text, number=letter))
     about = f" about board {row.about}" if row.about else ""
     say(f"Letter {row.id} ({row.letter}){about} to {row.recipient or '(nobody)'}: {row.state}")
     if row.error:
@@ -202,14 +205,15 @@ def retry_letters(
 
     Example: pbmserv outbox retry --failed --since 2026-03-21 --why "the relay refused us"
     """
-    from pbmserv.service.operators import orders, queues
+    from pbmserv.service.operators import orders
+    from pbmserv.service.operators.letters import failed_letters
 
     if bool(named) == failed or (since is not None and not failed):
         raise failure("Name one or more letters, or write --failed, perhaps with --since.")
     numbers = list(named or ())
     if failed:
         first = since.replace(tzinfo=UTC) if since else None
-        numbers = look(config, partial(queues.failed, since=first))
+        numbers = look(config, partial(failed_letters, since=first))
     if not numbers:
         say("No letters have failed." if since is None else "No letters have failed since then.")
         return

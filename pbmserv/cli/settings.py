@@ -18,7 +18,7 @@ from pbmserv.config.settings import Loaded, load
 from pbmserv.config.sources import variable_of
 
 if TYPE_CHECKING:
-    from pbmserv.outbound.dkim import Key
+    from pbmserv.outbound.dkim_keys import Key
 
 ConfigFile: TypeAlias = Annotated[
     Path | None,
@@ -70,7 +70,7 @@ def config(
     for warning in current.warnings:
         complain(warning)
     if current.settings.templates is not None:
-        from pbmserv.letters import overrides
+        from pbmserv.views import overrides
 
         for fault in overrides.check(current.settings.templates).faults:
             complain(str(fault))
@@ -121,7 +121,7 @@ def new(
 
     Only the user who runs this can read the file, so run it as the server's user.
     """
-    from pbmserv.outbound.dkim import NamedFile, make, named_files
+    from pbmserv.outbound.dkim_keys import KeyFile, make_key, parse_key_files
 
     if kind not in {"rsa", "ed25519"}:
         raise failure(f"--kind {kind}: write rsa or ed25519.")
@@ -133,10 +133,10 @@ def new(
         if not os.path.lexists(path := settings.data_dir / f"s{number}.pem")
     )
     example = f"such as `pbmserv dkim new {next(unused)}`"
-    key_file = NamedFile((selector or file.stem).lower(), file)
+    key_file = KeyFile((selector or file.stem).lower(), file)
     try:
-        is_name = named_files(f"{key_file.selector}=x") == (
-            NamedFile(key_file.selector, Path("x")),
+        is_name = parse_key_files(f"{key_file.selector}=x") == (
+            KeyFile(key_file.selector, Path("x")),
         )
     except ValueError:
         is_name = False
@@ -148,7 +148,7 @@ def new(
     try:
         if "," in str(file):
             raise OSError("in dkim_keys commas stand between files")
-        key = make(key_file.selector, kind, key_file.path)
+        key = make_key(key_file.selector, kind, key_file.path)
     except OSError as error:
         why = error.strerror or str(error)
         if isinstance(error, FileExistsError):
@@ -184,7 +184,7 @@ def check(config: ConfigFile = None) -> None:
     """
     from pbmserv.errors import NamesUnavailable
     from pbmserv.mail.dns import SystemResolver
-    from pbmserv.outbound.dkim import published
+    from pbmserv.outbound.dkim_keys import record_fault
 
     keys, address = _keys(config)
     if not keys:
@@ -195,7 +195,7 @@ def check(config: ConfigFile = None) -> None:
     faults = 0
     for key in keys:
         try:
-            fault = published(key, domain, SystemResolver())
+            fault = record_fault(key, domain, SystemResolver())
         except NamesUnavailable as error:
             fault = f"no name server answered ({error})"
         faults += bool(fault)
@@ -205,13 +205,13 @@ def check(config: ConfigFile = None) -> None:
 
 
 def _keys(config: Path | None) -> tuple[list[Key], str]:
-    from pbmserv.outbound.dkim import load
+    from pbmserv.outbound.dkim_keys import load_key
 
     settings = loaded(config).settings
-    return [load(key_file) for key_file in settings.dkim_keys], settings.address
+    return [load_key(key_file) for key_file in settings.dkim_keys], settings.address
 
 
 def _print_record(key: Key, address: str) -> None:
-    from pbmserv.outbound.dkim import strings
+    from pbmserv.outbound.dkim_keys import quoted_strings
 
-    say(f"{key.name(address.rpartition('@')[2])}. IN TXT {strings(key.record)}")
+    say(f"{key.name(address.rpartition('@')[2])}. IN TXT {quoted_strings(key.record)}")

@@ -20,7 +20,7 @@ def names(config: ConfigFile = None) -> None:
 
     Example: pbmserv templates list
     """
-    from pbmserv.letters import overrides
+    from pbmserv.views import overrides
 
     folder = loaded(config).settings.templates
     own = {} if folder is None else overrides.check(folder).usable
@@ -36,7 +36,7 @@ def show(
 
     Example: pbmserv templates show letters/welcome.j2 > /etc/pbmserv/templates/letters/welcome.j2
     """
-    from pbmserv.letters import overrides
+    from pbmserv.views import overrides
 
     typer.echo(overrides.shipped_text(name), nl=False)
 
@@ -47,7 +47,7 @@ def check(config: ConfigFile = None) -> None:
 
     Example: pbmserv templates check
     """
-    from pbmserv.letters import overrides
+    from pbmserv.views import overrides
 
     folder = loaded(config).settings.templates
     if folder is None:

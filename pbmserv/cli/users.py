@@ -27,12 +27,10 @@ def list_(
     config: ConfigFile = None,
 ) -> None:
     """List players. Example: pbmserv user list --state barred"""
-    from pbmserv.store.operators import operating
+    from pbmserv.store.operators.people import user_lines
 
     wanted = one_of("--state", state, STATES) or None
-    found = look(
-        config, lambda context: operating.users(context.connection, wanted, like.lower(), most)
-    )
+    found = look(config, lambda context: user_lines(context.connection, wanted, like.lower(), most))
     if not found:
         say("There are no such players.")
         return

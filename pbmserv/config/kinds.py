@@ -20,8 +20,8 @@ from pbmserv.config.display import one_line
 from pbmserv.config.listen import Listen
 from pbmserv.errors import ConfigError
 from pbmserv.extras import why_missing
-from pbmserv.mail.envelope import Network
-from pbmserv.outbound.dkim import NamedFile, named_files
+from pbmserv.mail.networks import Network
+from pbmserv.outbound.dkim_keys import KeyFile, parse_key_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ File = Annotated[Path | None, Unit("file"), PlainValidator(_read_file_name)]
 Folder = Annotated[Path | None, Unit("directory"), PlainValidator(_read_folder)]
 Directory = Annotated[Path, Unit("directory"), PlainValidator(_read_directory)]
 KeyFiles = Annotated[
-    tuple[NamedFile, ...], Unit("SELECTOR=FILE with commas"), PlainValidator(named_files)
+    tuple[KeyFile, ...], Unit("SELECTOR=FILE with commas"), PlainValidator(parse_key_files)
 ]
 
 

@@ -34,7 +34,7 @@ from pbmserv.config.sources import (
     variable_of,
 )
 from pbmserv.errors import ConfigError
-from pbmserv.mail.envelope import Network
+from pbmserv.mail.networks import Network
 
 _MAILBOX = Listen("127.0.0.1", 8027)
 

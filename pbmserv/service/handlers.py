@@ -61,7 +61,7 @@ from pbmserv.service.boards import (
     reports,
 )
 from pbmserv.service.core.handler import Handlers
-from pbmserv.service.ratings import rating
+from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, races
 
 HANDLERS: Handlers = {
@@ -105,8 +105,8 @@ HANDLERS: Handlers = {
     Show: queries.show,
     ShowAs: queries.show_as,
     Games: queries.games,
-    Standings: rating.standings,
-    Ratings: rating.explain,
+    Standings: rating_tables.standings,
+    Ratings: rating_tables.explain,
     Scores: daily_box.show_scores,
     Week: daily_box.week,
     History: queries.history,

@@ -17,19 +17,12 @@ from typing import Any
 
 from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
-from pbmserv.inbound.auth.verdict import Senders
-from pbmserv.inbound.message import read_head, source_of, wire_refusal
+from pbmserv.inbound.auth.senders import Senders
+from pbmserv.inbound.message import read_head, wire_refusal
+from pbmserv.inbound.source import source_of
 from pbmserv.log import reason
-from pbmserv.mail.envelope import (
-    BY_REPLY_ADDRESS,
-    LOOPBACK,
-    NOWHERE,
-    UNCHECKED,
-    Envelope,
-    Network,
-    Source,
-    Verdict,
-)
+from pbmserv.mail.envelope import BY_REPLY_ADDRESS, NOWHERE, UNCHECKED, Envelope, Source, Verdict
+from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany, Traffic
@@ -133,7 +126,7 @@ class Door:
             log.exception("a mail could not be kept")
             outcome = Outcome(TRY_LATER, "put-off", "our fault")
         ms = (perf_counter() - begun) * 1000
-        if outcome.arrival:  # play says what becomes of it; and the client's 250 goes out first
+        if outcome.arrival:  # play logs the result later; the client's 250 goes out first
             loop = asyncio.get_running_loop()
             loop.call_soon(note_arrival, outcome.arrival, source, len(envelope.raw), ms)
         else:
@@ -183,7 +176,7 @@ class Door:
             envelope.recipient
         )
         verdict = UNCHECKED
-        if not comes_back:  # a report need not have a From that anybody could answer to
+        if not comes_back:  # the From of a report need not be an address that takes answers
             try:
                 read_head(envelope.raw)
             except MailError as error:
@@ -191,7 +184,7 @@ class Door:
                 return Outcome(reply, "refused", reply)
             verdict = await self._verdict(envelope, source, reply_address)
             if verdict.result == "forged" and not for_postmaster:
-                # An answer would go to somebody who has never written to us.
+                # An answer would go to a person who has not written to us.
                 return Outcome(FORGED, "refused", FORGED)
         shares = self._postmaster if for_postmaster else None
         if shares is not None and not shares.is_open(source.network, octets):
@@ -210,8 +203,7 @@ class Door:
     async def _verdict(
         self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
     ) -> Verdict:
-        """Return whether the From address is proven; of a mail to a reply address nothing is asked,
-        since that says who writes."""
+        """Return whether the From address is proven. A reply address says by itself who writes."""
         if self._senders is None:
             return UNCHECKED
         if reply_address is not None:

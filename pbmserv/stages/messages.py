@@ -16,7 +16,7 @@ from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from pbmserv.errors import OperatorError, PbmError, ServerFault, StoreAway
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.outbox import Result
 from pbmserv.service.bots.bot_worker import Thought
 from pbmserv.service.limits.rates import Over
@@ -213,7 +213,7 @@ def read_request(line: bytes) -> Request[Any]:
     """Return the request of a line.
 
     Raises:
-        Misread: it is none.
+        Misread: the line is not a request.
     """
     word, _, text = line.partition(b" ")
     kind = REQUESTS.get(word.decode("ascii", "replace"))
@@ -231,7 +231,7 @@ def answer_line(request: Request[Any], answer: Any) -> bytes:
 def error_line(error: Exception) -> bytes:
     """Return an error as a line: its kind and a sentence.
 
-    Of an error that is not one of ours only the name is told: its text may quote values.
+    An error of another library is sent by its name alone, because its text may quote values.
     """
     if isinstance(error, OperatorError):
         return _line("operator", _dumped(str, str(error)))
@@ -245,7 +245,7 @@ def read_answer(request: Request[A], line: bytes) -> A:
 
     Raises:
         OperatorError, StoreAway, ServerFault: the other stage raised such an error.
-        Misread: the line is no answer to this request.
+        Misread: the line is not an answer to this request.
     """
     word, _, text = line.partition(b" ")
     if word == _OK.encode():

@@ -24,10 +24,10 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.commands.table.model import Credentials
 from pbmserv.errors import MailError
-from pbmserv.inbound.auth.verdict import Senders
+from pbmserv.inbound.auth.senders import Senders
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
-from pbmserv.monitoring.metrics import Pulse, Vital
+from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.service.auth.passwords import Outdated
 from pbmserv.service.core.outcome import NOTHING, Done, Receipt
 from pbmserv.service.limits.rates import TooMany
@@ -225,7 +225,7 @@ class Play:
         self._current.at(task.arrival.id)
         try:
             job = self._job(task)
-        except MailError as error:  # the door has not noticed; nobody can be answered
+        except MailError as error:  # the door did not notice; there is no address to answer
             job = self._keeping(task, ToKeep(task.arrival.envelope, "", f"{UNREADABLE}: {error}"))
         except UNAVAILABLE as error:
             self._failed(task, error)
@@ -327,10 +327,10 @@ class Play:
         return partial(self._mails.tell_too_many, writer, over, task.arrival.received_at)
 
     def _deadly(self, task: Task) -> ToKeep:
-        """Return what is kept of a mail with which play died, or had to be killed, repeatedly."""
+        """Return the record of a mail with which play died, or had to be killed, repeatedly."""
         fault = f"the server was stopped {task.deaths} times while it carried this mail out"
         log.error("a mail is kept for the operator: %s", fault, extra={"arrival": task.arrival.id})
-        if task.deaths > MOST_DEATHS:  # play died of reading it only to tell its writer
+        if task.deaths > MOST_DEATHS:  # play died while it read the mail to tell its writer
             return ToKeep(task.arrival.envelope, "", fault)
         try:
             incoming = self._reader.read(task.arrival.envelope, task.arrival.verdict)

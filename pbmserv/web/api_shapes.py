@@ -11,11 +11,11 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, cast
 
 from pydantic import ConfigDict, Field
 
-from pbmserv.engine.registry import Readable
 from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS, BoardPage
 from pbmserv.service.pages.public_pages import GamePage, PublicPlayer
+from pbmserv.views.board import BoardScene
+from pbmserv.views.forms import board_facts, board_text
 
 T = TypeVar("T")
 Words = Mapping[str, Any]
@@ -321,17 +321,22 @@ def like(shape: type[T], told: object, **others: Any) -> T:
     return shape(**{name: getattr(told, name) for name in wanted}, **others)
 
 
-def shown(scene: BoardScene, text: str) -> dict[str, Any]:
+def shown(scene: BoardScene) -> dict[str, Any]:
     """The fields of `Shown`."""
     over = scene.outcome
-    facts = scene.game.facts(scene.view) if isinstance(scene.game, Readable) else None
     outcome = None if over is None else like(Outcome, over, points=over.scores)
     same = {
         one: getattr(scene, one)
         for one in ("title", "options", "rated", "chooser", "events", "scores")
     }
     names = {"board": scene.number, "game": scene.key, "players": scene.names}
-    return {**same, **names, "outcome": outcome, "text": text, "facts": facts}
+    return {
+        **same,
+        **names,
+        "outcome": outcome,
+        "text": board_text(scene),
+        "facts": board_facts(scene),
+    }
 
 
 def ratings_of(words: Words) -> Ratings:
@@ -367,7 +372,7 @@ def _rating(row: Words, **who: Any) -> Rating:
     return like(Rating, row, rating=row["shown"], **counts, **who)
 
 
-def board_of(page: GamePage, text: str, url: str) -> Board:
+def board_of(page: GamePage, url: str) -> Board:
     """The page of a board that everybody may see."""
     scene = page.scene
     over = bool(page.ended or page.kept or scene.outcome)
@@ -375,7 +380,7 @@ def board_of(page: GamePage, text: str, url: str) -> Board:
     return like(
         Board,
         scene,
-        **shown(scene, text),
+        **shown(scene),
         status="declined" if page.declined else "finished" if over else "running",
         kept=page.kept,
         turn=scene.moves,
@@ -386,7 +391,7 @@ def board_of(page: GamePage, text: str, url: str) -> Board:
     )
 
 
-def seat_of(page: BoardPage, text: str) -> Seat:
+def seat_of(page: BoardPage) -> Seat:
     """The page of a board as its player sees it."""
     scene, runs = page.scene, page.is_running
     assert scene.you is not None
@@ -395,7 +400,7 @@ def seat_of(page: BoardPage, text: str) -> Seat:
     return like(
         Seat,
         scene,
-        **shown(scene, text),
+        **shown(scene),
         seat=scene.you,
         userid=page.userid,
         status=("proposed" if page.undecided else "running") if runs else ended,

@@ -19,9 +19,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pbmserv.engine.types import GameInfo
-from pbmserv.letters.looking import unless_broken
-from pbmserv.letters.scene import BoardScene
-from pbmserv.mail.envelope import Network
+from pbmserv.mail.networks import Network
+from pbmserv.views.board import BoardScene
+from pbmserv.views.reader import show_or_log
 
 SHARED = {"Cache-Control": "public, max-age=300"}
 """The same for everybody, and for minutes."""
@@ -97,7 +97,7 @@ class Printer:
 
     def board(self, name: str, scene: BoardScene, **values: Any) -> Markup | None:
         """As `text`, of one board of several; ``None``: its game breaks down over it."""
-        made = unless_broken(scene.number, scene.key, partial(self.text, name, **values))
+        made = show_or_log(scene.number, scene.key, partial(self.text, name, **values))
         return None if made is None else Markup(made)  # noqa: S704 - of a template that escapes
 
     def again(self, name: str, **values: Any) -> bytes:

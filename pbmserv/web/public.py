@@ -13,14 +13,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from pbmserv.engine.types import Drawing
 from pbmserv.extras import why_missing
-from pbmserv.letters.scene import BoardScene
 from pbmserv.service.pages.public_pages import Finished, GamePage, PublicPlayer
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, GuestPage
+from pbmserv.views.forms import drawing_label
+from pbmserv.views.pictures import Ink
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import BRIEFLY, LASTING, SHARED, UNLISTED, Printer, Rendered, tagged
-from pbmserv.web.pictures import Ink, rating_graph
+from pbmserv.web.rating_graph import rating_graph
 from pbmserv.web.safe_responses import HEADERS
 
 LONGEST_NUMBER = 9
@@ -171,7 +171,7 @@ class _Public:
             return self._printer.failure(404, "missing")
         drawing, drawn = found.drawing, None
         if drawing is not None and found.scene is not None:
-            drawn = self._ink.inside(drawing, self._words(found.scene, drawing))
+            drawn = self._ink.inside(drawing, drawing_label(found.scene, drawing))
         text = self._printer.text("daily", page=found, drawn=drawn)
         return tagged(request, text, headers=BRIEFLY)
 
@@ -200,7 +200,9 @@ class _Public:
             found = await self._service.game(number, turn)
             if found is None:
                 return None
-            drawn = [self._ink.inside(one, self._words(found.scene, one)) for one in found.drawings]
+            drawn = [
+                self._ink.inside(one, drawing_label(found.scene, one)) for one in found.drawings
+            ]
             return self._printer.text("game", page=found, drawn=drawn).encode()
 
         answer = await self._of_board(request, "text/html; charset=utf-8", make)
@@ -225,7 +227,7 @@ class _Public:
             found = await self._service.game(number, turn)
             if found is None or not found.drawings:
                 return None
-            words = [self._words(found.scene, one) for one in found.drawings]
+            words = [drawing_label(found.scene, one) for one in found.drawings]
             if is_png:
                 titles = [found.scene.names[one.seat] for one in found.drawings]
                 headline = self._printer.text("game-title", page=found).strip()
@@ -295,11 +297,6 @@ class _Public:
         if made is None:
             return self._printer.failure(404, "missing")
         return tagged(request, made, kind, BRIEFLY)
-
-    def _words(self, scene: BoardScene, drawing: Drawing) -> str:
-        """What a drawing shows, in words."""
-        template = self._printer.templates.get_template(f"games/{scene.key}/drawing.j2")
-        return template.render(drawing=drawing, names=scene.names).strip()
 
 
 def is_number(text: str) -> bool:

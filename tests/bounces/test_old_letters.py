@@ -13,14 +13,14 @@ from posting import come_back
 from sqlalchemy import func, select, text, update
 
 from pbmserv.errors import OperatorError, ServerFault
-from pbmserv.letters.looking import Looking
-from pbmserv.service.operators import queues as operating_post
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.letters import letter_text, retry_letters
 from pbmserv.store.delivery import inbox as mails
 from pbmserv.store.delivery import kept_letters, outbox
 from pbmserv.store.tables.mail import inbox
 from pbmserv.store.tables.mail import letter_bytes as kept_rows
 from pbmserv.store.tables.mail import outbox as rows
+from pbmserv.views.reader import BoardReader
 
 pytestmark = pytest.mark.slow
 
@@ -57,7 +57,7 @@ def made_again(house: Indoors, letter: Posted) -> bytes:
         queued = outbox.letter(connection, letter.id)
         assert queued is not None
         composer = house.server.outbox._composer
-        return composer.bytes_of(Looking(connection, composer.positions), queued)
+        return composer.bytes_of(BoardReader(connection, composer.positions), queued)
 
 
 def test_a_letter_is_kept_as_it_was_mailed_for_some_days_only(house: Indoors) -> None:
@@ -92,7 +92,7 @@ def test_of_an_old_letter_stays_what_ends_it_and_what_its_replies_need(house: In
     assert bare is not None
     gone = {"recipient": "", "words": {}, "message_id": "", "in_reply_to": "", "error": ""}
     assert {name: bare[name] for name in gone} == gone
-    with pytest.raises(ServerFault, match="nothing is left to make it of"):
+    with pytest.raises(ServerFault, match="its words were deleted"):
         made_again(house, asked)
 
     with house.server.database.reading.connect() as connection:
@@ -142,12 +142,12 @@ def test_operators_are_told_that_a_text_is_not_kept(house: Indoors) -> None:
     with house.server.database.writing.begin() as connection:
         connection.execute(update(rows).where(rows.c.id == asked.id).values(state="failed"))
     house.live(days=4)
-    assert house.operators.look(lambda context: operating_post.shown(context, asked.id))[1] == ""
-    house.operators.do(SIGNED, partial(operating_post.retry, numbers=[asked.id]))
+    assert house.operators.look(lambda context: letter_text(context, asked.id))[1] == ""
+    house.operators.do(SIGNED, partial(retry_letters, numbers=[asked.id]))
     assert [letter.text for letter in house.letters()] == [asked.text]
     house.live(days=40)
     with pytest.raises(OperatorError, match="has been sent"):
-        house.operators.do(SIGNED, partial(operating_post.retry, numbers=[asked.id]))
+        house.operators.do(SIGNED, partial(retry_letters, numbers=[asked.id]))
 
 
 def test_what_is_over_is_found_by_an_index(tmp_path: Path) -> None:

@@ -15,10 +15,11 @@ from sqlalchemy import select
 
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
-from pbmserv.service.operators import queues as operating_post
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.letters import drop_letter, retry_letters
 from pbmserv.service.operators.people import user_facts
-from pbmserv.store.operators import audit, operating
+from pbmserv.store import audit
+from pbmserv.store.operators.letters import LetterLine, letters
 from pbmserv.store.tables.mail import bounces, inbox, outbox
 
 ALICE, BOB = address_of("alice"), address_of("bob")
@@ -57,9 +58,9 @@ def say(server: Indoors) -> Posted:
     return next(letter for letter in letters if letter.kind == "chat")
 
 
-def waiting(house: Indoors) -> list[operating.PostRow]:
+def waiting(house: Indoors) -> list[LetterLine]:
     return house.operators.look(
-        lambda context: operating.letters_listed(context.connection, ("parked", "returned"), "", 99)
+        lambda context: letters(context.connection, ("parked", "returned"), "", 99)
     )
 
 
@@ -72,10 +73,10 @@ def test_an_operator_sees_why_and_lifts_it(any_house: Indoors) -> None:
     assert [row.state for row in waiting(house)] == ["parked", "returned"]
     assert waiting(house)[1].error.startswith("came back (hard): 550 5.1.1")
     with pytest.raises(OperatorError, match="user reachable"):
-        house.operators.do(SIGNED, partial(operating_post.retry, numbers=[waiting(house)[0].id]))
+        house.operators.do(SIGNED, partial(retry_letters, numbers=[waiting(house)[0].id]))
 
     done = house.operators.do(SIGNED, partial(people.reachable, userid="alice"))
-    assert done.said == f"We send letters to alice again; we had given up {ALICE}."
+    assert done.summary == f"We send letters to alice again; we had given up {ALICE}."
     letters = house.letters()
     assert sorted((one.recipient, one.kind) for one in letters) == [
         (ALICE, "came-back"),
@@ -94,7 +95,7 @@ def test_an_operator_sees_why_and_lifts_it(any_house: Indoors) -> None:
 
 def test_a_letter_that_waits_can_be_dropped(house: Indoors) -> None:
     number = waiting(house)[0].id
-    house.operators.do(SIGNED, partial(operating_post.drop, number=number))
+    house.operators.do(SIGNED, partial(drop_letter, number=number))
     assert number not in [row.id for row in waiting(house)]
 
 

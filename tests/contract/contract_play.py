@@ -16,9 +16,9 @@ from pbmserv.engine.position import advance, start
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.types import Note, Rng, Seat, Step
-from pbmserv.letters.environment import environment
-from pbmserv.letters.looking import Mailto
-from pbmserv.letters.scene import Links
+from pbmserv.letters.rendering import Links
+from pbmserv.letters.replies import Mailto
+from pbmserv.views.environment import environment
 
 show_heaps()
 TESTS = Path(__file__).resolve().parent.parent

@@ -18,7 +18,7 @@ from pbmserv.engine.record import WITHDRAW, GameRecord
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, Refusal
-from pbmserv.letters.environment import environment
+from pbmserv.views.environment import environment
 
 SEED = b"golden transcript"
 

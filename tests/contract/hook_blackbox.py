@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pbmserv.engine.types import Rng, Seat
-from pbmserv.games.blackbox.geometry import trace_all
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.state import Box, State
 
 OPTIONS = [

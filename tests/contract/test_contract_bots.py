@@ -14,7 +14,7 @@ from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import AnyGame, must_agree
 from pbmserv.engine.types import BOT_USERIDS, Rng, Seat, Step
 from pbmserv.errors import OptionError, Refusal
-from pbmserv.letters.scene import why
+from pbmserv.views.texts import refusal_sentence
 
 LONGEST = 300
 BOTS = [
@@ -37,7 +37,7 @@ def agrees(game: AnyGame, words: tuple[str, ...], level: str) -> bool:
 
 def check_said(refusal: Refusal) -> None:
     """It names what is wrong, and there is something better."""
-    said = why(refusal)
+    said = refusal_sentence(refusal)
     assert refusal.part in said
     assert said.endswith(".")
     assert refusal.example

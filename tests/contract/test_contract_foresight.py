@@ -21,7 +21,7 @@ from pbmserv.engine.protocol import Aided, Conditional, Previewing
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Note, Preview, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, Refusal
-from pbmserv.letters.scene import why
+from pbmserv.views.texts import refusal_sentence
 
 pytestmark = pytest.mark.slow
 
@@ -139,7 +139,7 @@ def test_a_check_tells_only_what_the_view_does(game: AnyGame, words: tuple[str, 
                 for other in alternatives(game, after, you)[:2]:
                     assert checked(game, game.view(other, you)) == notes
                 if isinstance(notes, Refusal):
-                    assert why(notes).endswith(".")
+                    assert refusal_sentence(notes).endswith(".")
                     continue
                 assert all(note.audience == frozenset({you}) for note in notes)
                 _said(game, notes, played.names, you)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Rng
 from pbmserv.errors import MoveError, NotUnderstood, OptionError, PlayerError
-from pbmserv.letters.scene import why
+from pbmserv.views.texts import refusal_sentence
 
 every_case = pytest.mark.parametrize(("game", "words"), CASES, ids=CASE_NAMES)
 every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.key)
@@ -55,7 +55,7 @@ def sample(game: AnyGame, words: tuple[str, ...]) -> Played:
 def check_refusal(game: AnyGame, error: PlayerError) -> None:
     """It is the game's own, and it can be said."""
     assert error.refusal.code.startswith(f"{game.info.key}.")
-    assert why(error.refusal).endswith(".")
+    assert refusal_sentence(error.refusal).endswith(".")
 
 
 def check(game: AnyGame, played: Played, number: int, text: str) -> None:

@@ -210,7 +210,7 @@ class Play:
     def _know_passwords(self, step: Step, envelope: Envelope) -> None:
         """The dialog must declare the passwords it uses, or nobody looks for them in letters."""
         for line in self._server.server.reader.read(envelope).reading.lines:
-            for secret in _secrets(line.asked):
+            for secret in _secrets(line.meaning):
                 if secret not in self._dialog.passwords:
                     raise self._failure(step, f'say at the top: "password: {secret}"')
 

@@ -82,5 +82,5 @@ def _has_examples(path: Path) -> bool:
     return "Try this" in path.read_text("utf-8")
 
 
-def test_those_through_sockets_are_there() -> None:
+def test_the_dialogs_that_need_sockets_exist() -> None:
     assert {path.stem for path in DIALOGS} >= THROUGH_SOCKETS

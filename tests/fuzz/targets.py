@@ -21,7 +21,7 @@ from zone import Zone
 from pbmserv.clock import SystemClock
 from pbmserv.commands.reading.mail import read
 from pbmserv.errors import MailError
-from pbmserv.inbound.auth.verdict import Senders, Trusted
+from pbmserv.inbound.auth.verdict import Trusted, examine
 from pbmserv.inbound.dsn import MOST_RECIPIENTS, read_report
 from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.quotes.line_signs import BLANKS, unadorned
@@ -31,7 +31,7 @@ from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.mails.incoming import MailReader
-from pbmserv.smtpd.server import Listener
+from pbmserv.smtpd.listener import Listener
 from pbmserv.stages.door import UNREADABLE, Door
 from pbmserv.store.delivery.arrivals import NewArrival
 
@@ -262,7 +262,8 @@ def _names() -> Zone:
     return zone
 
 
-SENDERS = Senders(_names(), Trusted("mx.games.example", frozenset({"a.example"})))
+NAMES = _names()
+TRUSTED = Trusted("mx.games.example", frozenset({"a.example"}))
 
 
 def sender(octets: bytes) -> None:
@@ -276,7 +277,7 @@ def sender(octets: bytes) -> None:
             envelope = Envelope(
                 f"{name}@a.example", HOUSE.address, raw, "198.51.100.7", name, handed_on
             )
-            verdict = SENDERS.examine(envelope)
+            verdict = examine(envelope, TRUSTED, NAMES)
             said = b"pass" in octets.lower() and handed_on  # our own server may say so
             assert said or not verdict.passed, verdict
             assert verdict.found.isascii()

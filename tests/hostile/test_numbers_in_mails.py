@@ -14,22 +14,7 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.accounts import players
 from pbmserv.store.tables.mail import MailState, inbox
 
-NUMBERS = (
-    "9" * 9,
-    "9" * 10,
-    str(2**31),
-    str(2**63),
-    str(2**64 + 1),
-    "9" * 100,
-    "9" * 4_301,
-    "1" + "0" * 5_000,
-    "0" * 5_000 + "1",
-    "-" + "9" * 5_000,
-    "1e999",
-    "\u0661\u0662",
-    "\u00b2",
-    "\uff11" * 5_000,
-)
+NUMBERS = ("9" * 10, str(2**63), "-" + "9" * 5_000, "1e999", "\u00b2", "\uff11" * 5_000)
 """Longer than Python reads (4,300 digits), than a database holds (63 bits), and other digits."""
 
 LINES = (

@@ -20,8 +20,8 @@ from pbmserv.engine.record import GameRecord
 from pbmserv.engine.types import Move, Rng, Seat, Step
 from pbmserv.games.blackbox.bots.levels import LEVELS, Level
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import trace_all
 from pbmserv.games.blackbox.options import Options, drawn
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 from pbmserv.service.bots import bot_worker

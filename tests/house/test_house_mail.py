@@ -276,7 +276,7 @@ def test_a_board_that_ends_meanwhile_needs_no_move(server: Indoors) -> None:
     take(server, letter, "5")
     plies = len(record(server))
     signed = Signature("olga", "Both asked for it.")
-    server.operators.do(signed, partial(operating_boards.withdrawn, number=1))
+    server.operators.do(signed, partial(operating_boards.end_board, number=1))
     kinds = {letter.kind for letter in server.letters()}
     assert kinds == {"board", "operator-board"}
     assert len(record(server)) == plies

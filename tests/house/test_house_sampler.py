@@ -30,7 +30,8 @@ from pbmserv.games.blackbox.bots.knowledge import Effort, beginning
 from pbmserv.games.blackbox.bots.levels import IMAGINED, LEVELS
 from pbmserv.games.blackbox.bots.search import Case, Result
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import Geometry, geometry, trace_all
+from pbmserv.games.blackbox.geometry import Geometry, geometry
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.state import new_state
 from pbmserv.games.blackbox.views import View
 

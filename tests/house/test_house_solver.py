@@ -27,8 +27,9 @@ from pbmserv.games.blackbox.bots.levels import (
 from pbmserv.games.blackbox.bots.search import Case, search, wander
 from pbmserv.games.blackbox.bots.trees import Damaged
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import HIT, Geometry, geometry, trace_all
+from pbmserv.games.blackbox.geometry import Geometry, geometry
 from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.games.blackbox.state import Box, State, new_state
 from pbmserv.games.blackbox.views import View
 

@@ -16,7 +16,7 @@ from migrated import migrated
 from running import Running
 from sqlalchemy import func, select, text
 
-from pbmserv import files
+from pbmserv import file_locks, files
 from pbmserv.errors import OperatorError
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
@@ -203,13 +203,13 @@ def test_the_door_removes_nothing_while_a_copy_is_made(tmp_path: Path) -> None:
     with indoors(tmp_path, database=own) as house:
         waiting = house.server.base.mail
         taken(house, "help")
-        with files.alone_with(mail, arrivals.REMOVAL) as first:
+        with file_locks.exclusive_work(mail, arrivals.REMOVAL) as first:
             assert first
             assert carried_out(house)
             house.server.door_stage.run_once()
             with waiting.reading.connect() as connection:
                 assert len(arrivals.numbers(connection)) == 1
-            with files.alone_with(mail, arrivals.REMOVAL) as second:
+            with file_locks.exclusive_work(mail, arrivals.REMOVAL) as second:
                 assert not second
         house.server.door_stage.run_once()
         with waiting.reading.connect() as connection:

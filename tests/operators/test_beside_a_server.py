@@ -14,7 +14,7 @@ from wire import Wire, mail
 from pbmserv.cli.main import run
 from pbmserv.config.settings import load
 from pbmserv.errors import OperatorError
-from pbmserv.files import held, turn
+from pbmserv.file_locks import borrow_stage, claim_stage
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.orders import RestoreUser, SuspendUser
 from pbmserv.stages.operators import OperatorOrders
@@ -95,7 +95,7 @@ def test_commands_write_while_the_server_has_the_file(
 
 def test_a_command_knows_whether_a_server_plays(tmp_path: Path) -> None:
     path = tmp_path / "pbmserv.sqlite3"
-    with turn(path, "play") as is_ours:
+    with borrow_stage(path, "play") as is_ours:
         assert is_ours
-    with held(path, "play"), turn(path, "play") as is_ours:
+    with claim_stage(path, "play"), borrow_stage(path, "play") as is_ours:
         assert not is_ours  # the mark has our own number, which runs

@@ -17,7 +17,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
 from pbmserv.service.operators.people import board_lines
 from pbmserv.service.ratings import rebuilding
-from pbmserv.store.operators import operating
+from pbmserv.store.operators.people import user_lines
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
@@ -38,7 +38,7 @@ def test_two_accounts_become_one(house: Indoors) -> None:
     letters = house.letters()
     assert {letter.recipient for letter in letters} == {BOB}
     assert "The account alice is now part of your account bob" in flat(letters[0])
-    users = house.operators.look(lambda context: operating.users(context.connection, None, "", 100))
+    users = house.operators.look(lambda context: user_lines(context.connection, None, "", 100))
     assert [user.userid for user in users if user.state == "active"] == ["bob", "carol"]
     lines = house.operators.look(partial(board_lines, player="bob", status="", game="", most=9))
     assert [line.id for line in lines] == [second, first]

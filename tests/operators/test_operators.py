@@ -17,7 +17,7 @@ from pbmserv.service.operators import boards, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.people import board_facts, game_lines, user_facts
 from pbmserv.service.ratings import rebuilding
-from pbmserv.store.operators import audit
+from pbmserv.store import audit
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_a_board_without_a_forfeit_is_said_to_have_none(house: Indoors) -> None:
     number = begun(house)
     house.letters()
     done = do(house, boards.set_deadline, number=number, times=["--forfeittime=0"])
-    assert "reminder after 7 days, forfeit never" in done.said
+    assert "reminder after 7 days, forfeit never" in done.summary
     for told in house.letters():
         assert "You get a reminder after 7 days without a move. Those" in flat(told)
         assert " 0 days" not in flat(told)
@@ -159,7 +159,7 @@ def test_a_board_without_a_result_cannot_be_taken_into_the_ratings(house: Indoor
     house.begin(ALICE, "blackbox solo alice -practice")
     house.send(ALICE, "blackbox challenge alice bob")
     house.send(BOB, f"blackbox decline 2 bob {PASSWORD}")
-    do(house, boards.withdrawn, number=begun(house))
+    do(house, boards.end_board, number=begun(house))
     house.letters()
     house.send(ALICE, f"blackbox resign {begun(house)} alice {PASSWORD}")
     with house.server.database.writing.begin() as connection:
@@ -208,7 +208,7 @@ def test_what_cannot_be_done_changes_nothing(house: Indoors) -> None:
     for deed, words in (
         (people.restore, {"userid": "alice"}),
         (people.suspend, {"userid": "nobody", "end_games": True}),
-        (boards.withdrawn, {"number": 99}),
+        (boards.end_board, {"number": 99}),
         (boards.open_game, {"game": "blackbox"}),
         (boards.close_game, {"game": "chess"}),
     ):

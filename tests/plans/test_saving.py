@@ -11,8 +11,8 @@ import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
 from pbmserv.games.blackbox.game_ids import descriptive_id
-from pbmserv.games.blackbox.practice import read_transcript
 from pbmserv.games.blackbox.sgt_files import read_saved_game, write_saved_game
+from pbmserv.games.blackbox.transcripts import read_transcript
 from pbmserv.store.boards import boards
 
 ALICE, BOB = map(address_of, ("alice", "bob"))

@@ -164,9 +164,7 @@ def test_a_box_that_somebody_names_is_shown_to_others_from_the_next_day_on(house
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30) if DEEP else (3,))
-def test_whatever_players_do_nobody_is_told_a_box_that_still_runs(
-    tmp_path: Path, seed: int
-) -> None:
+def test_no_sequence_of_commands_reveals_a_running_box(tmp_path: Path, seed: int) -> None:
     """Random saves, loads, replays, records, solves and looks; every letter is read."""
     with indoors(tmp_path) as house:
         house.sign_up(*PLAYERS)

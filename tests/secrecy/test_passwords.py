@@ -17,7 +17,7 @@ from pbmserv.service.core.context import CommandContext
 from pbmserv.service.mails.executor import Executor
 from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.queues import KeptMails
+from pbmserv.service.operators.kept_mails import KeptMails
 
 pytestmark = pytest.mark.slow
 

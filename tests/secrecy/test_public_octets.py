@@ -24,7 +24,7 @@ from worlds import (
 )
 
 from pbmserv.engine.types import Rng
-from pbmserv.letters.looking import page_of
+from pbmserv.letters.replies import page_link
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.solo import daily_box
 from pbmserv.store import solo
@@ -65,7 +65,7 @@ def token_of(world: World, userid: str, purpose: Purpose) -> str:
         player = players.by_userid(connection, userid)
     assert player is not None
     if purpose is Purpose.PAGE:
-        told = page_of(player, world.server.clock.now())
+        told = page_link(player, world.server.clock.now())
     else:
         told = ReplyAddress(purpose, player.id, 1, 1, player.reply_epoch)
     return world.server.mail_domain.ring.token(told)

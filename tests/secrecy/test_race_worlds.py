@@ -137,7 +137,7 @@ def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_another_racer_does_changes_no_letter(tmp_path: Path, seed: int) -> None:
+def test_moves_of_another_racer_change_no_letter(tmp_path: Path, seed: int) -> None:
     alone = told(tmp_path / "alone", None)
     beside = told(tmp_path / "beside", random.Random(seed))
     for (command, letters), (_, others) in zip(alone, beside, strict=True):

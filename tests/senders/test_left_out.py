@@ -329,7 +329,7 @@ def test_a_disowned_mail_is_turned_away_at_the_door_unless_its_address_says_enou
 
 
 def test_the_operator_sees_who_vouched_for_a_mail(house: Indoors) -> None:
-    from pbmserv.service.operators.queues import KeptMails
+    from pbmserv.service.operators.kept_mails import KeptMails
 
     writes(house, "alice", "prefs alice -")
     writes(house, "alice", "prefs alice -", sign=False)
@@ -352,7 +352,7 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
     from pbmserv.service.handlers import HANDLERS
     from pbmserv.service.mails.incoming import IncomingMail
     from pbmserv.service.operators.deeds import Signature
-    from pbmserv.service.operators.queues import KeptMails
+    from pbmserv.service.operators.kept_mails import KeptMails
 
     server = house.server
 
@@ -379,8 +379,9 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
 def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+
     from pbmserv.service.mails import incoming
-    from pbmserv.service.operators.queues import KeptMails
+    from pbmserv.service.operators.kept_mails import KeptMails
 
     server = house.server
 

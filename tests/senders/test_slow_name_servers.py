@@ -20,7 +20,7 @@ from wire import Wire
 from zone import Zone
 
 from pbmserv.inbound.auth import slow_names
-from pbmserv.inbound.auth.verdict import NETWORK_THREADS
+from pbmserv.inbound.auth.senders import NETWORK_THREADS
 
 pytestmark = pytest.mark.slow
 

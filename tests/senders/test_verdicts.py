@@ -12,7 +12,7 @@ from rows import rows
 from signing import USUAL, ed25519_key, publish, rsa_key, sealed, signed
 from zone import Zone
 
-from pbmserv.inbound.auth.verdict import Senders, Trusted
+from pbmserv.inbound.auth.verdict import Trusted, examine
 from pbmserv.mail.envelope import Envelope, Verdict
 
 HOUSE = "pbmserv@games.example"
@@ -35,11 +35,7 @@ def mail(
 
 def examined(zone: Zone, raw: bytes, trusted: Trusted | None = None, **envelope: Any) -> Verdict:
     found = Envelope(ALICE, HOUSE, raw, PEER, "mail.example.org")
-    senders = Senders(zone, trusted or Trusted())
-    try:
-        return senders.examine(replace(found, **envelope))
-    finally:
-        senders.close()
+    return examine(replace(found, **envelope), trusted or Trusted(), zone)
 
 
 @pytest.fixture

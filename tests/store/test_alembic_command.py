@@ -94,7 +94,7 @@ def test_every_revision_says_how_to_go_back() -> None:
 
 
 def test_it_goes_up_and_down_on_every_database_of_the_server(empty: Database) -> None:
-    """An empty database can go down to the first revision and up again, a step at a time."""
+    """An empty database can go down to the first revision and up again."""
     databases = len(schema.stores_at(empty.url))
     alembic(empty.url, "upgrade", "head")
     assert alembic(empty.url, "current").count(f"{schema.head()} (head)") == databases
@@ -103,9 +103,8 @@ def test_it_goes_up_and_down_on_every_database_of_the_server(empty: Database) ->
         assert schema.check(database, stores) == []
         database.close()
     assert "No new upgrade operations" in alembic(empty.url, "check")
-    while (before := schema.revisions()[revision_of(empty)]) != ():
-        alembic(empty.url, "downgrade", "-1")
-        assert revision_of(empty) in before
+    alembic(empty.url, "downgrade", "0001")
+    assert revision_of(empty) == "0001"
     refusal = alembic(empty.url, "downgrade", "base", code=1)
     assert "0001 is the first revision" in refusal
     assert "pbmserv db restore FILE" in refusal

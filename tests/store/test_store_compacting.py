@@ -16,7 +16,7 @@ from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.operators import health
+from pbmserv.store.operators import compacting
 
 
 def stores_of(database: Database) -> schema.Stores:
@@ -45,16 +45,16 @@ def test_compacting_gives_room_back_and_holds_nobody_up(database: Database) -> N
         with database.writing.begin() as connection:
             connection.execute(_KEEP, {"id": 10 + len(waits), "secret": b"x"})
 
-    before = health.room(database)
-    health.compact(database, pause)
-    after = health.room(database)
+    before = compacting.room(database)
+    compacting.compact(database, pause)
+    after = compacting.room(database)
     assert schema.check(database, stores_of(database)) == []
     if database.is_sqlite:
         assert before.free > 9_000_000 > after.total
         assert after.free < 500_000
         assert str(before).endswith("MB of it free")
         assert len(waits) >= 4
-        assert set(waits) == {health.PAUSE_S}
+        assert set(waits) == {compacting.PAUSE_S}
     else:
         assert after.total > 0
         assert "free" not in str(after)
@@ -64,9 +64,9 @@ def test_rebuilding_leaves_everything_where_it_was(database: Database) -> None:
     fill(database, 3_000_000)
     with database.writing.begin() as connection:
         connection.execute(_KEEP, {"id": 1, "secret": b"key"})
-    health.rebuild(database)
+    compacting.rebuild(database)
     assert schema.check(database, stores_of(database)) == []
-    assert health.room(database).free == 0
+    assert compacting.room(database).free == 0
     with database.reading.connect() as connection:
         assert connection.execute(text("SELECT secret FROM keys")).scalar() == b"key"
 
@@ -92,15 +92,15 @@ def test_an_old_database_is_rebuilt_once_if_it_is_small(
 ) -> None:
     fill(old_one, 2_000_000)
     assert not gradual(old_one)
-    monkeypatch.setattr(health, "QUICK", 100)
+    monkeypatch.setattr(compacting, "QUICK", 100)
     with pytest.raises(OperatorError, match="db compact --rebuild"):
-        health.compact(old_one, lambda _: None)
+        compacting.compact(old_one, lambda _: None)
     assert not gradual(old_one)
     monkeypatch.undo()
-    health.compact(old_one, lambda _: None)
+    compacting.compact(old_one, lambda _: None)
     old_one.close()
     assert gradual(old_one)
-    assert health.room(old_one).free == 0
+    assert compacting.room(old_one).free == 0
 
 
 def test_a_new_database_gives_room_back_from_the_beginning(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_the_log_of_sqlite_is_left_while_somebody_reads(
     with closing(Database(url)) as database, database.reading.connect() as reader:
         assert reader.execute(text("SELECT count(*) FROM keys")).scalar() == 0
         fill(database, 2_000_000)
-        health.compact(database, lambda _: None)
+        compacting.compact(database, lambda _: None)
     assert (tmp_path / "pbmserv.sqlite3").stat().st_size < 2_000_000
 
 

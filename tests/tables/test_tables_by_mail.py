@@ -91,7 +91,7 @@ def _played_back(record: Letter, saved: Path, capsys: pytest.CaptureFixture[str]
         (("empty.txt",), 'there is no line "pbmserv record 1" in it'),
     ],
 )
-def test_what_is_no_record_is_said_so(
+def test_a_text_that_is_not_a_record_is_refused(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     arguments: tuple[str, ...],

@@ -110,7 +110,7 @@ def resigned(house: Indoors, number: int, *, opened: bool) -> str:
     return " ".join(won.text.split())
 
 
-def test_who_resigns_at_the_first_turn_changes_no_rating_and_the_letter_says_so(
+def test_resigning_at_the_first_turn_changes_no_rating_and_the_letter_says_so(
     house: Indoors,
 ) -> None:
     for number in range(1, 13):

@@ -43,7 +43,7 @@ def writer(database: Database) -> Iterator[Writer]:
     opened.close()
 
 
-def rebuilt(database: Database) -> rebuilding.Compared:
+def rebuilt(database: Database) -> rebuilding.Comparison:
     with database.writing.begin() as connection:
         return rebuilding.rebuild(connection)
 
@@ -178,7 +178,7 @@ def test_a_rebuild_waits_for_boards_that_end_meanwhile(database: Database, write
     with database.writing.begin() as connection:
         ended(connection, numbers[0], (1, 2), NOW)
         connection.execute(update(ratings_table).values(wins=7))
-    done: list[rebuilding.Compared] = []
+    done: list[rebuilding.Comparison] = []
     thread = threading.Thread(target=lambda: done.append(rebuilt(database)))
     waiting = [writer.submit(lambda c, n=n: ended(c, n, (2, 1), NOW)) for n in numbers[1:10]]
     thread.start()

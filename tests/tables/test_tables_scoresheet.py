@@ -54,7 +54,7 @@ def sheets(draw: st.DrawFn) -> Scoresheet:
 @pytest.mark.slow
 @examples(40)
 @given(sheets(), st.booleans())
-def test_what_is_written_is_read_again(sheet: Scoresheet, mailed: bool) -> None:
+def test_a_written_score_sheet_is_read_back(sheet: Scoresheet, mailed: bool) -> None:
     text = write_record(sheet)
     assert all(len(line) <= 76 for line in text.splitlines())
     if mailed:
@@ -138,7 +138,7 @@ end
         ("end\n", "", "record.no-end", 0),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(old: str, new: str, code: str, line: int) -> None:
+def test_a_fault_is_reported_with_its_line(old: str, new: str, code: str, line: int) -> None:
     assert read_record(SHEET).names == ("alice", "bob")
     with pytest.raises(NotUnderstood) as refused:
         read_record(SHEET.replace(old, new))

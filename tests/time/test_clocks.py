@@ -65,7 +65,7 @@ def test_the_usual_terms_remind_after_a_week_and_forfeit_after_three() -> None:
     assert decide(reminded(7, 20), Terms(), Person(), UP, at(21)) == Forfeit(total=False)
 
 
-def test_where_no_other_person_waits_a_board_ends_without_a_word() -> None:
+def test_a_board_without_a_waiting_opponent_ends_without_a_reminder() -> None:
     terms = Terms(alone=True)
     assert look_at(terms) == at(21)
     assert decide(SeatClock(NOON), terms, Person.of("UTC", "2d"), UP, at(20)) == Wait(at(21))
@@ -142,7 +142,7 @@ def test_extra_reminders_come_before_the_forfeit() -> None:
     assert decide(reminded(7, 19, 20, 20.8), Terms(), person, UP, at(20.8)) == Wait(at(21))
 
 
-def test_one_reminder_covers_all_that_were_due() -> None:
+def test_one_reminder_covers_all_due_boards() -> None:
     person = Person.of("UTC", "3d,2d,1d")
     assert decide(SeatClock(NOON), Terms(), person, UP, at(20.5)) == Wait(at(20.5) + 7 * HOUR)
     assert decide(reminded(20.9), Terms(), person, UP, at(20.9)) == Wait(at(21.9))

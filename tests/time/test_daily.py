@@ -226,7 +226,7 @@ def test_todays_box_is_not_shown_to_others_before_tomorrow(house: Indoors) -> No
     assert len(house.begin(CAROL, f"blackbox replay {one.board} carol")) == 1
 
 
-def test_who_leaves_gets_no_more(house: Indoors) -> None:
+def test_a_player_who_left_gets_no_more_daily_boxes(house: Indoors) -> None:
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
     (asked,) = house.send(ALICE, f"signoff alice {PASSWORD}")
     house.reply(asked, "yes")

@@ -180,7 +180,7 @@ def test_clocks_that_differ_a_little_are_no_outage(server: Running) -> None:
         assert connection.execute(select(outages.c.id)).all() == []
 
 
-def test_what_was_played_by_a_clock_that_was_behind_counts_against_nobody(
+def test_time_measured_by_a_slow_clock_counts_against_no_player(
     server: Running, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A machine's clock is put back by months, as by a dead battery, and later put right."""

@@ -113,7 +113,7 @@ def looks(house: Indoors, letter: Posted) -> Iterator[Posted]:
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_who_did_not_solve_it_learns_nothing_before_the_day_is_over(
+def test_other_players_learn_nothing_of_the_box_before_the_day_is_over(
     house: Indoors, how: str
 ) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} report=always")
@@ -133,7 +133,7 @@ def test_who_did_not_solve_it_learns_nothing_before_the_day_is_over(
     assert record.kind == "record"
 
 
-def test_who_solved_it_has_seen_it(house: Indoors) -> None:
+def test_a_player_who_solved_the_box_may_see_it(house: Indoors) -> None:
     letter = daily_of(house, "alice")
     box, cells = box_of(house, letter)
     (result,) = house.reply(letter, solution(cells))
@@ -142,7 +142,7 @@ def test_who_solved_it_has_seen_it(house: Indoors) -> None:
     assert record.kind == "record"
 
 
-def test_it_stays_shut_while_somebody_still_plays_it(house: Indoors) -> None:
+def test_the_box_stays_shut_while_a_player_is_still_solving_it(house: Indoors) -> None:
     letter, other = daily_of(house, "alice"), daily_of(house, "bob")
     box, cells = box_of(house, letter)
     house.reply(letter, "solve")

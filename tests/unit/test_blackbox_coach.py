@@ -22,8 +22,8 @@ from pbmserv.games.blackbox.bots import coach, knowledge
 from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.knowledge import Effort, beginning, best_line
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import trace_all
 from pbmserv.games.blackbox.options import Options, drawn
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.views import View
 
 ME = Seat(0)

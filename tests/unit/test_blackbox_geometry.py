@@ -82,7 +82,7 @@ def test_ports_clockwise_as_another_program_counts_them() -> None:
     board = geometry(3, 2)
     labels = [board.ports[port] for port in board.clockwise]
     assert labels == ["A", "B", "C", "3", "4", "F", "E", "D", "2", "1"]
-    places = [board.around[port] for port in board.clockwise]
+    places = [board.port_places[port] for port in board.clockwise]
     assert places == [
         (1, 0),
         (2, 0),

@@ -17,10 +17,11 @@ from rows import rows
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.bots.hints import Hint, hint, worked_out
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import Geometry, trace_all
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
-from pbmserv.letters.environment import environment
+from pbmserv.views.environment import environment
 
 ME = Seat(0)
 BOARDS = (["-size=4x4", "-atoms=2"], ["-size=5x3", "-atoms=3"], ["-size=4x4", "-atoms=1-3"])

@@ -22,7 +22,7 @@ from pbmserv.games.blackbox.legality import far_cells, meant, mentioned
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.taps import tapped
 from pbmserv.games.blackbox.views import View
-from pbmserv.letters.environment import environment
+from pbmserv.views.environment import environment
 
 ALICE, BOB = Seat(0), Seat(1)
 

@@ -14,7 +14,7 @@ import pytest
 from rows import rows
 from typer.testing import CliRunner, Result
 
-from pbmserv.games.blackbox.cli import app
+from pbmserv.cli.blackbox import app
 
 POINT = 25.4 / 72
 MARGIN = 12.0

@@ -9,8 +9,9 @@ from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace
+from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.racing import Score, score
+from pbmserv.games.blackbox.rays import HIT, trace
 
 ALONE = Seat(0)
 

@@ -15,17 +15,10 @@ from rows import rows
 
 from pbmserv.errors import MoveError, NotUnderstood, PlayerError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, descriptive_id, is_plain, read_id
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace
+from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import ENDLESS
-from pbmserv.games.blackbox.practice import (
-    MOST_MOVES,
-    Practice,
-    Scoring,
-    begin,
-    read_transcript,
-    resumed,
-    write_transcript,
-)
+from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
+from pbmserv.games.blackbox.rays import HIT, trace
 from pbmserv.games.blackbox.rules import beam_shown, differing_ports
 from pbmserv.games.blackbox.sgt_files import (
     FEW_MOVES,
@@ -34,7 +27,8 @@ from pbmserv.games.blackbox.sgt_files import (
     read_saved_game,
     write_saved_game,
 )
-from pbmserv.letters.scene import why
+from pbmserv.games.blackbox.transcripts import MOST_MOVES, read_transcript, write_transcript
+from pbmserv.views.texts import refusal_sentence
 
 SAVED = Path(__file__).parents[1] / "golden" / "blackbox" / "saved"
 
@@ -345,7 +339,7 @@ def test_what_is_wrong_is_named(old: str, new: str, code: str | None) -> None:
     with pytest.raises(NotUnderstood) as caught:
         read_saved_game(text)
     assert caught.value.refusal.code == f"blackbox.{code}"
-    assert why(caught.value.refusal).endswith((".", '".'))
+    assert refusal_sentence(caught.value.refusal).endswith((".", '".'))
 
 
 @given(st.data())
@@ -369,16 +363,16 @@ def test_a_spoilt_file_is_read_or_refused(data: st.DataObject) -> None:
     try:
         read_saved_game("\n".join(lines))
     except PlayerError as error:
-        why(error.refusal)  # which raises for a code without a sentence
+        refusal_sentence(error.refusal)  # which raises for a code without a sentence
 
 
 def test_what_takes_long_is_refused_before_it_is_tried() -> None:
     with pytest.raises(NotUnderstood) as caught:
         read_saved_game(with_states(["T1,1", "T2,1", "T3,1", *["R"] * (MOST_CHECKS + 1)]))
-    assert f"more than {MOST_CHECKS} times" in why(caught.value.refusal)
+    assert f"more than {MOST_CHECKS} times" in refusal_sentence(caught.value.refusal)
     with pytest.raises(NotUnderstood) as caught:
         read_saved_game(with_states(["S"] * (MOST_MOVES + 1)))
-    assert f"more than {MOST_MOVES} moves" in why(caught.value.refusal)
+    assert f"more than {MOST_MOVES} moves" in refusal_sentence(caught.value.refusal)
     with pytest.raises(PlayerError):
         read_saved_game(saved("wide").replace("9:w27h5", "9:w99h9"))
     with pytest.raises(PlayerError):

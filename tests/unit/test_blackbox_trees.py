@@ -30,9 +30,10 @@ from pbmserv.games.blackbox.bots.trees import (
     tree,
     winning_turns,
 )
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace, trace_all
+from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import GRADED, Options, drawn
 from pbmserv.games.blackbox.racing import daily_options
+from pbmserv.games.blackbox.rays import HIT, trace, trace_all
 from pbmserv.log import TextFormatter
 
 STORED = [(kind, goal) for kind, goals in KINDS.items() for goal in goals]

@@ -8,13 +8,13 @@ from pathlib import Path
 from rows import rows
 
 import pbmserv.commands
+from pbmserv.commands.grammar.examples import STRANGER, example
 from pbmserv.commands.help_topics import help_pages, topic
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.catalogue import ROWS, example
-from pbmserv.commands.table.model import STRANGER
+from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.errors import PlayerError
-from pbmserv.letters.environment import environment
-from pbmserv.letters.scene import why
+from pbmserv.views.environment import environment
+from pbmserv.views.texts import refusal_sentence
 
 GAMES = frozenset({"blackbox"})
 
@@ -91,7 +91,7 @@ def test_commands_in_the_tutorial_are_understood():
     assert len(commands) >= 4
     for command in commands:
         (line,) = read(command, "", games=GAMES, reply=False).lines
-        assert not isinstance(line.asked, PlayerError), command
+        assert not isinstance(line.meaning, PlayerError), command
 
 
 @rows("name", ["moves", "times", "digest"])
@@ -104,7 +104,7 @@ def test_lines_that_a_page_shows_are_understood(name):
         reading = read(
             "" if reply else line, line if reply else "", games=GAMES, reply=reply, tray=reply
         )
-        assert not isinstance(reading.lines[0].asked, PlayerError), line
+        assert not isinstance(reading.lines[0].meaning, PlayerError), line
 
 
 def filled_in(form):
@@ -125,7 +125,7 @@ def test_an_example_of_every_row_is_understood():
         if row.command and row.in_line:
             text = filled_in(example(row, None, GAMES, {}, STRANGER))
             (line,) = read(text, "", games=GAMES, reply=False).lines
-            assert not isinstance(line.asked, PlayerError), row.name
+            assert not isinstance(line.meaning, PlayerError), row.name
 
 
 # What is refused, by code: found in the room's own source, so that none is forgotten.
@@ -192,17 +192,17 @@ def garbled():
     found.append(read("", "multiple", games=GAMES, reply=False))
     found += [read("", line, games=GAMES, reply=True) for line in ("resign or not", "my password")]
     return [
-        line.asked.refusal
+        line.meaning.refusal
         for reading in found
         for line in reading.lines
-        if isinstance(line.asked, PlayerError)
+        if isinstance(line.meaning, PlayerError)
     ]
 
 
 def test_every_refusal_has_a_sentence_of_its_own():
     sentences = {}
     for refusal in garbled():
-        text = why(refusal)
+        text = refusal_sentence(refusal)
         assert text.endswith((".", "?", ")")), (refusal, text)
         sentences.setdefault(refusal.code, text)
     assert sorted({*sentences, "no-commands"}) == CODES
@@ -220,7 +220,7 @@ def test_an_example_in_a_refusal_works():
             reply=reply,
         )
         if refusal.code != "missing-game":
-            assert not isinstance(reading.lines[0].asked, PlayerError), refusal
+            assert not isinstance(reading.lines[0].meaning, PlayerError), refusal
 
 
 def test_all_commands_fit_one_screen():

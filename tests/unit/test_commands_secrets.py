@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from rows import rows
 
+from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.model import Reading
 from pbmserv.errors import PlayerError
 
 GAMES = frozenset({"blackbox"})
@@ -72,11 +72,11 @@ def assert_silent(reading: Reading, secret: str) -> None:
     for line in reading.lines:
         assert secret not in line.echo
         assert secret.lower() not in line.echo.lower()
-        if isinstance(line.asked, PlayerError):
-            refusal = line.asked.refusal
+        if isinstance(line.meaning, PlayerError):
+            refusal = line.meaning.refusal
             said = [refusal.part, refusal.example, *map(str, refusal.values.values())]
             assert not [text for text in said if secret.lower() in text.lower()]
-            assert secret not in str(line.asked)
+            assert secret not in str(line.meaning)
 
 
 def read_everywhere(text: str) -> list[Reading]:
@@ -165,5 +165,5 @@ def test_a_password_of_two_words_without_quotes_goes_no_further_than_it_must(for
 
 
 def _taken_for_another_word(reading: Reading, secret: str) -> bool:
-    asked = reading.lines[0].asked
+    asked = reading.lines[0].meaning
     return not isinstance(asked, PlayerError) and secret.lower() in repr(asked).lower()

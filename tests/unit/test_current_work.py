@@ -73,7 +73,7 @@ def test_the_work_of_a_dead_process_is_still_known() -> None:
     assert current.all() == []
 
 
-def test_all_of_a_kind_know_what_one_was_killed_over() -> None:
+def test_processes_of_a_kind_know_the_work_that_one_was_killed_over() -> None:
     letters = Stuck()
     posts = [CurrentWork(letters) for _ in range(2)]
     letters.note(7)

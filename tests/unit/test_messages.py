@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.engine.types import Move, Seat
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.outbox import Failed, Later, Sent, Untried
 from pbmserv.service.bots.bot_worker import Thought
 from pbmserv.service.limits.rates import Over

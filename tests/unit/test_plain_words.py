@@ -49,7 +49,7 @@ def test_plain_words_mean_a_command(text: str, command: str) -> None:
         *("resign my passw0rd", "digest", "yes", "no", "accept remind", "undo " * 20),
     ],
 )
-def test_what_only_sounds_like_it_means_none(text: str) -> None:
+def test_similar_sentences_mean_no_command(text: str) -> None:
     assert not meant(text)
 
 
@@ -57,11 +57,11 @@ def test_what_only_sounds_like_it_means_none(text: str) -> None:
 def test_each_of_them_is_a_command_of_a_reply(command: str) -> None:
     text = next(said for said, what in SAID.items() if what == command)
     line = read_reply(text, {"blackbox"}, plainly=True).lines[0]
-    ends = isinstance(line.asked, Misread) and line.asked.refusal.code == "stands-alone"
-    known = line.unnamed is not None and line.unnamed() is not None
+    ends = isinstance(line.meaning, Misread) and line.meaning.refusal.code == "stands-alone"
+    known = line.without_writer is not None and line.without_writer() is not None
     assert (
-        isinstance(line.asked, Command)
-        or (ends and line.asked.refusal.example == command)
+        isinstance(line.meaning, Command)
+        or (ends and line.meaning.refusal.example == command)
         or (known and command.startswith("challenge"))
     )
     assert line.echo == text

@@ -48,7 +48,7 @@ def test_nothing_but_marked_quotes_and_a_marked_signature_is_nothing(text):
         "\u2014\nno\n",
     ],
 )
-def test_what_could_be_an_answer_is_told(text):
+def test_an_unread_part_that_could_be_an_answer_is_reported(text):
     found = read_new_text(text)
     assert found.text == ""
     assert found.left_out

@@ -127,11 +127,11 @@ def plan(connection: Connection, statement: object) -> str:
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("name", list(rows.LOOKS))
+@pytest.mark.parametrize("name", list(rows.STATEMENTS))
 def test_no_look_goes_through_a_whole_table(database_url: str, name: str) -> None:
     database = Database(database_url)
     with database.reading.connect() as connection:
-        found = plan(connection, rows.LOOKS[name])
+        found = plan(connection, rows.STATEMENTS[name])
     database.close()
     assert "INDEX" in found.upper() or "PRIMARY KEY" in found
     assert "SCAN outbox\n" not in f"{found}\n"

@@ -237,9 +237,9 @@ def test_a_seat_that_is_polled_is_not_made_anew(
 ) -> None:
     made: list[int] = []
 
-    def seat_of(page: BoardPage, text: str) -> api_shapes.Seat:
+    def seat_of(page: BoardPage) -> api_shapes.Seat:
         made.append(page.scene.number)
-        return plain(page, text)
+        return plain(page)
 
     plain = api_shapes.seat_of
     monkeypatch.setattr(api_shapes, "seat_of", seat_of)

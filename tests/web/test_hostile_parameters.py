@@ -124,7 +124,7 @@ def routes(site: Starlette) -> list[str]:
 
 
 def _printer():
-    from pbmserv.letters.environment import environment
+    from pbmserv.views.environment import environment
     from pbmserv.web.pages import Pages, Printer
 
     return Printer(Pages("a@b.example", (), "open", "", ""), environment())

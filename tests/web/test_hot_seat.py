@@ -22,13 +22,14 @@ from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import geometry, trace_all
-from pbmserv.letters.environment import environment
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.service.limits.rates import Rates, TooMany, Traffic
 from pbmserv.service.solo import hot_seat
-from pbmserv.service.solo.daily_pages import solo_scene
 from pbmserv.service.solo.hot_seat import HotSeat, HotSeatPage, begun, changed, position_of
+from pbmserv.service.solo.solo_page import solo_scene
 from pbmserv.store import hot_seats
+from pbmserv.views.environment import environment
 from pbmserv.web.pages import Pages, Printer
 
 GAMES = Registry([GAME])
@@ -191,7 +192,7 @@ def shut_box(cells: list[str], atoms: str = "4") -> HotSeat:
 def shown(box: HotSeat) -> str:
     scene = solo_scene(position_of(GAME, box))
     page = HotSeatPage(
-        "KEY", "blackbox", "Blackbox", scene, scene.view, True, box.turn, tap=box.tap
+        scene=scene, key="KEY", game="blackbox", title="Blackbox", turn=box.turn, tap=box.tap
     )
     return PRINTER.text("hide-play", page=page)
 

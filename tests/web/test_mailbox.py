@@ -20,7 +20,7 @@ from pbmserv.errors import ConfigError
 from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
-from pbmserv.stages.listeners import bind
+from pbmserv.stages.ports import bind
 from pbmserv.web.mail_program import MailProgram, of_mailto
 
 ALICE, BOB = "alice@games.example", "bob@games.example"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from indoors import Posted
 
-from pbmserv.inbound.text import read_html
+from pbmserv.inbound.html import read_html
 
 Mangler = Callable[[Posted, random.Random], str]
 

@@ -14,7 +14,7 @@ from running import add_player
 from sqlalchemy import select
 
 from pbmserv.store.accounts import players
-from pbmserv.store.operators import operating
+from pbmserv.store.operators.people import shared_boards
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
@@ -249,7 +249,7 @@ def boards_with(server: Indoors, one: str, other: str) -> int:
         first, second = (players.of_name(connection, name) for name in (one, other))
         assert first is not None
         assert second is not None
-        return len(operating.shared_boards(connection, first.id, second.id))
+        return len(shared_boards(connection, first.id, second.id))
 
 
 def block(server: Indoors) -> None:

@@ -133,7 +133,7 @@ def test_a_letters_line_is_known(line: str) -> None:
         "",
     ],
 )
-def test_what_people_say_is_no_letters_line(line: str) -> None:
+def test_ordinary_words_are_not_taken_for_lines_of_a_letter(line: str) -> None:
     assert Quoted([LETTER], ["Good luck to you, too!"]).quoted_places([line]) == set()
 
 

@@ -22,13 +22,14 @@ from pbmserv.commands.grammar.line import (
     REST,
     not_a_command,
     read_line,
-    without_its_word,
+    without_unknown_word,
     words_of,
 )
+from pbmserv.commands.grammar.readings import Line, NotTried, Reading
 from pbmserv.commands.grammar.words import BOARD, Word, fold, quotable
 from pbmserv.commands.table import playing, starting
 from pbmserv.commands.table.catalogue import BY_NAME, STOPS
-from pbmserv.commands.table.model import Command, Line, NotTried, Reading
+from pbmserv.commands.table.model import Command
 from pbmserv.commands.table.row_types import Kind, Trait
 from pbmserv.errors import Misread
 
@@ -155,7 +156,7 @@ class _BodyReader:
             read = read_line(words, head, len(text), self._games)
             # A word alone below a command may be its password, which a mail program has wrapped.
             alone = len(words) == 1 and self._commands > 1
-            self.lines.append(without_its_word(read) if alone else read)
+            self.lines.append(without_unknown_word(read) if alone else read)
             self._asks = head.row is not None and head.row.name == "challenge"
             self._speaks = self._asks or _speaks(head, read)
             self._carries |= head.row is not None and head.row.section in _FOR_OTHERS
@@ -237,13 +238,12 @@ def _line_label(words: Sequence[Word], at: int) -> str:
 
 def _labelled(line: Line, words: Sequence[Word], at: int) -> Line:
     """Return the refusal of a line with an echo by which its writer finds the line."""
-    again = line.again
-    if again is None:
-        return replace(line, echo=_line_label(words, at))
+    label = _line_label(words, at)
+    for_sender = line.for_sender
+    if for_sender is None:
+        return replace(line, echo=label)
     return replace(
-        line,
-        echo=_line_label(words, at),
-        again=lambda sender: replace(again(sender), echo=_line_label(words, at)),
+        line, echo=label, for_sender=lambda sender: replace(for_sender(sender), echo=label)
     )
 
 
@@ -252,8 +252,10 @@ def _speaks(head: Head, read: Line) -> bool:
     row = head.row
     if row is None or Trait.WORDS not in row.traits:
         return False
-    readings = (reading() for reading in (read.unsaid, read.unnamed) if reading is not None)
-    return isinstance(read.asked, Command) or any(readings)
+    readings = (
+        reading() for reading in (read.without_password, read.without_writer) if reading is not None
+    )
+    return isinstance(read.meaning, Command) or any(readings)
 
 
 def is_stop(words: Sequence[Word]) -> bool:

@@ -18,11 +18,13 @@ from pbmserv.commands.grammar.line import (
     EMPTY,
     LONGEST_LINE,
     REST,
+    better_in_plain_words,
     in_plain_words,
     not_a_command,
     read_line,
     words_of,
 )
+from pbmserv.commands.grammar.readings import Line, NotTried, Reading
 from pbmserv.commands.grammar.words import Word, fold
 from pbmserv.commands.reading.bodies import (
     MOST_COMMANDS,
@@ -46,7 +48,7 @@ from pbmserv.commands.reading.replies import (
 )
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, MULTIPLE, STOPS
 from pbmserv.commands.table.looking import Games, Help, ListGames
-from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, TrayReply
+from pbmserv.commands.table.model import ReplyMove, TrayReply
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Trait
 from pbmserv.errors import Misread, PlayerError
@@ -105,7 +107,7 @@ def read(
         return _of_reply(lines, top, games, plainly=plainly)
     text = clean_subject(subject)
     if text != fold(subject).strip():  # somebody else may have written "Fwd: resign 12"
-        return _without_unnamed(_of_line(text, body, games, answers=True))
+        return _with_named_writers(_of_line(text, body, games, answers=True))
     return _of_line(text, body, games, answers=False)
 
 
@@ -132,9 +134,10 @@ def _top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
     return top
 
 
-def _without_unnamed(reading: Reading) -> Reading:
+def _with_named_writers(reading: Reading) -> Reading:
     """Return a reading in which each line must name its writer."""
-    return replace(reading, lines=tuple(replace(line, unnamed=None) for line in reading.lines))
+    lines = [replace(line, without_writer=None) for line in reading.lines]
+    return replace(reading, lines=tuple(lines))
 
 
 def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> Reading:
@@ -160,10 +163,12 @@ def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> 
         plain = in_plain_words(text, games) or in_plain_words(body, games)
         return Reading((plain or not_a_command(words, games),))
     line = read_line(words, head, len(text), games)
-    is_doubtful = isinstance(line.asked, PlayerError) or line.who is not None
+    is_doubtful = isinstance(line.meaning, PlayerError) or line.who is not None
     if is_doubtful and not answers and head.row is not None:
-        line = in_plain_words(text, games, instead=head.row, of=line) or line
-    if isinstance(line.asked, PlayerError) or (answers and isinstance(line.asked, Help | Games)):
+        line = better_in_plain_words(text, games, head.row, line) or line
+    if isinstance(line.meaning, PlayerError) or (
+        answers and isinstance(line.meaning, Help | Games)
+    ):
         # "Move for Bob" is an English subject, so that a command in full in the body counts. So
         # does any command below "Re: Games of alice", the subject of one of our letters.
         read_in_body = read_body(body, games)
@@ -264,7 +269,7 @@ def _is_of_a_letter(words: Sequence[Word], head: Head, line: Line, *, empty: boo
     if empty:
         return head.row is None and not head.suggestion
     row = head.row or BY_NAME.get(head.suggestion)
-    if row is None or isinstance(line.asked, Help | Games):
+    if row is None or isinstance(line.meaning, Help | Games):
         return True
     behind = words[head.rest + (head.row is None) :]
     return not has_credentials(row, behind, named=bool(head.front))
@@ -273,12 +278,15 @@ def _is_of_a_letter(words: Sequence[Word], head: Head, line: Line, *, empty: boo
 def _is_meant(line: Line, *, answers: bool) -> bool:
     """Return whether the first line of a body is surely meant as a command."""
     if answers:  # also a command with a mistake, rather than the subject of our letter
-        return not isinstance(line.asked, PlayerError) or line.asked.refusal.code != "not-a-command"
-    if isinstance(line.asked, PlayerError):
+        return (
+            not isinstance(line.meaning, PlayerError)
+            or line.meaning.refusal.code != "not-a-command"
+        )
+    if isinstance(line.meaning, PlayerError):
         return False
-    if isinstance(line.asked, Help | ListGames):
+    if isinstance(line.meaning, Help | ListGames):
         return False
-    return line.echo.count("***") > 0 or getattr(line.asked, "game", None) is not None
+    return line.echo.count("***") > 0 or getattr(line.meaning, "game", None) is not None
 
 
 def _nothing(body: str, games: Collection[str]) -> Reading:
@@ -363,9 +371,8 @@ class _Tray:
         inner = read_reply(numbered[2], self._games, plainly=True)
         line = inner.lines[0]
         echo = f"{board}: {line.echo}"
-        asked = line.asked
-        if isinstance(asked, PlayerError) or BLANK in line.echo:
-            self._lines.append(Line(echo, asked))  # with a password the line needs no board
+        if isinstance(line.meaning, PlayerError) or BLANK in line.echo:
+            self._lines.append(Line(echo, line.meaning))  # with a password the line needs no board
         else:
             self._lines.append(Line(echo, TrayReply(board, numbered[2])))
 

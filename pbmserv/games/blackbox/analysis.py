@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 from pbmserv.engine.types import Move, Note, Preview, Seat, Value
 from pbmserv.errors import Illegal, NotUnderstood
-from pbmserv.games.blackbox.geometry import exit_of, in_ranges, kind_of, trace, trace_all, way
+from pbmserv.games.blackbox.geometry import in_ranges
 from pbmserv.games.blackbox.legality import check, elements_of
 from pbmserv.games.blackbox.moves import Element, Kind, move_of
-from pbmserv.games.blackbox.rules import names, ray_beside
+from pbmserv.games.blackbox.rays import exit_of, kind_of, trace, trace_all, way
+from pbmserv.games.blackbox.rules import names, two_results
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
 from pbmserv.games.blackbox.views import FIRED, BoxView, View
 
@@ -266,7 +267,7 @@ def check_markers(view: View) -> tuple[Note, ...]:
                 "-".join(filter(None, (board.ports[port], exit_of(board, port, found))))
             )
         else:
-            values = ray_beside(board, port, found, guessed[port])
+            values = two_results(board, port, found, guessed[port])
             wrong.append({**values, "mark": own.marks[port]})
     readers = frozenset({seat})
     results = len(explained) + len(wrong)

@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pbmserv.engine.types import Shape
-from pbmserv.games.blackbox.geometry import Geometry, path
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.rays import path
 
 RESULTS = {"#": "hit", "%": "reflection"}
 
@@ -252,7 +253,7 @@ def shapes_of(
     width, height = board.width * CELL, board.height * CELL
     found = [Shape("box", "field", (CELL, CELL, width, height))]
     for port, mark in enumerate(marks):
-        x, y = _middle(board.around[port])
+        x, y = _middle(board.port_places[port])
         if mark:
             found.append(
                 Shape("box", _role(mark), (x - CELL / 2 + 3, y - CELL / 2 + 3, CELL - 6, CELL - 6))
@@ -293,7 +294,7 @@ def _points(
     elif inside:
         end = _edge(board, out)
     else:  # turned back on its port
-        to_x, to_y = _middle(board.around[port])
+        to_x, to_y = _middle(board.port_places[port])
         end = x + (x - to_x) * STUB / (CELL / 2), y + (y - to_y) * STUB / (CELL / 2)
     return tuple(round(n + aside, 1) for point in ((x, y), *inside, end) for n in point)
 
@@ -314,6 +315,6 @@ def _middle_of(board: Geometry, cell: int) -> tuple[float, float]:
 
 def _edge(board: Geometry, port: int) -> tuple[float, float]:
     """Where the ray of a port comes into the box."""
-    x, y = _middle(board.around[port])
+    x, y = _middle(board.port_places[port])
     inside_x = min(max(x, CELL), CELL + board.width * CELL)
     return inside_x, min(max(y, CELL), CELL + board.height * CELL)

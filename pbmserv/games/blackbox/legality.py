@@ -127,7 +127,7 @@ def _check_locks(own: BoxView | Box, elements: Sequence[Element]) -> None:
         return
     aids = Markers(own.markers, own.sealed, own.locked)
     for element in elements:
-        if aids.is_kept_from(element):
+        if aids.forbids(element):
             raise Illegal("blackbox.locked", part=element.part, area=element.area)
         aids.use(element)
 

@@ -93,7 +93,7 @@ def _with_cell(view: View, parts: Sequence[str], new: str, cell: int) -> list[st
     aids = _aids_after(view, rest)
     before = _shown(aids, cell)
     for element in _elements(board, about):
-        if aids.is_kept_from(element):
+        if aids.forbids(element):
             return [*parts, new]  # `legality` says why not
         aids.use(element)
     change = before, _shown(aids, cell)
@@ -128,7 +128,7 @@ def _aids_after(view: View, parts: Iterable[str]) -> Markers:
     own = view.own
     aids = Markers(own.markers, own.sealed, own.locked) if own else Markers((), (), ())
     for element in _elements(view.options.board, parts):
-        if not aids.is_kept_from(element):
+        if not aids.forbids(element):
             aids.use(element)
     return aids
 

@@ -12,9 +12,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.display import Spots, Told, port_spots, spot_row, tell, texts_of
-from pbmserv.games.blackbox.geometry import HIT, Geometry
+from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, ScoreLine, score, score_lines
+from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.rules import differing_ports, to_act
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding
 
@@ -143,7 +144,7 @@ class BoxView:
 
     @lazy
     def results(self) -> tuple[tuple[int, int], ...]:
-        """(port, where the ray came out), as `geometry.trace`; a detour at its first port."""
+        """(port, where the ray came out), as `rays.trace`; a detour at its first port."""
         shown: dict[str, int] = {}
         found = []
         for port, mark in enumerate(self.marks):

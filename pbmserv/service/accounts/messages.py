@@ -12,11 +12,11 @@ from pbmserv.service.core.lookup import unknown_player
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.said import Said, said_again
 from pbmserv.service.core.words_for_others import words_for_others
+from pbmserv.store import audit
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
+from pbmserv.store.audit import Entry
 from pbmserv.store.delivery import outbox
-from pbmserv.store.operators import audit
-from pbmserv.store.operators.audit import Entry
 
 LONGEST_KEPT = 500
 """Characters of a broadcast that the audit keeps."""

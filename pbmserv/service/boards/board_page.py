@@ -22,21 +22,21 @@ from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import Aided, Tappable
 from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import MoveError
-from pbmserv.letters.looking import Seen
-from pbmserv.letters.scene import BoardScene, foreseen, why
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.mail.visits import read_link
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import is_shut
-from pbmserv.store import solo
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.moves import Before
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
+from pbmserv.views.board import BoardScene, foreseen
+from pbmserv.views.reader import page_scene
+from pbmserv.views.texts import refusal_sentence
 
 LONGEST_DRAFT = 1_000
 """Characters of a move that is being put together."""
@@ -252,7 +252,7 @@ class BoardPages:
         positions = known_to(self._services.positions.newest(connection, board), sitter.seat)
         if step >= len(positions) - 1:
             return seen
-        scene = scene_of(connection, board, positions[step], sitter.seat)
+        scene = page_scene(connection, board, positions[step], sitter.seat)
         return replace(seen, scene=scene, stands=scene, step=step)
 
     def _kept_page(self, token: str) -> BoardPage | None:
@@ -292,7 +292,7 @@ class BoardPages:
             if len(self._scenes) >= SCENES:
                 self._scenes.clear()
             stands = position.shut if shut else position
-            scene = scene_of(connection, board, stands, seat)
+            scene = page_scene(connection, board, stands, seat)
             steps = len(known_to(position, seat)) - 1
             kept = _Kept(stamp, scene, asks_coach(position, seat), steps)
             self._scenes[board.id, seat] = kept
@@ -347,16 +347,6 @@ def known_to(newest: Position, seat: Seat) -> list[Position]:
     return [newest.at(0), *(one for one in newest.after(0) if one.is_news_for(seat))]
 
 
-def scene_of(
-    connection: Connection, board: BoardRow, position: Position, seat: Seat | None
-) -> BoardScene:
-    """A board as the page of a seat, or of spectators, shows it."""
-    daily = solo.daily_of_board(connection, board.id) if board.seats == 1 else None
-    seen = Seen(board, position, seat, daily.number if daily else 0)
-    has_moved = position.ply is not None and seat in {None, position.ply.seat}
-    return seen.scene({"event": "moved" if has_moved else ""})
-
-
 def _looked(seen: BoardPage, look: Look) -> BoardPage:
     """The page with what its reader has put together, or asked of their own markers."""
     scene, draft, trouble = seen.scene, look.draft.strip()[:LONGEST_DRAFT], ""
@@ -370,7 +360,7 @@ def _looked(seen: BoardPage, look: Look) -> BoardPage:
             drawn = "" if look.check == "all" else look.check
             scene = foreseen("check", {"drawn": drawn}, scene)
     except MoveError as error:
-        trouble = why(error.refusal, on_page=True)
+        trouble = refusal_sentence(error.refusal, on_page=True)
     tap = look.tap or look.check or ("tool" if look.take else "")
     changed = replace(seen, scene=scene, draft=draft, words=words, trouble=trouble, tap=tap)
     return replace(changed, tool=tool_of(look.tool, look.take))

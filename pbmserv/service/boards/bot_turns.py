@@ -1,8 +1,8 @@
-"""Turns of bots: who plays them, when they are to move, and how their moves get into letters.
+"""Bots in a transaction: which boards they may play, when they move, how letters wait for them.
 
 A bot may think for long, so its move is not made in the transaction that makes it the bot's turn.
-That transaction leaves a row and holds the letter to the player who moved. `bot_worker` thinks in
-another process and makes the move, and the letter is sent with both moves.
+That transaction adds a row, and holds back the letter to the player who moved. `bot_worker` thinks
+outside of the writer and makes the move; then the letter goes out with both moves.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ MOST = 20
 """Most running boards of one player with each bot."""
 
 
-def is_bot(one: Player | Sitter) -> bool:
-    """Whether this player is a bot."""
-    return one.state == PlayerState.BOT
+def is_bot(player: Player | Sitter) -> bool:
+    """Return whether a player is a bot."""
+    return player.state == PlayerState.BOT
 
 
 def invited(
@@ -43,14 +43,11 @@ def invited(
     options: tuple[str, ...],
     userids: Sequence[str],
 ) -> Player:
-    """Return the bot of this userid for a board with these options.
-
-    Args:
-        userids: all players of the board, for the example of a refusal.
+    """Return the bot of this userid, for a board with these options and players.
 
     Raises:
-        Refused: the bot does not play this game.
-        OptionError: it does not play with these options.
+        Refused: bots do not play this game.
+        OptionError: bots do not play with these options.
     """
     if userid not in game.bots:
         levels = ", ".join(game.bots)
@@ -78,17 +75,17 @@ def rates(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
 
 def must_have_room(context: CommandContext, sender: Player, others: Sequence[Player]) -> None:
     """Refuse one board too many with a bot."""
-    for other in others:
+    for opponent in others:
         if (
-            is_bot(other)
-            and challenges.running_between(context.connection, sender.id, other.id) >= MOST
+            is_bot(opponent)
+            and challenges.running_between(context.connection, sender.id, opponent.id) >= MOST
         ):
             example = f"games {sender.userid}"
-            raise Refused("many-with-house", part=other.userid, most=MOST, example=example)
+            raise Refused("many-with-house", part=opponent.userid, most=MOST, example=example)
 
 
 def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
-    """Refuse words to a board without other people."""
+    """Refuse chat at a board where no other person sits."""
     others = [one for one in board.sitters if one.player_id != sitter.player_id]
     if not others:
         raise Refused("nobody-there", part="chat", example="show")
@@ -97,12 +94,12 @@ def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
 
 
 def to_move(board: BoardRow, position: Position) -> Seat | None:
-    """Return the first seat of a bot that may use a turn; `None` if there is none."""
+    """Return the first seat of a bot that may use a turn, `None` if there is none."""
     return min(board.bots & position.game.to_act(position.state), default=None)
 
 
 def take_note(context: CommandContext, board: BoardRow, position: Position) -> None:
-    """Note that a bot is to move, after a ply or when a board begins."""
+    """Note after a ply, or at the start of a board, that a bot is to move."""
     if to_move(board, position) is None:
         return
     if rows.wait(context.connection, board.id, context.now):
@@ -110,10 +107,10 @@ def take_note(context: CommandContext, board: BoardRow, position: Position) -> N
 
 
 def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
-    """Queue the letters of a mail; answers wait for a coach's report or a bot's move in them.
+    """Queue the letters of a mail; those that wait for a bot or a report are held back.
 
-    Only the answer to the player who has just moved waits for the bot, since the bot's move belongs
-    into it. In races, where nobody sees the moves of others, nothing waits.
+    Only the letter to the player who has just moved waits for a bot, since it will show the bot's
+    move. On boards where nobody sees the moves of others (races), nothing waits.
     """
     waiting = {board_id for board_id, together in context.bot_turns if together}
     at_once: list[NewLetter] = []
@@ -130,7 +127,7 @@ def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
 
 
 def _reports_in(letter: NewLetter) -> Iterator[int]:
-    """Yield the boards of the coach's reports and hints in a letter."""
+    """Yield the boards whose reports and hints are in a letter."""
     if kind_of(letter.letter).waits_for_coach and letter.board_id is not None:
         yield letter.board_id
     for line in letter.words.get("lines", ()) if letter.letter == "summary" else ():
@@ -139,7 +136,7 @@ def _reports_in(letter: NewLetter) -> Iterator[int]:
 
 
 def _boards_in(letter: NewLetter) -> Iterator[int]:
-    """Yield the boards that a letter shows to a player after a turn."""
+    """Yield the boards that a letter shows to one of their players after a turn."""
     if letter.tray:
         return
     if (
@@ -156,22 +153,22 @@ def _boards_in(letter: NewLetter) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A letter that waits for the move of a bot."""
+    """A letter that waits for a bot, whose move will be written into it."""
 
     row: QueuedLetter
 
-    def takes(self, news: Notification) -> bool:
-        """Whether a notification of a bot's move belongs into the letter."""
-        part = news.part
+    def takes(self, notification: Notification) -> bool:
+        """Return whether a notification belongs into the letter."""
+        part = notification.part
         return (
-            news.player_id == self.row.player_id
+            notification.player_id == self.row.player_id
             and kind_of(part.letter).tells_turn
             and part.seat is not None
             and part.board in set(_boards_in(self.row))
         )
 
     def with_news(self, news: Part) -> NewLetter:
-        """Return the letter with the bot's move; its Message-ID stays."""
+        """Return the letter with the bot's move in it; its Message-ID stays."""
         row = self.row
         if row.letter == "summary":
             return replace(row, words=_summary_with(row.words, news))
@@ -181,29 +178,29 @@ class Kept:
 
 
 def _summary_with(words: Mapping[str, Any], news: Part) -> dict[str, Any]:
-    """Return a summary whose newest part about the board includes the bot's move."""
+    """Return a summary whose newest part about the board shows the bot's move."""
     lines = [{**line, "parts": list(line["parts"])} for line in words["lines"]]
     for line in reversed(lines):
-        for at in reversed(range(len(line["parts"]))):
-            part = line["parts"][at]
+        for index in reversed(range(len(line["parts"]))):
+            part = line["parts"][index]
             if part["board"] == news.board and kind_of(part["letter"]).waits_for_bot:
-                said = said_again(part["words"])
-                old = Part(part["letter"], said, part["board"], part["ply"], news.seat)
+                old_words = said_again(part["words"])
+                old = Part(part["letter"], old_words, part["board"], part["ply"], news.seat)
                 new = _merged(old, news)
                 changed = {"letter": new.letter, "words": dict(new.words), "ply": new.ply}
-                line["parts"][at] = {**part, **changed}
+                line["parts"][index] = {**part, **changed}
                 return {**words, "lines": lines}
     return {**words, "lines": lines}
 
 
 def _merged(old: Part, news: Part) -> Part:
-    """Return one part about the reader's move and the bot's move after it."""
+    """Return one part that shows the reader's move and the bot's answer."""
     if old.letter == "started" and news.letter == "board":
-        return replace(old, ply=news.ply)  # the letter shows only where the atoms are
+        return replace(old, ply=news.ply)  # only the atoms were hidden
     event = old.words.get("event")
     ply = old.ply or 0
     after = old.words["after"] if event == "run" else ply - 1 if event == "moved" else ply
     words = {**old.words, **news.words, "event": "run", "after": after}
-    for kept in ("said", "by", "said_to"):
-        words[kept] = old.words.get(kept, "")
+    for name in ("said", "by", "said_to"):
+        words[name] = old.words.get(name, "")
     return Part(news.letter, words, news.board, news.ply, news.seat)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table import model
 from pbmserv.commands.table.looking import Follow, Show, ShowAs
-from pbmserv.commands.table.model import BoardRef, Line
+from pbmserv.commands.table.model import BoardRef
 from pbmserv.commands.table.playing import MakeMove
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
@@ -76,7 +77,7 @@ def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -
     Raises:
         Refused: it may be a move.
     """
-    match line.asked:
+    match line.meaning:
         case model.ReplyMove() | model.Yes() | MakeMove(who=None):
             raise Refused("only-watching", part=line.echo, example="unsubscribe")
         case ShowAs(who=None, boards=()):

@@ -16,7 +16,7 @@ from pbmserv.commands.table.model import VOUCHED, Credentials, ReplyMove, Yes
 from pbmserv.commands.table.starting import Accept, Challenge, Reject
 from pbmserv.engine.registry import shown_options
 from pbmserv.errors import PlayerError, Refused
-from pbmserv.inbound.message import is_role
+from pbmserv.inbound.robots import is_role
 from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options, takes_challenges
@@ -249,7 +249,7 @@ def answered(context: CommandContext, asked: object, reply_address: ReplyAddress
     said, name = (match[1], match[2].lower()) if match else (first, "")
     if word in {"accept", "yes"} and (match or isinstance(asked, Accept)):
         return _accepted(context, reply_address, name)
-    if says_yes(said) or (isinstance(asked, Yes) and not asked.unsaid):
+    if says_yes(said) or (isinstance(asked, Yes) and not asked.is_empty):
         return _accepted(context, reply_address, name)
     if isinstance(asked, Yes | ReplyMove | PlayerError):
         raise Refused("invite-how", part=first[:60])

@@ -27,7 +27,7 @@ from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery import kept_letters
-from pbmserv.store.operators import operating
+from pbmserv.store.operators.boards import set_rated
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 MOST_WEIGHT = 1_700
@@ -186,7 +186,7 @@ def _ended(
     if early or (
         board.rated and not (_everybody_played(board, after) and _different_persons(context, board))
     ):
-        operating.set_rated(context.connection, board.id, rated=False)
+        set_rated(context.connection, board.id, rated=False)
         board = replace(board, rated=False)
     ended = rating.board_ended(
         context.connection, board, outcome, undecided, context.now, after.game

@@ -11,7 +11,6 @@ from pbmserv.commands.table.looking import Games, Help, History, ListGames, Show
 from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
-from pbmserv.letters.looking import unless_broken
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext, Focus
@@ -25,6 +24,7 @@ from pbmserv.store.boards import boards, challenges, histories
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.histories import EndedGame
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
+from pbmserv.views.reader import show_or_log
 
 SHOWN = 10
 """Most boards in one answer."""
@@ -172,14 +172,14 @@ def _seeks(context: CommandContext, player: Player, command: Games) -> list[dict
 
 def _shown(board: BoardRow, show: Callable[[], Part]) -> Part:
     """What *show* says of a board, or that it cannot be shown now."""
-    found = unless_broken(board.id, board.game, show)
+    found = show_or_log(board.id, board.game, show)
     return found or Part("unshown", {"board": board.id})
 
 
 def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
     """Return the line of a board in a list; a board that cannot be replayed has a line, too."""
     try:
-        found = unless_broken(board.id, board.game, partial(_now, context, board))
+        found = show_or_log(board.id, board.game, partial(_now, context, board))
     except TooMuch:
         found = None
     places = (board.outcome or {}).get("places", [])
@@ -292,7 +292,7 @@ def _boards_of(
             continue
         is_next = partial(_is_next, context, board, player)
         # One of which nobody can tell is listed, too.
-        if which == "next" and unless_broken(board.id, board.game, is_next) is False:
+        if which == "next" and show_or_log(board.id, board.game, is_next) is False:
             continue
         total += 1
         if len(found) < most:

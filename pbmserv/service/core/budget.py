@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from pbmserv.commands.table.model import Line, ReplyMove, TrayReply
+from pbmserv.commands.grammar.readings import Line
+from pbmserv.commands.table.model import ReplyMove, TrayReply
 from pbmserv.engine.position import Position, weight, work_of
 from pbmserv.engine.protocol import Sized, keeps
 from pbmserv.engine.record import Ply
@@ -82,7 +83,7 @@ class Budget:
             TooMuch: the budget is used up.
         """
         self._begun = self.spent
-        asked = line.asked
+        asked = line.meaning
         text = len(line.echo)
         if isinstance(asked, TrayReply):
             text = max(text, len(asked.text))

@@ -9,7 +9,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.table.model import VOUCHED, Credentials, Line
+from pbmserv.commands.grammar.readings import Line
+from pbmserv.commands.table.model import VOUCHED, Credentials
 from pbmserv.engine.position import Position
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat

@@ -27,10 +27,9 @@ from pbmserv.store import bots as rows
 from pbmserv.store import solo
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards, histories
+from pbmserv.store.boards import boards, closed_games, histories
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.core.writer import UNAVAILABLE
-from pbmserv.store.operators import audit
 from pbmserv.store.solo import EPOCH
 
 T = TypeVar("T")
@@ -54,7 +53,7 @@ def known_game(context: CommandContext, key: str) -> AnyGame:
 
 def must_be_open(context: CommandContext, game: AnyGame) -> None:
     """Refuse a new board of a game that an operator has closed."""
-    if audit.is_closed(context.connection, game.info.key):
+    if closed_games.is_closed(context.connection, game.info.key):
         raise Refused("game-closed", part=game.info.title, example="list")
 
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.table.model import Line
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pbmserv.commands.table.model import Reading, ReplyMove
+from pbmserv.commands.grammar.readings import Reading
+from pbmserv.commands.table.model import ReplyMove
 from pbmserv.service.core.actor import Actor
 
 _NOTHING_READ = Reading(())
@@ -59,4 +60,4 @@ class Request:
     def has_only_moves(self) -> bool:
         """Whether it is a reply without any command, so that it holds no password either."""
         lines = self.submission.reading.lines
-        return all(isinstance(line.asked, ReplyMove) for line in lines)
+        return all(isinstance(line.meaning, ReplyMove) for line in lines)

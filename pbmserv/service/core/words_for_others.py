@@ -17,11 +17,11 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from pbmserv.commands.grammar.readings import Line, NotTried
 from pbmserv.commands.grammar.words import LONGEST_PASSWORD, SHORTEST_PASSWORD, fold
 from pbmserv.commands.reading.bodies import LONGEST_WORDS, Below
 from pbmserv.commands.reading.quoted_lines import Quoted, bare
 from pbmserv.commands.table.accounts import ChangePassword
-from pbmserv.commands.table.model import Line, NotTried
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.inbound.quotes.line_signs import is_closing
 from pbmserv.mail.own_tokens import lines_with_tokens
@@ -152,9 +152,9 @@ def _with_password(context: CommandContext, writer: Writer) -> str:
     """Return the challenge of this mail with userid and password; ``""`` if it has none."""
     challenge = next(
         (
-            line.asked
+            line.meaning
             for line in context.submission.reading.lines
-            if isinstance(line.asked, Challenge)
+            if isinstance(line.meaning, Challenge)
         ),
         None,
     )
@@ -190,7 +190,7 @@ def _typed_passwords(context: CommandContext) -> set[str]:
     """Return the passwords in the commands of the mail."""
     lines = list(_readings(context))
     used = {line.who.password.text for line in lines if line.who is not None} - {"-", ""}
-    new = {line.asked.new.text for line in lines if isinstance(line.asked, ChangePassword)}
+    new = {line.meaning.new.text for line in lines if isinstance(line.meaning, ChangePassword)}
     return used | new
 
 
@@ -198,7 +198,7 @@ def _readings(context: CommandContext) -> Iterator[Line]:
     """Yield the lines of the mail, in each way in which they can be read."""
     for line in context.submission.reading.lines:
         yield line
-        other = line.proving() if line.proving is not None else None
+        other = line.with_proof() if line.with_proof is not None else None
         if other is not None and other.who in context.actor.passwords:
             yield other
 

@@ -10,7 +10,9 @@ from html import escape
 from types import MappingProxyType
 from typing import Any
 
+from pbmserv.commands.grammar.examples import Sender
 from pbmserv.commands.grammar.line import not_a_command, words_of
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.reading.mail import read_reply
 from pbmserv.commands.reading.replies import may_act
 from pbmserv.commands.table import model
@@ -265,7 +267,7 @@ def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
         )
     games = frozenset(game.info.key for game in context.services.registry)
     reading = read_reply(reply.text, games, plainly=True)
-    asked = reading.lines[0].asked
+    asked = reading.lines[0].meaning
     if isinstance(asked, PlayerError):
         raise asked
     context.line_words = reading.words if isinstance(asked, Chat) else ""
@@ -290,7 +292,7 @@ def names_no_board(asked: object) -> bool:
     return getattr(asked, "who", None) is None
 
 
-def only_board(context: CommandContext, line: model.Line) -> model.Command:
+def only_board(context: CommandContext, line: Line) -> model.Command:
     """Return the command of a line without a board's number, for the only waiting board.
 
     Raises:
@@ -298,7 +300,7 @@ def only_board(context: CommandContext, line: model.Line) -> model.Command:
     """
     mailed = _mailed(context)
     waiting = [number for number, turn in mailed.items() if turn is not None]
-    text = line.asked.lines[0] if isinstance(line.asked, model.ReplyMove) else line.echo
+    text = line.meaning.lines[0] if isinstance(line.meaning, model.ReplyMove) else line.echo
     named = _NUMBER_ALONE.fullmatch(text)
     if named:
         board = int(named[1]) if int(named[1]) in mailed else first_board(context)
@@ -329,8 +331,8 @@ def _no_command(context: CommandContext, text: str) -> PlayerError:
         return word in BOT_USERIDS or players.by_userid(context.connection, word) is not None
 
     line = not_a_command(words_of(text)[:MOST_LOOKED_UP], games)
-    assert line.again is not None
-    reread = line.again(model.Sender(speaker.userid, 0, is_player)).asked
+    assert line.for_sender is not None
+    reread = line.for_sender(Sender(speaker.userid, 0, is_player)).meaning
     assert isinstance(reread, PlayerError)
     refusal = reread.refusal
     return Refused(refusal.code, part=text, example=refusal.example, **refusal.values)

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from pbmserv.letters.looking import unless_broken
 from pbmserv.service.core.budget import Budget, TooMuch, Work, squares_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outcome import Part
@@ -17,6 +16,7 @@ from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.boards import RUNNING
+from pbmserv.views.reader import show_or_log
 
 MOST_DRAWN = 40
 """Most boards that a letter draws; it names the others by number."""
@@ -105,7 +105,7 @@ def entry(
         "board": board.id,
         "ply": board.plies,
         "seat": sitter.seat,
-        "turn": unless_broken(board.id, board.game, partial(_turn, context, one, room)),
+        "turn": show_or_log(board.id, board.game, partial(_turn, context, one, room)),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from pbmserv.commands.table.model import NotTried
+from pbmserv.commands.grammar.readings import NotTried
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_row

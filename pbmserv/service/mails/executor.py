@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pbmserv.commands.grammar.readings import Line, NotTried
 from pbmserv.commands.table.accounts import Forgot, Signup
-from pbmserv.commands.table.model import Line, NotTried
 from pbmserv.commands.table.playing import Chat, Message
 from pbmserv.errors import PlayerError
 from pbmserv.mail.letter_kinds import kind_of
@@ -113,9 +113,9 @@ class Executor:
         for line in lines:
             if results:
                 context.next_command()
-            talks = is_message or isinstance(line.asked, Chat | Message)
+            talks = is_message or isinstance(line.meaning, Chat | Message)
             context.talks |= talks
-            stopped = line.asked if isinstance(line.asked, NotTried) else None
+            stopped = line.meaning if isinstance(line.meaning, NotTried) else None
             if stopped is None and context.budget.is_over:
                 stopped = NotTried("budget")
             if stopped is not None:
@@ -127,7 +127,7 @@ class Executor:
             context.tally.done += is_done
             context.tally.refused += not is_done
             # Two programs can talk for ever, and anybody can ask for these in anybody's name.
-            if is_done and not talks and not isinstance(line.asked, Forgot | Signup):
+            if is_done and not talks and not isinstance(line.meaning, Forgot | Signup):
                 context.led_on |= bool(context.moved or answer.notifications)
             # Players who left have no address.
             letters += [
@@ -145,7 +145,11 @@ class Executor:
     def _try(self, context: CommandContext, line: Line) -> _Attempt:
         """Carry out one command, or undo it and explain the refusal."""
         proven_line, read = None, line  # nearly all lines can be read in one way only
-        if line.unsaid is not None or line.unnamed is not None or line.proving is not None:
+        if (
+            line.without_password is not None
+            or line.without_writer is not None
+            or line.with_proof is not None
+        ):
             proven_line = line_readings.without_proof(context, line)
             read = proven_line or line_readings.with_password(context, line) or line
         bot_turns, plies = len(context.bot_turns), len(context.tally.plies)
@@ -218,10 +222,10 @@ def _withheld(context: CommandContext, told_before: set[Line]) -> list[CommandRe
             line.echo,
             "left out" if line.echo == WORDS else "not tried",
             (),
-            line.asked,
+            line.meaning,
         )
         for line in new
-        if isinstance(line.asked, NotTried)
+        if isinstance(line.meaning, NotTried)
     ]
 
 

@@ -10,16 +10,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
+from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read, read_message, unread
-from pbmserv.commands.table.model import Credentials, Reading, Yes
+from pbmserv.commands.table.model import Credentials, Yes
 from pbmserv.errors import MailError
-from pbmserv.inbound.body import attached_text
+from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.dsn import read_report
-from pbmserv.inbound.message import AWAY_SUBJECT, read_mail, source_of
+from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import read_new_text
+from pbmserv.inbound.robots import AWAY_SUBJECT
+from pbmserv.inbound.source import source_of
 from pbmserv.mail import reading_time
 from pbmserv.mail.bounce_codes import Failure
-from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Network, Source, Verdict
+from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Source, Verdict
+from pbmserv.mail.networks import Network
 from pbmserv.mail.reading_time import ReadingTooLong
 from pbmserv.mail.reply_address import ENDINGS, MailDomain, Purpose, ReplyAddress
 from pbmserv.service.core.actor import Actor
@@ -282,9 +286,9 @@ def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
     if purpose in ENDINGS:  # written by programs, and empty
         return mail.only_headers
     is_marked = mail.only_headers and not mail.away
-    answers = [line.asked for line in lines if isinstance(line.asked, Yes)]
+    answers = [line.meaning for line in lines if isinstance(line.meaning, Yes)]
     if answers:  # an empty answer of a machine is not the yes that a person's is
-        return is_marked and not any(answer.unsaid for answer in answers)
+        return is_marked and not any(answer.is_empty for answer in answers)
     if purpose in _FOR_COMMANDS:
         return True
     # Words for another player: two programs must not talk to each other through the server.

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from sqlalchemy import Connection
 
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.grammar.words import (
     BOARD,
     SETTING,
@@ -21,7 +22,7 @@ from pbmserv.commands.grammar.words import (
     looks_like_a_move,
 )
 from pbmserv.commands.table.catalogue import BY_NAME
-from pbmserv.commands.table.model import VOUCHED, AtBoard, Credentials, Line
+from pbmserv.commands.table.model import VOUCHED, AtBoard, Credentials
 from pbmserv.commands.table.playing import Message
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS
@@ -48,11 +49,11 @@ def _without_password(context: CommandContext, line: Line) -> Line | None:
     """Return the reading without a password, if the line's player wrote the mail and no word of it
     is the right password."""
     who = line.who
-    if line.unsaid is None or not context.actor.is_verified:
+    if line.without_password is None or not context.actor.is_verified:
         return None
     if who is not None and who.password == VOUCHED:
         return None
-    other = line.unsaid()
+    other = line.without_password()
     player = context.verified_as(other.who.userid) if other is not None and other.who else None
     if player is None:
         return None
@@ -66,33 +67,33 @@ def _unnamed(context: CommandContext, line: Line) -> Line | None:
 
     A line that begins with a userid names its writer, so the next word may be a password.
     """
-    if line.unnamed is None:
+    if line.without_writer is None:
         return None
     who = line.who
-    if line.named and _is_userid(context.connection, line.named):
-        to_many = isinstance(line.asked, Message) and who is not None
+    if line.userid_word and _is_userid(context.connection, line.userid_word):
+        to_many = isinstance(line.meaning, Message) and who is not None
         if not (to_many and who is not None and is_userid_in_place(context.connection, who)):
             return None
     if context.known_writers():
-        return line.unnamed()
+        return line.without_writer()
     # A challenge needs no proof: it only asks the others, or the player who seems to write.
-    other = line.unnamed() if isinstance(line.asked, PlayerError) else None
-    if other is None or not isinstance(other.asked, Challenge):
+    other = line.without_writer() if isinstance(line.meaning, PlayerError) else None
+    if other is None or not isinstance(other.meaning, Challenge):
         return None
     writer = context.claimed_writer()
-    return other if writer is not None and writer.userid not in other.asked.userids else None
+    return other if writer is not None and writer.userid not in other.meaning.userids else None
 
 
 def _with_own_name(context: CommandContext, line: Line) -> Line | None:
     """Return the reading of a reply's line that repeats the userid of its known writer."""
-    if line.unsaid is None or line.who is not None:
+    if line.without_password is None or line.who is not None:
         return None
-    other = line.unsaid()
-    asked = other.asked if other is not None else None
+    other = line.without_password()
+    asked = other.meaning if other is not None else None
     named = other.who.userid if other is not None and other.who is not None else ""
     if other is None or named not in {player.userid for player in context.known_writers()}:
         return None
-    return replace(other, asked=replace(cast("Any", asked), who=None))
+    return replace(other, meaning=replace(cast("Any", asked), who=None))
 
 
 _OF_ALL_BOARDS = frozenset({Purpose.PLAYER, Purpose.TRAY})
@@ -114,7 +115,7 @@ def must_speak_of(context: CommandContext, asked: AtBoard) -> None:
 def _may_speak_of(context: CommandContext, line: Line) -> bool:
     """Whether a line without a password may be about its board. A reply to the letter of one board
     is about that board only, unless the From address is verified."""
-    board, reply_address = getattr(line.asked, "board", None), context.reply_address
+    board, reply_address = getattr(line.meaning, "board", None), context.reply_address
     if board is None or reply_address is None or not reply_address.player:
         return True
     own = reply_address.purpose in _OF_ALL_BOARDS or (
@@ -134,7 +135,7 @@ def with_password(context: CommandContext, line: Line) -> Line | None:
     without it is read as one with a wrong password. A challenge is not, since the word may be the
     misspelt name of an opponent.
     """
-    other = line.proving() if line.proving is not None else None
+    other = line.with_proof() if line.with_proof is not None else None
     who = other.who if other is not None else None
     if (
         who is None
@@ -145,7 +146,7 @@ def with_password(context: CommandContext, line: Line) -> Line | None:
     player = players.of_name(context.connection, who.userid)
     if player is None or other is None:
         return None
-    if isinstance(line.asked, PlayerError) and not isinstance(other.asked, Challenge):
+    if isinstance(line.meaning, PlayerError) and not isinstance(other.meaning, Challenge):
         return other
     source = context.actor.source
     open_to_guesses = lockout.may_try(context.connection, who.userid, source, context.now)
@@ -169,7 +170,9 @@ def was_meant(context: CommandContext, error: PlayerError, line: Line, read: Lin
     if isinstance(error, Illegal):
         return True
     if read.who is None:
-        return line.unsaid is None or all(_is_plain(context, w) for w in read.echo.split()[1:])
+        return line.without_password is None or all(
+            _is_plain(context, w) for w in read.echo.split()[1:]
+        )
     # Nobody takes a number or a date for a password.
     return isinstance(error, Refused) and not any(char.isalpha() for char in error.refusal.part)
 
@@ -191,12 +194,12 @@ def _is_plain(context: CommandContext, word: str) -> bool:
 def refusal_with_password(context: CommandContext, line: Line) -> PlayerError:
     """Return the refusal of a line if it is read with a password."""
     context.echo_hidden = True
-    if isinstance(line.asked, PlayerError):
-        return line.asked
+    if isinstance(line.meaning, PlayerError):
+        return line.meaning
     who = line.who
     is_userid = (
         who is not None
-        and isinstance(line.asked, Message)
+        and isinstance(line.meaning, Message)
         and is_userid_in_place(context.connection, who)
     )
     if who is not None and who not in context.actor.passwords and not is_userid:

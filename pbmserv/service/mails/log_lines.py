@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
 
-from pbmserv.commands.table.model import Reading
-from pbmserv.mail.envelope import Envelope, Source, block_of
+from pbmserv.commands.grammar.readings import Reading
+from pbmserv.mail.envelope import Envelope, Source
+from pbmserv.mail.networks import block_of
 from pbmserv.mail.reply_address import MailDomain, ReplyAddress, speaker_of
 from pbmserv.monitoring import metrics
 from pbmserv.service.core.outcome import Receipt
@@ -199,7 +200,7 @@ def _kind(mail_domain: MailDomain, recipient: str, reply_address: ReplyAddress |
 
 def names_of(reading: Reading) -> str:
     """Return the names of a mail's commands, each once: ``make-move*3,show``."""
-    counts = Counter(_name(type(line.asked).__name__) for line in reading.lines)
+    counts = Counter(_name(type(line.meaning).__name__) for line in reading.lines)
     return ",".join(name if n == 1 else f"{name}*{n}" for name, n in counts.items())
 
 

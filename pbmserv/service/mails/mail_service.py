@@ -8,7 +8,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from pbmserv.mail.envelope import UNCHECKED, Envelope, Source, Verdict, block_name
+from pbmserv.mail.envelope import UNCHECKED, Envelope, Source, Verdict
+from pbmserv.mail.networks import block_name
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import bot_turns
@@ -77,7 +78,7 @@ class MailService:
         """Carry out a mail that was kept or put off; return `NOTHING` if it no longer is."""
         if inbox.lock(connection, mail_id, MailState.KEPT, MailState.LATER) is None:
             return NOTHING
-        if not inbox.told_by(connection, mail_id, incoming.mail.digest):
+        if not inbox.set_digest(connection, mail_id, incoming.mail.digest):
             inbox.mark(connection, mail_id, MailState.IGNORED, "a copy of another mail that came")
             return NOTHING
         inbox.mark(connection, mail_id, MailState.DONE)

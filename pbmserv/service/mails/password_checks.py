@@ -17,8 +17,9 @@ from functools import partial
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table.accounts import ChangePassword, Signup
-from pbmserv.commands.table.model import VOUCHED, Credentials, Line
+from pbmserv.commands.table.model import VOUCHED, Credentials
 from pbmserv.mail.envelope import Source
 from pbmserv.monitoring import metrics
 from pbmserv.service.auth import lockout
@@ -97,7 +98,11 @@ class PasswordChecks:
         memo = self._services.memo
         has_passwords = False
         for line in request.submission.reading.lines:
-            if line.who is None and line.proving is None and not isinstance(line.asked, _SETTING):
+            if (
+                line.who is None
+                and line.with_proof is None
+                and not isinstance(line.meaning, _SETTING)
+            ):
                 continue
             has_passwords = True
             who = _credentials(line) or _doubtful(line)
@@ -149,7 +154,7 @@ class PasswordChecks:
 
     def _is_idle(self, line: Line) -> bool:
         """Whether a new password will be refused in any case."""
-        return isinstance(line.asked, Signup) and self._services.signup == "closed"
+        return isinstance(line.meaning, Signup) and self._services.signup == "closed"
 
     def _check(self, check: _Check) -> _Result:
         who, source = check.who, check.actor.source
@@ -172,7 +177,7 @@ class PasswordChecks:
             hashes = [one.password_hash for one in waiting[:WAITING_SIGNUPS]] or [None]
         runs = 0
         for hashed in hashes[: check.most]:
-            right, is_new = self._passwords.look(who.userid, hashed, who.password.text)
+            right, is_new = self._passwords.check(who.userid, hashed, who.password.text)
             runs += is_new
             if right:
                 return _Result(runs, is_wrong=False)
@@ -258,14 +263,14 @@ def _credentials(line: Line) -> Credentials | None:
 
 def _doubtful(line: Line) -> Credentials | None:
     """Return a pair whose second word may be a password, or a userid."""
-    other = line.proving() if line.proving is not None else None
+    other = line.with_proof() if line.with_proof is not None else None
     return None if other is None else other.who
 
 
 def _may_be_names(actor: Actor, line: Line) -> bool:
     """Whether a pair may be the userids of two players: the mail shows who writes to them."""
     by_reply = actor.reply_address is not None and actor.reply_address.player
-    return line.unnamed is not None and bool(by_reply or actor.is_verified)
+    return line.without_writer is not None and bool(by_reply or actor.is_verified)
 
 
 _SETTING = (Signup, ChangePassword)
@@ -273,7 +278,7 @@ _SETTING = (Signup, ChangePassword)
 
 
 def _new_password(line: Line) -> _New | None:
-    asked = line.asked
+    asked = line.meaning
     if isinstance(asked, Signup):
         return _New(asked.userid, asked.password.text)
     if isinstance(asked, ChangePassword):

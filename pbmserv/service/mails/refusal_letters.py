@@ -13,8 +13,10 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TypeAlias
 
+from pbmserv.commands.grammar.examples import Sender
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table.catalogue import WHICH
-from pbmserv.commands.table.model import Line, ReplyMove, Sender
+from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS, Seat
 from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused, is_form
@@ -48,10 +50,10 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
     """Return the letter about a refused line, and the line as it may be repeated."""
     sender = _sender(context)
     refusal = error.refusal
-    if line.asked is error and line.again is not None:
-        line = line.again(sender)
-        assert isinstance(line.asked, PlayerError)
-        refusal = line.asked.refusal
+    if line.meaning is error and line.for_sender is not None:
+        line = line.for_sender(sender)
+        assert isinstance(line.meaning, PlayerError)
+        refusal = line.meaning.refusal
     echo = line.echo
     if context.echo_hidden:
         # A refusal for a wrong password must not show whether a userid exists.
@@ -60,7 +62,7 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
     example = _behind_number(context, line) or _example(context, line, refusal, echo, sender)
     example = example or _to_others(context, line, refusal)
     # A reply that cannot be read is still about the board of the answered letter.
-    focus = _unread_about(context, line) if isinstance(line.asked, PlayerError) else context.focus
+    focus = _unread_about(context, line) if isinstance(line.meaning, PlayerError) else context.focus
     _find_speaker(context)
     if context.sitter or context.player or context.known_writers():
         example = _unnamed(example, sender)
@@ -130,10 +132,10 @@ def _is_player(context: CommandContext, looked_up: dict[str, bool], word: str) -
 def _hidden(context: CommandContext, line: Line, is_userid: Callable[[str], bool]) -> str:
     """Return a line with blanks for all words but its command, its board and userids."""
     words = line.echo.split()
-    if context.reply_address is not None and not isinstance(line.asked, Challenge):
+    if context.reply_address is not None and not isinstance(line.meaning, Challenge):
         return BLANK
     head = 2 if words and words[0] in context.services.registry else 1
-    board = getattr(line.asked, "board", None)
+    board = getattr(line.meaning, "board", None)
     shown = words[:head]
     for word in words[head:]:
         number = board is not None and word.lstrip("#") == str(board)
@@ -163,8 +165,8 @@ def _example(
         return refusal.example if resets else f"forgot {sender.userid}"
     if refusal.code == "missing-address" and sender.userid:
         return f"change address {sender.userid} PASSWORD ADDRESS"
-    if refusal.code.startswith("time-") and isinstance(line.asked, Challenge):
-        return _challenge(line.asked, refusal.example)
+    if refusal.code.startswith("time-") and isinstance(line.meaning, Challenge):
+        return _challenge(line.meaning, refusal.example)
     if not sender.userid or refusal.example.startswith("signup "):
         return refusal.example
     words = refusal.example.split(" ")
@@ -174,9 +176,9 @@ def _example(
 def _behind_number(context: CommandContext, line: Line) -> str:
     """Return the move behind a number that may be the board or a port: "12" of "1 12" on board 1;
     ``""`` if there is none."""
-    if not isinstance(line.asked, ReplyMove):
+    if not isinstance(line.meaning, ReplyMove):
         return ""
-    number, _, rest = line.asked.lines[0].partition(" ")
+    number, _, rest = line.meaning.lines[0].partition(" ")
     focus = _answered_board(context) if rest else None
     if focus is None or number != str(focus.board.id):
         return ""
@@ -199,7 +201,7 @@ def _answered_board(context: CommandContext) -> Focus | None:
 
 def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
     """Return words that are no move as a command for the others at the board: "good game!"."""
-    asked = line.asked
+    asked = line.meaning
     if not isinstance(asked, ReplyMove) or context.echo_hidden:
         return ""
     if len(asked.lines) > 1 or not refusal.code.endswith(_NO_MOVE):

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from pbmserv.commands.grammar.plain_words import says_yes
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.reading.replies import first_paragraph
 from pbmserv.commands.table.catalogue import STOPS
 from pbmserv.commands.table.looking import Games, Help, ShowAs
-from pbmserv.commands.table.model import AtBoard, Command, Line, ReplyMove, TrayReply, Yes
+from pbmserv.commands.table.model import AtBoard, Command, ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat, ConfirmMove
 from pbmserv.commands.table.starting import Accept, Reject
 from pbmserv.errors import PlayerError, Refused
@@ -82,7 +83,7 @@ def meaning_of(context: CommandContext, line: Line) -> Meaning:
     Raises:
         PlayerError: the line is refused, or could not be read.
     """
-    asked, reply_address = line.asked, context.reply_address
+    asked, reply_address = line.meaning, context.reply_address
     if context.submission.is_unread and isinstance(asked, PlayerError):
         raise asked  # whatever letter it answers
     # A reply to a letter about a board means what it says.
@@ -106,7 +107,7 @@ def meaning_of(context: CommandContext, line: Line) -> Meaning:
 
 def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress) -> Meaning | None:
     """Return the meaning that a line has because of the letter; `None`: it means what it says."""
-    asked = line.asked
+    asked = line.meaning
     match reply_address.purpose:
         case purpose if purpose in _WHOLE_MAIL and _is_no_command(purpose, line):
             return _WHOLE_MAIL[purpose](context, reply_address)
@@ -135,7 +136,7 @@ def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress
 
 def _is_no_command(purpose: Purpose, line: Line) -> bool:
     """Whether a line to an address of `_WHOLE_MAIL` is no command of its own."""
-    talks = isinstance(line.asked, Yes | Chat)
+    talks = isinstance(line.meaning, Yes | Chat)
     return purpose in ENDINGS or (talks and line.who is None)
 
 
@@ -146,7 +147,7 @@ def _is_unclear(context: CommandContext, reply_address: ReplyAddress, asked: obj
     had words of its writer, however likely they were quoted.
     """
     if isinstance(asked, Yes):
-        return asked.unsaid and context.submission.left_out
+        return asked.is_empty and context.submission.left_out
     if reply_address.purpose is Purpose.BEGIN and _says_no(asked):
         return False
     return isinstance(asked, ReplyMove) and not says_yes(asked.lines[0])
@@ -154,8 +155,8 @@ def _is_unclear(context: CommandContext, reply_address: ReplyAddress, asked: obj
 
 def _in_digest(context: CommandContext, line: Line) -> Command:
     """Return the meaning of words without a board's number, in answer to a digest."""
-    if isinstance(line.asked, Yes) or (
-        isinstance(line.asked, ReplyMove) and _only_thanks(line.asked)
+    if isinstance(line.meaning, Yes) or (
+        isinstance(line.meaning, ReplyMove) and _only_thanks(line.meaning)
     ):
         return Games(None, (), "active")
     return digest.only_board(context, line)
@@ -176,7 +177,7 @@ def _confirmed_at_board(
     if reply_address is None or reply_address.purpose is not Purpose.BOARD:
         return Help()
     board, sitter = context.seat_at(None, None, None)
-    if asked.unsaid:
+    if asked.is_empty:
         raise Refused("accept-how" if sitter.accepted_at is None else "empty-reply")
     if queued_moves.may_confirm(context, board, sitter):
         return ConfirmMove(None, None, None)

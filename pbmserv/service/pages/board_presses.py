@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pbmserv.errors import Refusal
-from pbmserv.letters.scene import why
 from pbmserv.service.boards import far_labels
 from pbmserv.service.boards.board_page import BoardPage, BoardPages, Look
 from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.tables.mail import MailState
+from pbmserv.views.texts import refusal_sentence
 
 BOT_S = 3.0
 """Seconds that a page waits for a bot to move, so that it can show the bot's move."""
@@ -156,7 +156,7 @@ class BoardPresses:
 def _refused(page: BoardPage, press: Press, refusal: Refusal) -> Pressed:
     shown = replace(
         page,
-        trouble=why(refusal, on_page=True),
+        trouble=refusal_sentence(refusal, on_page=True),
         example=refusal.example,
         draft=press.move,
         words=press.words,

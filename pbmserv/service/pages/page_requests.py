@@ -16,8 +16,9 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import unread
-from pbmserv.commands.table.model import Credentials, Reading
+from pbmserv.commands.table.model import Credentials
 from pbmserv.mail import reading_time
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reading_time import ReadingTooLong

@@ -20,8 +20,7 @@ from pbmserv.clock import Clock
 from pbmserv.commands.grammar.words import quoted
 from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refusal
-from pbmserv.letters.looking import opens_page, unless_broken
-from pbmserv.letters.scene import why
+from pbmserv.letters.replies import opens_page
 from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
 from pbmserv.mail.visits import read_link, visit_of
 from pbmserv.service.accounts import preferences
@@ -38,6 +37,8 @@ from pbmserv.store.boards import boards
 from pbmserv.store.core.database import Database
 from pbmserv.store.delivery import outbox
 from pbmserv.store.tables.boards import RUNNING
+from pbmserv.views.reader import show_or_log
+from pbmserv.views.texts import refusal_sentence
 
 MOST_BOARDS = 60
 """Most running boards that the page lists, the newest ones."""
@@ -214,7 +215,7 @@ class PersonalPages:
             show = partial(self._boards.seen, connection, ring.token(visit), budget.replay)
             try:
                 budget.check()
-                page = unless_broken(number, board.game, show)
+                page = show_or_log(number, board.game, show)
             except TooMuch:
                 page = None
             if page is None:
@@ -246,7 +247,7 @@ class PersonalPages:
                 if letter == "refusal":
                     refusal = Refusal(**words["refusal"])
                     page = self._shown(connection, player, link, token)
-                    return Change(replace(page, trouble=why(refusal)))
+                    return Change(replace(page, trouble=refusal_sentence(refusal)))
         return Change()
 
 

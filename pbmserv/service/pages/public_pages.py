@@ -18,21 +18,18 @@ from pbmserv.clock import Clock
 from pbmserv.commands.grammar.words import USERID
 from pbmserv.commands.table.looking import Games, History, Ratings, Standings
 from pbmserv.commands.table.model import Command
-from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Drawable, races
+from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import BOT_USERIDS, Drawing, Seat
+from pbmserv.engine.types import BOT_USERIDS, Drawing
 from pbmserv.errors import PlayerError, Refused
-from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards import queries
-from pbmserv.service.boards.board_page import scene_of
 from pbmserv.service.boards.score_keeping import streak
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget, TooMuch
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import anonymous, named, races_of, shown_player, spoils
 from pbmserv.service.core.outcome import Answer
-from pbmserv.service.ratings import rating
+from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, daily_pages
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestBoxes, GuestLook, GuestPage
 from pbmserv.store import solo
@@ -41,6 +38,9 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges, histories
 from pbmserv.store.boards.histories import EndedGame, Met
 from pbmserv.store.core.database import Database
+from pbmserv.views.board import BoardScene
+from pbmserv.views.forms import drawings
+from pbmserv.views.reader import page_scene
 
 T = TypeVar("T")
 Words: TypeAlias = Mapping[str, Any]
@@ -60,7 +60,7 @@ class PublicPlayer:
 
     Attributes:
         ratings: words of the letter ``ratings``, one for each game that was played.
-        curves: by game how its rating has gone, see `rating.curve`.
+        curves: by game how its rating has gone, see `rating_tables.curve`.
         ended, running: rows of the letters ``history`` and ``games``.
         accept: what becomes of a challenge: ``ask``, ``auto`` or ``none``; "" for a bot.
         seeks: what the player looks for, as `PublicPages.seeks` has it.
@@ -152,7 +152,7 @@ class PublicPages:
 
     async def standings(self) -> list[Words]:
         """The best players of each game: words of the letter ``standings``."""
-        return await asyncio.to_thread(self._told, rating.standings, Standings(None)) or []
+        return await asyncio.to_thread(self._told, rating_tables.standings, Standings(None)) or []
 
     async def player(self, userid: str) -> PublicPlayer | None:
         """What everybody may know of a player; ``None``: there is none of this name."""
@@ -187,7 +187,7 @@ class PublicPages:
     def _player(self, userid: str) -> PublicPlayer | None:
         if self._seen(partial(_named_player, userid=userid)) is None:
             return None
-        ratings = self._told(rating.explain, Ratings(None, (userid,)))
+        ratings = self._told(rating_tables.explain, Ratings(None, (userid,)))
         ended = self._told(queries.history, History(None, (userid,)))
         running = self._told(queries.games, Games(None, (userid,)))
         if ratings is None or ended is None or running is None:
@@ -243,16 +243,16 @@ def _game(context: CommandContext, number: int, turn: int | None) -> GamePage | 
     newest, board = context.position(board), anonymous(board)
     kept, declined = part.words["kept"], bool(part.words["declined"])
     position = newest if part.ply is None else newest.at(part.ply)
-    scene = scene_of(connection, board, position, None)
+    scene = page_scene(connection, board, position, None)
     over = newest.outcome is not None
     if over:  # a race that runs has no turns for others, nor has the same position then
         scene = replace(scene, moves=position.turns)
     last = newest.turns_of(None)
     if kept or declined:
         return GamePage(scene, kept, declined, 0 if kept else last)
-    drawings = _drawn(position, newest if over else None, board.seats)
+    pictures = drawings(position, newest if over else None, board.seats)
     ended = histories.ended_at(connection, board.id) if over else None
-    return GamePage(scene, kept, declined, last, drawings, ended)
+    return GamePage(scene, kept, declined, last, pictures, ended)
 
 
 def _stamp(context: CommandContext, number: int) -> tuple[Any, ...] | None:
@@ -266,20 +266,6 @@ def _named_player(context: CommandContext, userid: str) -> Player | None:
     """Whoever plays under a name and may be named."""
     found = shown_player(context, userid) if USERID.fullmatch(userid) else None
     return found if found is not None and found.public else None
-
-
-def _drawn(position: Position, end: Position | None, seats: int) -> tuple[Drawing, ...]:
-    """What each seat plays on, as everybody may see it; after the *end* all that there is."""
-    game = position.game
-    if not isinstance(game, Drawable):
-        return ()
-    view = game.view(position.state, None)
-    last = None if end is None else game.view(end.state, None)
-    found = []
-    for seat in map(Seat, range(seats)):
-        seen = view if last is None else game.view(position.state, seat)
-        found.append(game.drawing(seen, seat, last))
-    return tuple(one for one in found if one is not None)
 
 
 def _finished(
@@ -363,7 +349,7 @@ def _more_of(context: CommandContext, userid: str) -> dict[str, Any]:
     hidden = preferences.unnamed(connection, {one.userid for one in met})
     rivals = [(UNNAMED if one.userid in hidden else one.userid, one) for one in met]
     return {
-        "curves": {key: rating.curve(context, key, player.id) for key in games},
+        "curves": {key: rating_tables.curve(context, key, player.id) for key in games},
         "accept": "" if player.userid in BOT_USERIDS else player.accept,
         "seeks": [_seek(seek) for seek in seeks if seek.game in games],
         "met": _counted([(who, one, one.places[one.other_seat]) for who, one in rivals], OPPONENTS),

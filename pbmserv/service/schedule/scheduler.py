@@ -16,7 +16,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters

@@ -32,7 +32,7 @@ from pbmserv.service.time.localtime import minute_of_day, next_local
 from pbmserv.store import solo
 from pbmserv.store.accounts import persons, players, preferences
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.operators import audit
+from pbmserv.store.boards import closed_games
 from pbmserv.store.solo import EPOCH, Reader
 
 USUAL_MINUTE = 8 * 60
@@ -184,7 +184,7 @@ def _give(
     """A board with a day's box, and the letter that brings it."""
     key = game.info.key
     assert races(game)
-    if audit.is_closed(context.connection, key):
+    if closed_games.is_closed(context.connection, key):
         return ()
     names = persons.names_of(context.connection, player.id)
     if not solo.try_daily(context.connection, key, day, contact.newest_marks_of(context, names)):

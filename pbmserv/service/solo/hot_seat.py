@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from sqlalchemy import Connection
 
@@ -21,15 +21,20 @@ from pbmserv.engine.position import Position, opening
 from pbmserv.engine.protocol import ManualSetup, RacingGame, races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
-from pbmserv.engine.types import Seat
-from pbmserv.errors import MoveError, OptionError, PlayerError, Refusal, Refused
-from pbmserv.letters.scene import BoardScene, foreseen, why
-from pbmserv.service.boards.board_page import tool_of
+from pbmserv.errors import OptionError, PlayerError, Refusal, Refused
 from pbmserv.service.core.context import Services
 from pbmserv.service.core.outcome import NOTHING, Done
-from pbmserv.service.solo.daily_pages import solo_scene, tapped_position
+from pbmserv.service.solo.solo_page import (
+    LONGEST_TAP,
+    SOLO_SEAT,
+    SoloLook,
+    SoloPage,
+    solo_fields,
+    tapped_position,
+)
 from pbmserv.store import hot_seats
 from pbmserv.store.core.database import Database
+from pbmserv.views.texts import refusal_sentence
 
 FORM = "hot_seat"
 """The name of the form that changes a box."""
@@ -37,10 +42,8 @@ KEPT = timedelta(days=7)
 """How long a box is kept after its last change."""
 MOST_BOXES = 5_000
 MOST_MOVES = 200
-LONGEST_TAP = 200
 MOST_WORDS, LONGEST_WORD = 5, 40
 """Options of a box, and characters of each."""
-_PLAYER = Seat(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,67 +78,41 @@ class HotSeat:
 
 
 @dataclass(frozen=True, slots=True)
-class HideLook:
-    """A request for the page of a box.
+class FillingPage:
+    """The open box, while somebody hides atoms in it.
 
     Attributes:
-        tool: what taps do: see `tool_of`.
-        take: the tool that was chosen now; "" for none.
-        check: the player wants to know which results the markers explain.
-        step: after how many moves to show the box; ``None`` = as it is now.
-    """
-
-    tool: str = ""
-    take: str = ""
-    check: bool = False
-    step: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class HotSeatPage:
-    """A box as its page shows it.
-
-    Attributes:
-        key: of the row, which is the last part of the page's address.
-        scene: the box as the player sees it; ``None`` while it is filled.
-        view: what may be seen: of the open box while it is filled.
-        is_shut: whether it is played on.
+        key: the key of the row, which is the last part of the page's address.
+        view: the box with all hidden spots.
         turn: see `HotSeat`.
-        count: how many spots are hidden; 0 once it is shut.
-        trouble: why a tap does not do; "" where it does.
-        tap: where somebody has just tapped; ``tool`` for a new tool, ``all`` for a check.
-        tool: see `tool_of`.
-        step: after how many moves the box is shown; ``None`` = after all.
-        steps: how many moves there are.
+        count: number of hidden spots.
+        trouble: the reason why a tap was refused; ``""`` for none.
+        tap: the spot that was tapped last.
     """
 
     key: str
     game: str
     title: str
-    scene: BoardScene | None
     view: Any
-    is_shut: bool
     turn: int
-    count: int = 0
+    count: int
     trouble: str = ""
     tap: str = ""
-    tool: str = ""
-    step: int | None = None
-    steps: int = 0
 
-    draft: ClassVar[str] = ""
-    at_once: ClassVar[bool] = True
-    """A tap is a move: nothing is put together first."""
 
-    @property
-    def now(self) -> Any:
-        """The view."""
-        return self.view
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HotSeatPage(SoloPage):
+    """The shut box, for the player who looks for the atoms.
 
-    @property
-    def is_running(self) -> bool:
-        """Whether the box can be played on from here."""
-        return self.scene is not None and self.scene.outcome is None and self.step is None
+    Attributes:
+        key: the key of the row, which is the last part of the page's address.
+        turn: see `HotSeat`.
+    """
+
+    key: str
+    game: str
+    title: str
+    turn: int
 
 
 class HotSeats:
@@ -177,8 +154,8 @@ class HotSeats:
         values = {"key": key, "box": asdict(box)}
         return key if await self._ask(FORM, values) else Refusal("hides-full")
 
-    async def page(self, key: str, look: HideLook) -> HotSeatPage | None:
-        """Return the page of a box; ``None``: there is none (any more)."""
+    async def page(self, key: str, look: SoloLook) -> FillingPage | HotSeatPage | None:
+        """Return the page of a box; `None` if there is none, or no longer."""
         return await asyncio.to_thread(self._page, key, look)
 
     async def refusal(self, key: str, tap: str, *, shuts: bool) -> str | None:
@@ -199,7 +176,7 @@ class HotSeats:
         try:
             changed(self._services.registry, box, tap, shuts=shuts)
         except PlayerError as error:
-            return why(error.refusal, on_page=True)
+            return refusal_sentence(error.refusal, on_page=True)
         return ""
 
     async def press(self, key: str, turn: int, tap: str, *, shuts: bool) -> None:
@@ -214,30 +191,18 @@ class HotSeats:
             row = hot_seats.load(connection, key)
         return None if row is None else HotSeat.of_row(row)
 
-    def _page(self, key: str, look: HideLook) -> HotSeatPage | None:
+    def _page(self, key: str, look: SoloLook) -> FillingPage | HotSeatPage | None:
         box = self._load(key)
         if box is None:
             return None
         game = _game_of(self._services.registry, box)
-        page = HotSeatPage(
-            key, box.game, game.info.title, None, None, box.is_shut, box.turn, tap=box.tap
-        )
+        title, turn = game.info.title, box.turn
         if not box.is_shut:
             view = _manual(game).laid_view(game.options(box.words, 1), box.spots)
-            return replace(page, view=view, count=len(box.spots))
-        position = position_of(game, box)
-        steps = position.number
-        step = look.step if look.step is not None and look.step < steps else None
-        scene = solo_scene(position if step is None else position.at(step))
-        tap, trouble = "tool" if look.take else box.tap, ""
-        if look.check and step is None and scene.outcome is None:
-            tap = "all"
-            try:
-                scene = foreseen("check", {}, scene)
-            except MoveError as error:
-                trouble = why(error.refusal, on_page=True)
-        page = replace(page, scene=scene, view=scene.view, step=step, steps=steps, tap=tap)
-        return replace(page, tool=tool_of(look.tool, look.take), trouble=trouble)
+            return FillingPage(key, box.game, title, view, turn, len(box.spots), tap=box.tap)
+        tap = "tool" if look.take else box.tap
+        fields = solo_fields(position_of(game, box), look, tap)
+        return HotSeatPage(**fields, key=key, game=box.game, title=title, turn=turn)
 
 
 class HotSeatForms:
@@ -309,8 +274,8 @@ def position_of(game: RacingGame, box: HotSeat) -> Position:
     """Return the position after all moves on a box that is shut."""
     position = opening(game, GameRecord(box.game, box.rules, 1, box.words, b""))
     for text in box.moves:
-        view = game.view(position.state, _PLAYER)
-        position = position.move(_PLAYER, game.parse(view, text))
+        view = game.view(position.state, SOLO_SEAT)
+        position = position.move(SOLO_SEAT, game.parse(view, text))
     return position
 
 

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from pbmserv.monitoring.metrics import Pulse, Vital
+from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.store.core.writer import Closed
 
 LONGEST_S = 300.0
@@ -63,7 +63,8 @@ class Rounds:
         return Vital.of(self._thread, self._pulse)
 
     def start(self) -> None:
-        """Start the thread."""
+        """Begin the first round; until it ends, `vital` counts the thread as at work."""
+        self._pulse.beat()
         self._thread.start()
 
     def ask(self) -> None:

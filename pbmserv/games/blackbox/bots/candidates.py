@@ -29,8 +29,9 @@ from typing import Any
 from pbmserv.engine.types import Rng
 from pbmserv.extras import why_missing
 from pbmserv.games.blackbox.bots.search import Case, Found, Result, search, wander
-from pbmserv.games.blackbox.geometry import HIT, Geometry, field_of, trace_all
+from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.rays import HIT, field_of, trace_all
 from pbmserv.games.blackbox.views import View
 
 ALL = 300

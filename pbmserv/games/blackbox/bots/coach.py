@@ -21,7 +21,8 @@ from pbmserv.games.blackbox.bots.knowledge import (
     effort_for,
     gained,
 )
-from pbmserv.games.blackbox.geometry import HIT, Geometry, kind_of, trace
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.rays import HIT, kind_of, trace
 from pbmserv.games.blackbox.state import State
 
 SLIP = 0.2

@@ -22,8 +22,9 @@ from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots.search import search
 from pbmserv.games.blackbox.bots.trees import Damaged, Goal, Tree, orientations, sound, stored
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, stored_id
-from pbmserv.games.blackbox.geometry import Geometry, trace_all
+from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import Grade, Options, drawn
+from pbmserv.games.blackbox.rays import trace_all
 
 SEARCHED = 1_000_000
 """Rays that `is_unique` may fire, a few seconds."""

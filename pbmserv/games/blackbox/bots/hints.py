@@ -22,7 +22,7 @@ from pbmserv.games.blackbox.bots.candidates import candidates
 from pbmserv.games.blackbox.bots.knowledge import Effort, Known, beginning
 from pbmserv.games.blackbox.bots.layout_sets import listed_layouts
 from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, possible
-from pbmserv.games.blackbox.geometry import HIT, kind_of
+from pbmserv.games.blackbox.rays import HIT, kind_of
 from pbmserv.games.blackbox.views import BoxView, View
 
 RAYS = 20_000

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pbmserv.games.blackbox.geometry import field_of, geometry, walk
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.rays import field_of, walk
 
 BITS, THRIFT = 0, 1
 """What a player looks for: bits, or bits for each point that a probe is expected to cost."""

@@ -25,8 +25,9 @@ from pbmserv.games.blackbox.bots.candidates import (
 )
 from pbmserv.games.blackbox.bots.layout_sets import LayoutSet, all_layouts, listed_layouts
 from pbmserv.games.blackbox.bots.search import Case, Result, search, wander
-from pbmserv.games.blackbox.geometry import geometry, trace, trace_all
+from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.rays import trace, trace_all
 
 EXACT = 700_000
 """Layouts of a board that are all looked at: 8x8 with 4 atoms has 635,376."""
@@ -351,7 +352,7 @@ def _first(width: int, height: int, least: int, most: int) -> tuple[float, ...]:
     layouts = all_layouts(board, range(least, most + 1), _weights(options))
     known: dict[tuple[bool, int], float] = {}
     found = []
-    for port, (column, row) in enumerate(board.around):
+    for port, (column, row) in enumerate(board.port_places):
         upright = row in (0, height + 1)
         at, end = (column, width) if upright else (row, height)
         key = (upright or width == height, min(at, end + 1 - at))

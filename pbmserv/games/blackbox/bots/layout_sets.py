@@ -12,7 +12,8 @@ from itertools import chain, combinations, compress
 from math import comb
 from typing import TypeVar
 
-from pbmserv.games.blackbox.geometry import HIT, Geometry, field_of
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.rays import HIT, field_of
 
 K = TypeVar("K")
 
@@ -86,7 +87,7 @@ class LayoutSet:
         return map(frozenset, compress(self._layouts(), map(int, reversed(f"{some:b}"))))
 
     def divided(self, port: int, some: int) -> dict[int, int]:
-        """The layouts by where a ray into *port* comes out, which is as `geometry.trace` has it."""
+        """The layouts by where a ray into *port* comes out, which is as `rays.trace` has it."""
         held, exits = self._held, self._field.exits
         place, ahead, left = self._field.doors[port]
         found: dict[int, int] = {}

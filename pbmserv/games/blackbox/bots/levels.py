@@ -20,8 +20,8 @@ from pbmserv.errors import OptionError
 from pbmserv.games.blackbox.bots.candidates import Candidates, candidates
 from pbmserv.games.blackbox.bots.difficulty import evasive, is_unique
 from pbmserv.games.blackbox.bots.trees import Goal, port_orientations, sound
-from pbmserv.games.blackbox.geometry import HIT, trace_all
 from pbmserv.games.blackbox.options import Options, anew, drawn
+from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.games.blackbox.views import BoxView, View
 
 USUAL = 100

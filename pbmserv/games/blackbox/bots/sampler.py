@@ -14,7 +14,8 @@ import numpy as np
 from numba import config, njit
 
 from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, UNKNOWN, Case, Found, Result
-from pbmserv.games.blackbox.geometry import HIT, Geometry, field_of, geometry, walk
+from pbmserv.games.blackbox.geometry import Geometry, geometry
+from pbmserv.games.blackbox.rays import HIT, field_of, walk
 
 ASKS = HIT - 1
 """In place of a result: it depends on a square that is not known."""

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from math import log
 
 from pbmserv.engine.types import Rng
-from pbmserv.games.blackbox.geometry import HIT, Field, Geometry, field_of, trace_in
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.rays import HIT, Field, field_of, trace_in
 
 EMPTY, ATOM, UNKNOWN = 0, 1, 2
 
@@ -29,7 +30,7 @@ STUCK = 600
 _FINE = 1 << 16
 
 Result = tuple[int, int]
-"""A port, and where a ray into it came out, as `geometry.trace` gives it."""
+"""A port, and where a ray into it came out, as `rays.trace` gives it."""
 
 _Ray = tuple[int, int, int]
 """A result, and the unknown square at which its ray stopped when it was fired last: as long as
@@ -216,7 +217,7 @@ def fire(field: Field, squares: bytearray, port: int) -> int:
     """A ray into a box of which not all is known.
 
     Returns:
-        As `geometry.trace`; a number below `HIT` where it depends on an unknown square (`asks`).
+        As `rays.trace`; a number below `HIT` where it depends on an unknown square (`asks`).
     """
     place, ahead, left = field.doors[port]
     exits = field.exits

@@ -22,7 +22,8 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from pbmserv.games.blackbox.bots.search import Result, search
-from pbmserv.games.blackbox.geometry import Field, Geometry, field_of, geometry, trace_in
+from pbmserv.games.blackbox.geometry import Geometry, geometry
+from pbmserv.games.blackbox.rays import Field, field_of, trace_in
 
 FOLDER = "trees"
 SUMS = "SHA256SUMS"
@@ -80,7 +81,7 @@ class Tree:
         """The port to fire at next; a layout where no port tells anything more: the guess.
 
         Args:
-            history: ports that were fired, and where rays came out, as `geometry.trace` gives it;
+            history: ports that were fired, and where rays came out, as `rays.trace` gives it;
                 in any order, and others than the tree's own are no harm.
 
         Raises:
@@ -261,7 +262,7 @@ def orientations(board: Geometry) -> tuple[tuple[int, ...], ...]:
 @cache
 def port_orientations(board: Geometry) -> tuple[tuple[int, ...], ...]:
     """Where each port comes, in the order of `orientations`."""
-    places = [(row - 1, column - 1) for column, row in board.around]
+    places = [(row - 1, column - 1) for column, row in board.port_places]
     return tuple(
         tuple(places.index(place) for place in turned) for turned in _turned(board, places)
     )
