@@ -13,12 +13,10 @@ from pbmserv.clock import SystemClock
 from pbmserv.config.listen import public_url
 from pbmserv.config.settings import Loaded, Settings
 from pbmserv.files import open_to_others
-from pbmserv.letters import overrides
-from pbmserv.letters.environment import keep_compiled
 from pbmserv.mail.reply_address import mailbox_secret
-from pbmserv.monitoring import metrics
+from pbmserv.monitoring import service_manager
 from pbmserv.net import listening
-from pbmserv.outbound.dkim import load as load_key
+from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.stages import preflight
 from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import shares
@@ -28,6 +26,8 @@ from pbmserv.stages.ports import Bound, bind
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
+from pbmserv.views import overrides
+from pbmserv.views.environment import keep_compiled
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
@@ -63,11 +63,11 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
             def ready() -> None:
                 sys.stdout.write(greeting(own, mailbox, stages) + "ready\n")
                 sys.stdout.flush()
-                metrics.tell(metrics.READY)
+                service_manager.notify(service_manager.READY)
 
             with meeting_place(settings.data_dir, stages) as folder:
                 code = Supervisor(base, bound, folder, stages, ready).run()
-            metrics.tell(metrics.STOPPING)
+            service_manager.notify(service_manager.STOPPING)
             return code
     finally:
         bound.close()
@@ -86,7 +86,7 @@ def _open(settings: Settings) -> tuple[Base, str]:
     base = Base(settings)
     try:
         with base.game.writing.begin() as connection:
-            health.write(connection, base.clock.now())
+            health.write_probe(connection, base.clock.now())
         return base, mailbox_secret(base.mail_domain.ring)
     finally:
         base.disconnect()

@@ -15,14 +15,15 @@ from pbmserv.config.display import blank_passwords
 from pbmserv.config.settings import Settings
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import ConfigError, ServerFault
-from pbmserv.inbound.auth.verdict import Senders, Trusted
+from pbmserv.inbound.auth.senders import Senders
+from pbmserv.inbound.auth.verdict import Trusted
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.dns import Resolver, SystemResolver
 from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.context import Services
 from pbmserv.service.limits.rates import Rates, Traffic
-from pbmserv.service.time.retention import Quota
+from pbmserv.service.limits.text_quota import Quota
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.moves import Lookout, Positions
 from pbmserv.store.core import schema

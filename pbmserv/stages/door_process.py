@@ -9,16 +9,16 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from pbmserv.mail.dns import Resolver
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany
-from pbmserv.service.time.scheduler import Rounds
+from pbmserv.service.time.rounds import Rounds
 from pbmserv.stages.arrivals import Removal
 from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import shares
 from pbmserv.stages.door import Door
 from pbmserv.stages.mail_ports import MailPorts
-from pbmserv.stages.messages import AskState, ProbeWrite, StageState, StoreForm, StorePageMail
+from pbmserv.stages.messages import AskState, ProbeWrite, StageState, StoreForm, StorePress
 from pbmserv.stages.process import STOP_S, Setup, until_stopped
 from pbmserv.stages.questions import Answering, Answers
 from pbmserv.stages.rings import Bell
@@ -139,22 +139,22 @@ def _answers(
         storing = door.form(request.kind, request.values)
         return asyncio.run_coroutine_threadsafe(storing, loop).result()
 
-    def store_page_mail(request: StorePageMail) -> int | Over:
-        storing = door.page_mail(request.envelope)
+    def store_press(request: StorePress) -> int | Over:
+        storing = door.press(request.request)
         try:
             return asyncio.run_coroutine_threadsafe(storing, loop).result()
         except TooMany as error:
             return error.over
 
     def probe_write(_: ProbeWrite) -> None:
-        stage.writer.submit(partial(arrivals.write, now=stage.clock.now())).result()
+        stage.writer.submit(partial(arrivals.write_probe, now=stage.clock.now())).result()
 
     def ask_state(_: AskState) -> StageState:
         return state()
 
     return {
         StoreForm: store_form,
-        StorePageMail: store_page_mail,
+        StorePress: store_press,
         ProbeWrite: probe_write,
         AskState: ask_state,
     }

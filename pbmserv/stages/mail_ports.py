@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pbmserv.config.settings import Settings
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
 from pbmserv.service.operators.health import Slots
-from pbmserv.smtpd.server import Listener
+from pbmserv.smtpd.listener import Listener
 from pbmserv.smtpd.session import SESSION_TIMEOUT, SESSION_TIMEOUT_FULL
 from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import Shares

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 
 from pbmserv import files, log
 from pbmserv.config.settings import Loaded, Settings
+from pbmserv.file_locks import borrow_stage
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.orders import Order
 from pbmserv.stages.base import Base
@@ -54,7 +55,7 @@ class OperatorOrders:
         if path is None:
             with _play_parts(self._settings) as play:
                 return carry_out(play)
-        with files.turn(path, "play") as is_ours:
+        with borrow_stage(path, "play") as is_ours:
             if is_ours:
                 with _play_parts(self._settings) as play:
                     return carry_out(play)
@@ -98,10 +99,10 @@ def _play_parts(settings: Settings) -> Iterator[PlayStage]:
     with ExitStack() as stack:
         base = Base(settings, may_upgrade=False)
         stack.callback(base.close)
-        play = PlayStage(base, _no_ring, _no_ring, has_own_door=True)
-        stack.callback(play.stop)
-        yield play
+        stage = PlayStage(base, _no_ring, _no_ring, _no_ring, has_own_door=True)
+        stack.callback(stage.stop)
+        yield stage
 
 
 def _no_ring() -> None:
-    """Ring nobody: post and the bots look for work by themselves."""
+    """Wake nobody: post, the bots and pages look by themselves."""

@@ -8,21 +8,25 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from pbmserv.mail.dns import Resolver
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.outbox import OutboxRows, WrittenRows
-from pbmserv.service.accounts.web_requests import Forms
-from pbmserv.service.auth.password_checks import PasswordChecks
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.bots.bot_worker import BotMoves, Moves
-from pbmserv.service.core.mail_service import MailService
-from pbmserv.service.core.results import NOTHING
+from pbmserv.service.core.outcome import NOTHING
 from pbmserv.service.delivery import bounces
-from pbmserv.service.delivery.incoming import IncomingMail, MailReader
+from pbmserv.service.handlers import HANDLERS
+from pbmserv.service.mails.incoming import IncomingMail, MailReader
+from pbmserv.service.mails.mail_service import MailService
+from pbmserv.service.mails.password_checks import PasswordChecks
 from pbmserv.service.operators.deeds import Operators, Signature
+from pbmserv.service.operators.kept_mails import KeptMails
 from pbmserv.service.operators.orders import Order
-from pbmserv.service.operators.queues import KeptMails, PutOffMails
-from pbmserv.service.time.retention import Expiry, Kept
-from pbmserv.service.time.scheduler import Rounds, Scheduler
+from pbmserv.service.operators.put_off_mails import PutOffMails
+from pbmserv.service.pages.forms import Forms
+from pbmserv.service.pages.page_requests import PageRequests
+from pbmserv.service.schedule.retention import Expiry, Kept
+from pbmserv.service.schedule.scheduler import Scheduler
+from pbmserv.service.time.rounds import Rounds
 from pbmserv.stages.arrivals import Arrivals, OneStore, TwoStores
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork
@@ -68,6 +72,7 @@ async def run_play(name: str, setup: Setup) -> None:
         setup.base,
         ring_post,
         ring_bots,
+        Bell(setup.folder / "web.ring").ring,
         current=setup.current,
         suspects=setup.suspects,
         by=claimant(setup.folder, name),
@@ -101,6 +106,7 @@ class PlayStage:
         base: settings and databases.
         ring_post: wakes post.
         ring_bots: wakes the bots.
+        ring_web: wakes pages that wait for a result.
         passwords: makes and checks hashes; `None`: argon2id as its authors advise.
         current: tells the supervisor which mail is being carried out.
         suspects: how often play has died with an arrival, by its number.
@@ -114,6 +120,7 @@ class PlayStage:
         base: Base,
         ring_post: Callable[[], None],
         ring_bots: Callable[[], None],
+        ring_web: Callable[[], None],
         passwords: Passwords | None = None,
         current: CurrentWork | None = None,
         suspects: Mapping[int, int] | None = None,
@@ -130,7 +137,7 @@ class PlayStage:
         self.passwords = passwords or Passwords()
         self.services = base.services(self.positions, self.passwords.memo, base.traffic())
         self.quota = base.quota()
-        self.mails = MailService(self.services, self.quota)
+        self.mails = MailService(self.services, self.quota, HANDLERS)
         self.checks = PasswordChecks(self.services, self.passwords, base.game, self.writer, clock)
         games = frozenset(game.info.key for game in base.registry)
         self.reader = MailReader(base.mail_domain, games, settings.mail_servers)
@@ -148,14 +155,21 @@ class PlayStage:
             self.writer,
             clock,
             Forms(self.services).by_name,
+            PageRequests(self.services, base.game, self.mails),
             ring_post=ring_post,
             ring_bots=ring_bots,
+            ring_web=ring_web,
             current=current,
             suspects=suspects,
             senders=self.senders,
         )
         self.rows = WrittenRows(self.writer, clock, partial(bounces.refused, self.services))
-        self.bot_moves = BotMoves(self.services, self.writer, clock, ring_post)
+
+        def ring_after_bot() -> None:
+            ring_post()
+            ring_web()
+
+        self.bot_moves = BotMoves(self.services, self.writer, clock, ring_after_bot)
         kept = Kept.of_days(
             mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
         )
@@ -207,7 +221,7 @@ class PlayStage:
         Raises:
             Exception: carrying it out failed; the mail is still kept.
         """
-        checked = self.checks.vet(incoming).result()
+        checked = incoming.with_passwords(self.checks.vet(incoming.request).result())
         now = self.clock.now()
         job = partial(self.mails.carry_out_kept, checked, mail_id, now)
         done = self.writer.submit(job).result()
@@ -225,9 +239,9 @@ class PlayStage:
         Raises:
             OperatorError: it cannot be done, or no reason is given; nothing has changed.
         """
-        done = self.operators.do(by, order)
+        deed = self.operators.do(by, order)
         self._ring_post()
-        return done.said
+        return deed.summary
 
     def vitals(self) -> list[Vital]:
         """Return the states of the threads."""
@@ -246,7 +260,7 @@ def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
         return stage.kept_mails.retry(request.number, request.by)
 
     def probe_write(_: ProbeWrite) -> None:
-        stage.writer.submit(partial(health.write, now=stage.clock.now())).result()
+        stage.writer.submit(partial(health.write_probe, now=stage.clock.now())).result()
 
     def ask_state(_: AskState) -> StageState:
         return state()

@@ -9,11 +9,12 @@ from functools import partial
 from random import random
 
 from pbmserv.letters.compose import Composer
-from pbmserv.monitoring.metrics import Vital, Watch
+from pbmserv.monitoring.vitals import Vital, Watch
 from pbmserv.outbound.dkim import Signer
-from pbmserv.outbound.dkim import load as load_key
+from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.outbound.outbox import Outbox, OutboxRows, Result, WrittenRows
-from pbmserv.outbound.relay import Relay, open_relay
+from pbmserv.outbound.relay import Relay
+from pbmserv.outbound.relays import open_relay
 from pbmserv.outbound.sender import Sender
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.delivery import bounces

@@ -77,7 +77,8 @@ def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
     Raises:
         ConfigError: one does not exist, cannot be written to, or belongs to a running server.
     """
-    from pbmserv.files import file_of, held
+    from pbmserv.file_locks import claim_stage
+    from pbmserv.files import file_of
 
     data_dir = loaded.settings.data_dir
     if loaded.sources["data_dir"] == "default":
@@ -92,7 +93,7 @@ def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
     with ExitStack() as marks:
         try:
             for stage in stages:
-                marks.enter_context(held(path, stage))
+                marks.enter_context(claim_stage(path, stage))
         except OperatorError as error:
             raise _wrong(loaded, "database", str(error)) from None
         yield

@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pbmserv.outbound.dkim import NamedFile, Signer
+from pbmserv.outbound.dkim import Signer
+from pbmserv.outbound.dkim_keys import KeyFile
 from pbmserv.smtpd.tls import Certificate
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork
@@ -48,7 +49,7 @@ class Setup:
         name: str,
         *,
         signer: Signer | None = None,
-        named: tuple[NamedFile, ...] = (),
+        named: tuple[KeyFile, ...] = (),
         certificate: Certificate | None = None,
     ) -> Reload:
         """Return what the process of this name reloads on SIGHUP; see `Reload`."""

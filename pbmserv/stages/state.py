@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 
 from pbmserv.clock import span
 from pbmserv.monitoring import metrics
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.operators.health import Parts, RelayState
 from pbmserv.stages.messages import AskState, ProbeWrite, StageState
 from pbmserv.stages.questions import Asking, Unanswered

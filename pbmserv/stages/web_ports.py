@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from pbmserv.config.settings import Settings
-from pbmserv.letters.environment import environment
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.service.operators.health import Health, Slots
 from pbmserv.stages.base import Base
@@ -14,6 +13,7 @@ from pbmserv.stages.descriptors import PROBES, Shares
 from pbmserv.stages.mail_ports import slots_of
 from pbmserv.stages.ports import Bound
 from pbmserv.stages.web_stage import WebStage
+from pbmserv.views.environment import environment
 from pbmserv.web.application import build
 from pbmserv.web.mailbox import build_mailbox
 from pbmserv.web.operators import build_operators

@@ -8,17 +8,18 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from pbmserv.mail.envelope import Envelope
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.limits.rates import Over, TooMany
+from pbmserv.service.operators.gauges import metrics as metrics_of
 from pbmserv.service.operators.health import Health
-from pbmserv.service.operators.health import metrics as metrics_of
+from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages.current_work import NONE, THREADS, CurrentWork
 from pbmserv.stages.descriptors import shares
-from pbmserv.stages.messages import StageState, StoreForm, StorePageMail
+from pbmserv.stages.messages import StageState, StoreForm, StorePress
 from pbmserv.stages.operators import OperatorOrders
 from pbmserv.stages.process import Setup, until_stopped
 from pbmserv.stages.questions import Asking
+from pbmserv.stages.rings import Ring
 from pbmserv.stages.state import Stages, own_numbers
 from pbmserv.stages.web_ports import WebPorts
 from pbmserv.stages.web_stage import WebStage
@@ -55,8 +56,11 @@ async def run_web(name: str, setup: Setup) -> None:
     ports = WebPorts(base, stage, health, metrics, setup.bound, shares(base.settings, setup.bound))
     await ports.open()
     beating = asyncio.create_task(_beat(setup.current), name="beat")
+    ring = Ring(setup.folder / "web.ring", stage.play.results.ring)
+    ring.start()
 
     async def stop() -> None:
+        ring.close()
         beating.cancel()
         setup.current.clear()
         await ports.close()
@@ -74,8 +78,8 @@ class _DoorOfPages:
     async def form(self, kind: str, values: Mapping[str, Any]) -> int:
         return await asyncio.to_thread(self._door.ask, StoreForm(kind, values))
 
-    async def page_mail(self, envelope: Envelope) -> int:
-        number = await asyncio.to_thread(self._door.ask, StorePageMail(envelope))
+    async def press(self, request: PageRequest) -> int:
+        number = await asyncio.to_thread(self._door.ask, StorePress(request))
         if isinstance(number, Over):
             raise TooMany(number)
         return number

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping
-from functools import partial
-from time import monotonic
+from collections.abc import Mapping
 from typing import Any, Protocol
 
-from pbmserv.errors import StillWorking
-from pbmserv.mail.envelope import Envelope
-from pbmserv.service.accounts.web_requests import WebRequests
+from pbmserv.errors import ServerFault
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.context import Services
-from pbmserv.service.delivery.incoming import MailReader
+from pbmserv.service.mails.incoming import MailReader
 from pbmserv.service.operators.pages import OperatorPages, Queue, Side
+from pbmserv.service.pages.page_requests import PageRequest
+from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.stages.base import Base
+from pbmserv.stages.page_results import PageResults
 from pbmserv.stages.places import first_place
 from pbmserv.stages.state import running, states, waiting
 from pbmserv.store.boards.moves import Positions
-from pbmserv.store.delivery import arrivals
 from pbmserv.store.operators import health
-
-FORM_S = 5.0
-"""Seconds that a page waits until its form is carried out."""
-LOOK_S = 0.02
-"""Seconds between two looks for the result."""
 
 
 class PagesDoor(Protocol):
@@ -35,9 +27,38 @@ class PagesDoor(Protocol):
         """See `Door.form`."""
         ...
 
-    async def page_mail(self, envelope: Envelope) -> int:
-        """See `Door.page_mail`."""
+    async def press(self, request: PageRequest) -> int:
+        """See `Door.press`."""
         ...
+
+
+class PlayOfPages:
+    """Play, as pages reach it: the door stores forms and commands, and play rings for results.
+
+    Attributes:
+        door: stores forms and commands.
+        results: waits for their results.
+    """
+
+    def __init__(self, door: PagesDoor, results: PageResults) -> None:
+        self.door = door
+        self.results = results
+        self.until = results.until
+
+    async def carry_out(self, request: PageRequest) -> int:
+        """See `board_presses.Play.carry_out`."""
+        number = await self.results.result(await self.door.press(request))
+        if number is None:
+            raise ServerFault("a command from a page could not be carried out")
+        return int(number)
+
+    async def ask(self, kind: str, values: Mapping[str, Any]) -> Any:
+        """Have a form carried out, and return its result.
+
+        Raises:
+            StillWorking: it is stored, and takes long.
+        """
+        return await self.results.result(await self.door.form(kind, values))
 
 
 class WebStage:
@@ -45,62 +66,22 @@ class WebStage:
 
     Args:
         base: settings and databases.
-        door: stores forms and mails of pages.
+        door: stores forms and commands of pages.
         side: carries out the changes of operators' pages.
 
     Attributes:
+        play: carries out forms and commands.
         web_requests: the pages of players and the public.
         operators: the pages of operators.
     """
 
     def __init__(self, base: Base, door: PagesDoor, side: Side) -> None:
-        self._base = base
-        self.door = door
-        self._store: str | None = None
+        self.play = PlayOfPages(door, PageResults(base))
         services = base.services(Positions(base.registry), Memo(), base.traffic())
         self.web_requests = WebRequests(
-            services, base.game, base.clock, self._ask, self._hand_in, door.form
+            services, base.game, base.clock, self.play.ask, self.play, door.form
         )
         self.operators = _operator_pages(base, services, side)
-
-    async def _ask(self, kind: str, values: Mapping[str, Any]) -> Any:
-        """Have a form carried out, and return its result.
-
-        Raises:
-            StillWorking: the form is stored, and is carried out later.
-        """
-        number = await self.door.form(kind, values)
-        return await _result(partial(self._look, number))
-
-    async def _hand_in(self, envelope: Envelope, taken: Callable[[], tuple[bool, Any]]) -> Any:
-        """Have the mail of a page carried out, and return what *taken* returns then.
-
-        Raises:
-            StillWorking: the mail is stored, and is carried out later.
-        """
-        await self.door.page_mail(envelope)
-        return await _result(taken)
-
-    def _look(self, number: int) -> tuple[bool, Any]:
-        """Return whether a form is carried out, and its result."""
-        if self._store is None:
-            self._store = ""
-            if self._base.game.is_sqlite:
-                with self._base.mail.reading.connect() as connection:
-                    self._store = arrivals.store_of(connection)
-        with self._base.game.reading.connect() as connection:
-            return arrivals.result_of(connection, self._store, number)
-
-
-async def _result(look: Callable[[], tuple[bool, Any]]) -> Any:
-    """Call *look* until it says that the result is there, and return that."""
-    end = monotonic() + FORM_S
-    while monotonic() < end:
-        done, result = await asyncio.to_thread(look)
-        if done:
-            return result
-        await asyncio.sleep(LOOK_S)
-    raise StillWorking("a form is still worked on")
 
 
 def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages:

@@ -15,7 +15,7 @@ from time import process_time
 
 from pbmserv.commands.reading.mail import read
 from pbmserv.errors import MailError
-from pbmserv.inbound.body import attached_text
+from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.mail.envelope import Envelope

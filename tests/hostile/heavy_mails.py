@@ -1,7 +1,6 @@
 """Mails that ask for as much work as one mail can, each with the boards that it needs.
 
-Add each mail that costs more than these. `test_cost.py` and `make bench` measure it, and
-`test_heavy_mails.py` checks that its work is counted.
+Add each mail that costs more than these. `test_cost.py` and `make bench` measure it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""No request costs more than half a second of processor time, on the largest boards either.
+"""No request costs more than half a second of processor time, even on the largest boards.
 
 Each row asks a server that has nothing in memory for as much as it can: mails with their letters,
-pages and pictures, letters about many boards. `heavy_mails.py` has more mails, and
-`test_heavy_mails.py` counts their work.
+pages and pictures, letters about many boards. `heavy_mails.py` has more mails.
 """
 
 from __future__ import annotations
@@ -25,9 +24,11 @@ from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.core.results import Notification, told_letter
+from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outcome import Notification
 from pbmserv.service.delivery import digest, waiting_boards
-from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import outbox
 from pbmserv.store.tables.boards import boards as board_rows
@@ -54,7 +55,7 @@ def _loop() -> float:
 
 
 def allowed() -> float:
-    """Half a second, or more on a machine that is slow, or whose processors have much to do."""
+    """Return half a second, or more on a slow or busy machine."""
     return MOST_S * max(1.0, min(_loop() for _ in range(3)) / LOOP_S)
 
 
@@ -183,9 +184,9 @@ def test_no_letter_about_many_boards_costs_more(world: Any, hostile: Any) -> Non
         world.restart()
         begun = process_time()
         with world.server.database.writing.connect() as connection, connection.begin():
-            context = clock_context(world.server.services, connection, world.now)
+            context = CommandContext(world.server.services, connection, CLOCK, world.now)
             (part,) = make(context)
-            letter = told_letter(context, Notification("alice@players.example", alice, part))
+            letter = outbox_row(context, Notification("alice@players.example", alice, part))
             outbox.add(connection, [letter], world.now)
         costs[f"{name}, until it is queued"] = process_time() - begun
         named = [one["board"] for one in part.words["waiting"]], part.words["more"]
@@ -216,7 +217,7 @@ def _played(words: tuple[str, ...], plies: list[tuple[str, bool]]) -> tuple[Posi
 
 
 def test_the_price_of_a_ply_covers_its_work_on_every_board() -> None:
-    """Of each kind of ply a unit takes no more than a few times what a marker takes."""
+    """A unit of work of any kind of ply takes at most a few times as long as a marker."""
     columns = ",".join(f"!{chr(65 + n)}" for n in range(26))
     kinds = {
         "markers": [("+A1", True), ("/A1", True)],

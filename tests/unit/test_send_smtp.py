@@ -19,8 +19,9 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from rows import rows
 
 from pbmserv.errors import RelayBusy, RelayDown, RelayPermanent, RelayRefusesUs, RelayTemporary
-from pbmserv.outbound.relay import OutgoingLetter, open_relay
+from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.relay_url import RelayAddress
+from pbmserv.outbound.relays import open_relay
 from pbmserv.outbound.smtp import Patience, SmtpRelay
 
 LETTER = OutgoingLetter(
@@ -346,7 +347,7 @@ def test_refusals_are_told_apart(
         ("DATA", "554 5.7.1 looks like spam", RelayPermanent),
     ],
 )
-def test_what_the_relay_has_against_us_is_not_held_against_the_letter(
+def test_a_refusal_of_our_server_does_not_fail_the_letter(
     start: Start, open_to: Open, command: str, reply: str, error: type[Exception]
 ) -> None:
     peer = start()
@@ -553,7 +554,7 @@ def test_a_certificate_nobody_vouches_for_gets_no_password(
     start: Start, open_to: Open, tls: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:
     peer = start(tls_context=tls[0], login=True)
-    with pytest.raises(RelayDown, match="did not let us in"):
+    with pytest.raises(RelayDown, match="refused the connection"):
         open_to(peer, user="pbm", password="open@sesame").deliver(LETTER)
     assert not peer.logins
 

@@ -15,11 +15,12 @@ from pbmserv.commands.grammar.command_names import (
     spoken_challenge,
 )
 from pbmserv.commands.grammar.line import REST, read_arguments, read_line, without_filler, words_of
+from pbmserv.commands.grammar.readings import Line, NotTried, Reading
 from pbmserv.commands.grammar.words import Word
 from pbmserv.commands.reading.bodies import Below, is_signature, read_body
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, WHICH, command_meant
 from pbmserv.commands.table.looking import Games, ShowAs
-from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, TrayReply, Yes
+from pbmserv.commands.table.model import ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Kind, Row, Trait
 from pbmserv.commands.table.starting import Accept
@@ -27,7 +28,7 @@ from pbmserv.errors import Misread, PlayerError
 
 LONGEST_ECHO = 200
 
-EMPTY_REPLY = Line("(an empty reply)", Yes(unsaid=True))
+EMPTY_REPLY = Line("(an empty reply)", Yes(is_empty=True))
 """The reading of an empty reply."""
 
 _EXACT = {"check": re.compile(r"\S{1,3}"), "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?")}
@@ -114,7 +115,7 @@ def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> L
     if any(MOVES.fullmatch(line) for _, line in top):
         return None
     text = top[0][1]
-    command = plain_words.meant(text)
+    command = plain_words.meant_command(text)
     words = words_of(command)
     if not words:
         return None
@@ -126,11 +127,10 @@ def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> L
         name = head.row.name
         return Line(text, Misread("stands-alone", part=name, example=name))
     line = _command(head, games)
-    again = None if line is None or isinstance(line.asked, PlayerError) else line.again
-    return None if line is None else replace(line, echo=text, again=again)
+    return None if line is None else replace(line, echo=text, for_sender=None)
 
 
-def moves(
+def reply_moves(
     top: Sequence[tuple[int, str]], below: Below, lines: Sequence[str], games: Collection[str]
 ) -> ReplyMove:
     """Return the lines of which one may be a move, each with the text below it.
@@ -192,12 +192,12 @@ def _with_what_follows(
     games: Collection[str],
 ) -> Reading:
     """Return the reading of a command with the lines below it."""
-    if isinstance(line.asked, Yes | Accept) and following:
+    if isinstance(line.meaning, Yes | Accept) and following:
         # The line below "accept" may be the first move.
-        first = moves(following, below, lines, games)
-        line = replace(line, asked=replace(line.asked, below=first))
+        first = reply_moves(following, below, lines, games)
+        line = replace(line, meaning=replace(line.meaning, below=first))
     not_tried = below.not_tried()
-    if Trait.LOOKS in row.traits and not isinstance(line.asked, PlayerError):
+    if Trait.LOOKS in row.traits and not isinstance(line.meaning, PlayerError):
         # These commands pass no words on, so report a move below them as not tried.
         skipped = [Line(text, NotTried("below")) for _, text in following if may_act(text)]
         not_tried = (*skipped, *not_tried)
@@ -265,11 +265,11 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
     if _names_a_board(row, rest):
         return read_arguments(row.without(Kind.USERID, Kind.PASSWORD), name, game, rest, games)
     kinds = {parameter.kind for parameter in row.parameters}
-    exact = name in _EXACT and _EXACT[name].fullmatch(" ".join(texts))
-    prose = (Trait.ENGLISH in row.traits and not exact and not _FILLER_WORDS.issuperset(texts)) or (
-        Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE
-    )
-    if prose:
+    is_exact = name in _EXACT and _EXACT[name].fullmatch(" ".join(texts))
+    is_prose = (
+        Trait.ENGLISH in row.traits and not is_exact and not _FILLER_WORDS.issuperset(texts)
+    ) or (Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE)
+    if is_prose:
         return None
     plain = row.as_reply
     return read_arguments(plain, name, game, rest if plain.parameters else (), games)

@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from pbmserv.errors import ServerFault, StoreAway
-from pbmserv.monitoring.metrics import Pulse, Vital
+from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.store.core.database import Database, gave_way
 from pbmserv.store.core.statements import Savepoint
 
