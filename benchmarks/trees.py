@@ -67,7 +67,7 @@ def made(kind: tuple[int, int, int], *, write: bool) -> int:
         else:
             grown = kernels.grow(board, how, kernels.by_rollouts)
         costs = [kernels.paid(*grown, one) for one in (kernels.PROBES, kernels.POINTS)]
-        content = trees.written(kind, goal, planes(*grown[:3]), ranks(kind, costs[0]))
+        content = trees.tree_content(kind, goal, planes(*grown[:3]), ranks(kind, costs[0]))
         name = trees.file_name(*kind, goal)
         packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
         print(f"{name}: {costs[0].mean():.4f} probes, {costs[1].mean():.4f} points, at most "

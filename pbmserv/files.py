@@ -51,37 +51,37 @@ def written(target: Path, place: Place) -> Iterator[Path]:
         OSError: the disk cannot be written.
     """
     _check_target(target, place)
-    made = target.with_name(f".{target.name[:200]}.{os.urandom(4).hex()}.part")
+    unfinished = target.with_name(f".{target.name[:200]}.{os.urandom(4).hex()}.part")
     try:
-        os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+        os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
     except OSError as error:
         raise OperatorError(f"no file can be made in {target.parent}: {why_not(error)}") from None
     try:
-        yield made
-        _sync(made)
-        place(made, target)
+        yield unfinished
+        _sync(unfinished)
+        place(unfinished, target)
         _sync(target.parent)
     finally:
         for end in ("", "-journal", "-wal", "-shm"):  # SQLite makes the other ones
             with contextlib.suppress(FileNotFoundError):
-                made.with_name(made.name + end).unlink()
+                unfinished.with_name(unfinished.name + end).unlink()
 
 
-def new(made: Path, target: Path) -> None:
+def new(unfinished: Path, target: Path) -> None:
     """Give a file a name that must not exist yet."""
     try:
-        os.link(made, target, follow_symlinks=False)
+        os.link(unfinished, target, follow_symlinks=False)
     except FileExistsError:
         raise _taken(target) from None
     except OSError:  # a file system without hard links
         if os.path.lexists(target):
             raise _taken(target) from None
-        made.rename(target)
+        unfinished.rename(target)
 
 
-def over(made: Path, target: Path) -> None:
+def over(unfinished: Path, target: Path) -> None:
     """Give a file a name, and replace the file that has it."""
-    made.replace(target)
+    unfinished.replace(target)
 
 
 def regular(path: Path) -> Path:

@@ -355,7 +355,7 @@ class Open:
     def _start_play(self) -> None:
         """Start play, and wait until its keeper has looked."""
         self._server.play_stage.start()
-        while self._server.scheduler.vital().silent_s:
+        while (keeper := self._server.scheduler.vital()).is_alive and keeper.silent_s:
             sleep(0.001)
 
     async def open(self) -> None:

@@ -1,4 +1,4 @@
-"""``pbmserv inbox`` and ``outbox``: mails kept after a fault of ours, and letters on their way."""
+"""``pbmserv inbox`` and ``outbox``: kept mails, which failed by our fault, and letters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.audit import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, look, signature
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, look, signature
 from pbmserv.cli.output import failure, harmless, one_of, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
 
@@ -96,7 +96,7 @@ def print_list(mails: KeptMailsView) -> None:
 
 
 def print_mail(mails: KeptMailsView, number: int) -> None:
-    """One mail, a kept one as it came."""
+    """Print a mail; a kept one is printed unchanged."""
     raw = mails.show(number)
     if raw is None:
         raise _unknown(number)
@@ -115,10 +115,10 @@ def _unknown(number: int) -> typer.Exit:
 
 @contextmanager
 def _kept_mails(config: Path | None) -> Iterator[KeptMailsView]:
-    settings = loaded(config)
+    configuration = loaded(config)
     from pbmserv.stages.operators import reading
 
-    with reading(settings) as play:
+    with reading(configuration) as play:
         yield play.kept_mails
 
 
@@ -133,18 +133,18 @@ def list_letters(
 ) -> None:
     """List letters that still wait, newest first. Example: pbmserv outbox list --state all
 
-    We gave an address up if letters came back from it: "parked" letters were
-    not sent there any more, "returned" ones came back.
+    If letters come back from an address, we give it up: "returned" letters
+    came back, "parked" ones were not sent any more.
     """
-    from pbmserv.store.operators import letters
+    from pbmserv.store.operators import letters as letter_rows
 
     wanted = one_of("--state", state, (*ALL, "all"))
     states = ALL if wanted == "all" else (wanted,) if wanted else WAITING
-    found = look(
+    letters = look(
         config,
-        lambda context: letters.letters(context.connection, states, to.lower(), most),
+        lambda context: letter_rows.letters(context.connection, states, to.lower(), most),
     )
-    if not found:
+    if not letters:
         say("No letters wait: all are sent." if not state else "There are no such letters.")
         return
     table(
@@ -160,7 +160,7 @@ def list_letters(
                 f"{row.due_at:%Y-%m-%d %H:%M}" if row.due_at else "",
                 row.error,
             )
-            for row in found
+            for row in letters
         ],
         fixed=2,
         whole=("to",),

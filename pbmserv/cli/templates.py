@@ -16,7 +16,7 @@ app = typer.Typer(
 
 @app.command(name="list")
 def names(config: ConfigFile = None) -> None:
-    """List all templates; those of yours that are in use have their file behind them.
+    """List all templates, with your file after each one that you have replaced.
 
     Example: pbmserv templates list
     """
@@ -32,7 +32,7 @@ def names(config: ConfigFile = None) -> None:
 def show(
     name: Annotated[str, typer.Argument(help="A name from `templates list`.")],
 ) -> None:
-    """Print the template that this version ships, to begin your own with.
+    """Print a template of this version, as a beginning for your own.
 
     Example: pbmserv templates show letters/welcome.j2 > /etc/pbmserv/templates/letters/welcome.j2
     """

@@ -78,7 +78,7 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Content:
     """The content of a part without parts.
 
     Attributes:
@@ -94,7 +94,7 @@ class _Found:
     unread: str = ""
 
 
-_BLANK = _Found()
+_BLANK = _Content()
 
 
 def read_body(headers: Headers, body: bytes) -> Body:
@@ -107,18 +107,18 @@ def read_body(headers: Headers, body: bytes) -> Body:
             ``bad-header`` in a part.
     """
     walk = _Walk()
-    found = walk.find(headers, body, depth=1)
+    content = walk.find(headers, body, depth=1)
     if walk.reaction:
         return Body(left_out=True, reaction=True)
-    if (found is None or found is _BLANK) and walk.shown is not None:
-        found = walk.shown
-    if found is None:
+    if (content is None or content is _BLANK) and walk.shown is not None:
+        content = walk.shown
+    if content is None:
         return Body(unread="no-text" if body.strip() else "")
-    if found.unread:
-        return Body(unread=found.unread)
-    if not found.html:
-        return Body(found.text, left_out=walk.left_out)
-    html = read_html(found.text)
+    if content.unread:
+        return Body(unread=content.unread)
+    if not content.html:
+        return Body(content.text, left_out=walk.left_out)
+    html = read_html(content.text)
     if html is None:
         return Body(unread="html")
     if _has_armour(html.text):
@@ -145,27 +145,27 @@ class _Walk:
 
     left_out: bool = False
     reaction: bool = False
-    shown: _Found | None = None
+    shown: _Content | None = None
     _parts: int = 0
 
     def find(
         self, headers: Headers, body: bytes, *, depth: int, default: str = "text/plain"
-    ) -> _Found | None:
+    ) -> _Content | None:
         """Return the text of this part or of one of its parts; `None` if there is none."""
         kind = content_type(first(headers, "content-type") or default)
         if kind.kind in PGP_ENCRYPTED:
-            return _Found(unread=ENCRYPTED)
+            return _Content(unread=ENCRYPTED)
         if kind.kind.startswith("multipart/"):
             return self._in_multipart(kind, body, depth)
         if kind.kind in SMIME:
             is_encrypted = "enveloped" in kind.param("smime-type")
-            return _Found(unread=ENCRYPTED if is_encrypted else OPAQUE)
+            return _Content(unread=ENCRYPTED if is_encrypted else OPAQUE)
         if kind.kind == _REACTION:
             self.reaction = True
             return None
         return self._leaf(kind, headers, body)
 
-    def _leaf(self, kind: ContentType, headers: Headers, body: bytes) -> _Found | None:
+    def _leaf(self, kind: ContentType, headers: Headers, body: bytes) -> _Content | None:
         """Return the text of a part without parts; `None` for a file.
 
         A part with a file name is a file. If mail programs show it all the same, it is `shown`.
@@ -183,7 +183,7 @@ class _Walk:
         octets = octets_of(headers, body)
         if kind.kind == "text/html":
             self.left_out = self.left_out or len(octets) > HTML_LIMIT
-            return _Found(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
+            return _Content(decode(octets[:HTML_LIMIT], kind.param("charset")), html=True)
         text = decode(octets, kind.param("charset"))
         if kind.kind in _ENRICHED:
             text = plain_of_enriched(
@@ -193,35 +193,35 @@ class _Walk:
             self.left_out = True
             text = _cut(text)
         if _ARMOUR in text and _has_armour(text):
-            found = _Found(unread=ENCRYPTED)
+            content = _Content(unread=ENCRYPTED)
         else:
             if kind.param("format") == "flowed":
                 text = unflow(text, delsp=kind.param("delsp") == "yes")
             marked_up = kind.kind != "text/plain"
-            found = _Found(text, marked_up=marked_up) if text.strip() else _BLANK
+            content = _Content(text, marked_up=marked_up) if text.strip() else _BLANK
         if is_file:
-            self.shown = found
+            self.shown = content
             return None
-        return found
+        return content
 
-    def _in_multipart(self, kind: ContentType, body: bytes, depth: int) -> _Found | None:
+    def _in_multipart(self, kind: ContentType, body: bytes, depth: int) -> _Content | None:
         if depth > DEPTH_LIMIT:
             raise MailError("too-deep")
         choose = kind.kind == "multipart/alternative"
         default = "message/rfc822" if kind.kind == "multipart/digest" else "text/plain"
-        other: _Found | None = None  # used if no better part follows
+        other: _Content | None = None  # used if no better part follows
         parts = self._split(body, kind.params.get("boundary", ""))
         for block, inner in parts:
-            found = self.find(read_headers(block), inner, depth=depth + 1, default=default)
-            if found is None or found is _BLANK:
-                other = other or found
-            elif not (choose and (found.html or found.marked_up)):
+            content = self.find(read_headers(block), inner, depth=depth + 1, default=default)
+            if content is None or content is _BLANK:
+                other = other or content
+            elif not (choose and (content.html or content.marked_up)):
                 is_first = other is None or other is _BLANK
                 self.left_out |= not is_first or self._says_more(parts, alternatives=choose)
-                return found
+                return content
             elif other is None or other is _BLANK:
-                other = found
-            elif found.html and other.html:
+                other = content
+            elif content.html and other.html:
                 self.left_out = True  # two HTML alternatives
         return other
 

@@ -29,7 +29,7 @@ from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import OF_BOARDS, MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player, by_address, by_id
 from pbmserv.store.boards.moves import Positions
-from pbmserv.store.bots import found as coach_results
+from pbmserv.store.bots import finished_reports as coach_results
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.views.board import FORESEEN, foreseen

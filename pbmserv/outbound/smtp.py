@@ -25,6 +25,7 @@ from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.relay_url import RelayAddress
 
 _GOODBYE_S = 1.0
+_GO_AHEAD = 354
 _LONGEST_ERROR = 300
 # RFC 3463 sections 3.4, 3.5, 3.8: not accepting now, congestion, policy.
 _TOO_MUCH = re.compile(r"\b4\.(?:7\.\d{1,3}|3\.2|4\.5)\b")

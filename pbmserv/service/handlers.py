@@ -58,11 +58,12 @@ from pbmserv.service.boards import (
     plies,
     queries,
     queued_moves,
+    records,
     reports,
 )
 from pbmserv.service.core.handler import Handlers
 from pbmserv.service.ratings import tables as rating_tables
-from pbmserv.service.solo import daily_box, races
+from pbmserv.service.solo import daily_box, races, saved_games, scores
 
 HANDLERS: Handlers = {
     ReplyMove: moves.reply_move,
@@ -90,8 +91,8 @@ HANDLERS: Handlers = {
     Resign: moves.resign,
     Undo: plies.undo,
     Practise: races.practise,
-    Save: races.save,
-    Load: races.load,
+    Save: saved_games.save,
+    Load: saved_games.load,
     Solve: races.solve,
     Queue: queued_moves.queue,
     Submit: queued_moves.submit,
@@ -107,10 +108,10 @@ HANDLERS: Handlers = {
     Games: queries.games,
     Standings: rating_tables.standings,
     Ratings: rating_tables.explain,
-    Scores: daily_box.show_scores,
+    Scores: scores.show_scores,
     Week: daily_box.week,
     History: queries.history,
-    Record: races.record,
+    Record: records.record,
     Report: reports.report,
     Follow: followers.follow,
 }

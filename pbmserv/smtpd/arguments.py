@@ -85,7 +85,7 @@ def read_arguments(keyword: str, text: str | None, *, extended: bool) -> Argumen
         extended: the client said EHLO, so it may send parameters.
 
     Raises:
-        CommandRefused: they are malformed.
+        CommandRefused: the arguments are malformed.
     """
     verb = "MAIL" if keyword == "FROM:" else "RCPT"
     usage = f"501 5.5.4 Syntax: {verb} {keyword}<address>"
@@ -127,10 +127,10 @@ def check_mail_parameters(parameters: Mapping[str, str | None], largest: int) ->
     """Check the parameters of MAIL.
 
     Args:
-        largest: octets of the largest mail that is taken.
+        largest: octets of the largest mail that is accepted.
 
     Raises:
-        CommandRefused: one is unknown, malformed, or announces a mail that is too large.
+        CommandRefused: a parameter is unknown or malformed, or announces a mail that is too large.
     """
     for name, value in parameters.items():
         if name == "BODY":

@@ -37,9 +37,9 @@ LINGER_S = 10.0
 OCTETS_OF_USE = 8_192
 """Octets of a mail that count as progress."""
 MOST_ERRORS = 20
-"""Refused commands since a mail was taken."""
+"""Refused commands since the last stored mail."""
 MOST_COMMANDS = 100
-"""Commands since a mail was taken."""
+"""Commands since the last stored mail."""
 
 
 class Sessions:

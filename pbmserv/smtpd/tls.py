@@ -38,14 +38,14 @@ class Certificate:
             self.reload("change")
         return self._context
 
-    def reload(self, asked: str) -> None:
+    def reload(self, occasion: str) -> None:
         """Read the files, in the thread of the handshakes, and log the result.
 
         Args:
-            asked: why they are read again, for the log.
+            occasion: why they are read again, for the log.
         """
         self._seen = self._stamp()
-        facts = {"asked": asked, "stage": "door"}  # only the door has sessions
+        facts = {"asked": occasion, "stage": "door"}  # only the door has sessions
         try:
             self._fresh()  # fails before a mismatched pair could replace the one in use
             self._load(self._context)

@@ -18,7 +18,7 @@ from pbmserv.stages.questions import Answering, Asking
 from pbmserv.stages.rings import Ring
 from pbmserv.stages.state import own_numbers
 from pbmserv.store.boards.moves import Positions
-from pbmserv.store.bots import Asked
+from pbmserv.store.bots import ReportRequest
 
 log = logging.getLogger("pbmserv.stages")
 
@@ -92,5 +92,5 @@ class MovesOfPlay:
     def put_off(self, board_id: int) -> None:
         self._play.ask(PutOffBot(board_id))
 
-    def keep_report(self, asked: Asked, words: Mapping[str, Any]) -> None:
+    def keep_report(self, asked: ReportRequest, words: Mapping[str, Any]) -> None:
         self._play.ask(KeepReport(asked, words))

@@ -24,7 +24,7 @@ from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.health import RelayState, Slots
 from pbmserv.service.operators.orders import Order
 from pbmserv.service.pages.page_requests import PageRequest
-from pbmserv.store.bots import Asked
+from pbmserv.store.bots import ReportRequest
 from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.delivery.outbox import QueuedLetter
 
@@ -130,7 +130,7 @@ class PutOffBot(Request[None]):
 class KeepReport(Request[None]):
     """See `Moves.keep_report`."""
 
-    asked: Asked
+    asked: ReportRequest
     words: Mapping[str, Any]
 
 

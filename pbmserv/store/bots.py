@@ -99,8 +99,8 @@ def _future_account(userid: str) -> Player:
     )
 
 
-def wait(connection: Connection, board_id: int, now: datetime) -> bool:
-    """Note that a bot is to move; return `False` if that is noted already."""
+def begin_turn(connection: Connection, board_id: int, now: datetime) -> bool:
+    """Note that a bot is to move on a board; return `False` if that is noted already."""
     added = connection.execute(
         insert_into(connection, house_turns)
         .values(board_id=board_id, due_at=now, letter_id=None)
@@ -123,7 +123,7 @@ def turn(connection: Connection, board_id: int) -> Turn | None:
     return Turn(*row) if row else None
 
 
-def done(connection: Connection, board_id: int) -> None:
+def end_turn(connection: Connection, board_id: int) -> None:
     """Note that no bot is to move on a board."""
     connection.execute(delete(house_turns).where(house_turns.c.board_id == board_id))
 
@@ -137,7 +137,7 @@ def put_off(connection: Connection, board_id: int, until: datetime) -> None:
     )
 
 
-def hold(
+def queue_waiting_letter(
     connection: Connection,
     new: NewLetter,
     board_ids: Sequence[int],
@@ -163,7 +163,7 @@ def hold(
         connection.execute(insert(awaited_analyses).values(waits))
 
 
-def coming(connection: Connection, letter_id: int | None) -> QueuedLetter | None:
+def waiting_letter(connection: Connection, letter_id: int | None) -> QueuedLetter | None:
     """Return a letter that waits for a bot, `None` if it is sent or an operator handles it."""
     if letter_id is None:
         return None
@@ -183,7 +183,7 @@ def rewrite(connection: Connection, letter_id: int, new: NewLetter) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReportRequest:
     """A request for a report about a seat's play up to a ply."""
 
     board_id: int
@@ -191,28 +191,28 @@ class Asked:
     seat: int
 
 
-_ASKED = columns_of(Asked, analyses)
-_NEXT_ASKED = Prepared(
-    select(*_ASKED)
+_REQUEST = columns_of(ReportRequest, analyses)
+_NEXT_REQUEST = Prepared(
+    select(*_REQUEST)
     .where(analyses.c.due_at <= bindparam("now"))
-    .order_by(analyses.c.due_at, *_ASKED)
+    .order_by(analyses.c.due_at, *_REQUEST)
     .limit(1)
 )
 
 
-def ask_report(connection: Connection, asked: Asked, now: datetime) -> None:
+def request_report(connection: Connection, request: ReportRequest, now: datetime) -> None:
     """Request a report, again if the coach could not make it before."""
-    new = insert_into(connection, analyses).values(**asdict(asked), due_at=now, found={})
+    new = insert_into(connection, analyses).values(**asdict(request), due_at=now, found={})
     due = func.coalesce(analyses.c.due_at, new.excluded.due_at)  # a waiting request keeps its turn
     connection.execute(
-        new.on_conflict_do_update(index_elements=[c.name for c in _ASKED], set_={"due_at": due})
+        new.on_conflict_do_update(index_elements=[c.name for c in _REQUEST], set_={"due_at": due})
     )
 
 
-def next_asked(connection: Connection, now: datetime) -> Asked | None:
+def next_request(connection: Connection, now: datetime) -> ReportRequest | None:
     """Return the next due request for a report, `None` if there is none."""
-    for row in _NEXT_ASKED.run(connection, {"now": now}):
-        return Asked(*row)
+    for row in _NEXT_REQUEST.run(connection, {"now": now}):
+        return ReportRequest(*row)
     return None
 
 
@@ -224,7 +224,9 @@ def is_report_due(connection: Connection, board_id: int) -> bool:
     return connection.execute(due.limit(1)).first() is not None
 
 
-def found(connection: Connection, board_id: int, ply: int) -> dict[int, Mapping[str, Any]]:
+def finished_reports(
+    connection: Connection, board_id: int, ply: int
+) -> dict[int, Mapping[str, Any]]:
     """Return the finished reports about a position, by seat."""
     rows = connection.execute(
         select(analyses.c.seat, analyses.c.found).where(
@@ -234,16 +236,16 @@ def found(connection: Connection, board_id: int, ply: int) -> dict[int, Mapping[
     return {seat: words for seat, words in rows if words}
 
 
-def keep_report(connection: Connection, asked: Asked, words: Mapping[str, Any]) -> None:
+def keep_report(connection: Connection, request: ReportRequest, words: Mapping[str, Any]) -> None:
     """Store a report; no *words* if the coach could not make it."""
     connection.execute(
         update(analyses)
-        .where(*(column == value for column, value in zip(_ASKED, astuple(asked), strict=True)))
+        .where(*(column == value for column, value in zip(_REQUEST, astuple(request), strict=True)))
         .values(due_at=None, found=dict(words))
     )
 
 
-def awaiting(connection: Connection, board_id: int) -> list[int]:
+def take_waiting_letters(connection: Connection, board_id: int) -> list[int]:
     """Return the letters that wait for reports about a board, and end their waiting."""
     is_board = awaited_analyses.c.board_id == board_id
     ids = connection.execute(select(awaited_analyses.c.letter_id).where(is_board)).scalars().all()

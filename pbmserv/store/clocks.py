@@ -13,9 +13,9 @@ from pbmserv.engine.clocks import (
     Server,
     Span,
     Terms,
+    clocks_after_turn,
     read_remind,
     to_json,
-    turned,
 )
 from pbmserv.engine.types import Seat
 from pbmserv.store.core.statements import columns_of, insert_into
@@ -60,7 +60,9 @@ def opening(
     wishes = {row.id: row.remind for row in rows}
     terms = replace(terms, alone=False)  # a check that is too early does no harm
     before = [read_remind(wishes.get(player, ""))[0] for player in sitting]
-    return Times(*turned((SeatClock(),) * len(sitting), waiting, (), now, {}, terms, before))
+    return Times(
+        *clocks_after_turn((SeatClock(),) * len(sitting), waiting, (), now, {}, terms, before)
+    )
 
 
 # -- boards ------------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ class Allowance:
     def metered(
         self, handler: Callable[[Request], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Return a handler that spends the shares for each of its answers."""
+        """Return a handler whose processor time counts against the shares."""
 
         async def answer(request: Request) -> Response:
             return await self.spend(request, lambda: handler(request))

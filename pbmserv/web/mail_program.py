@@ -131,13 +131,14 @@ class ShownLetter:
         if part is None:
             return ""
 
-        def composing(found: re.Match[str]) -> str:
-            draft = of_mailto(unescape(found[1]))
-            said = {"to": draft.to, "subject": draft.subject, "body": draft.body}
-            query = "&amp;".join(f"{name}={quote(value, safe='')}" for name, value in said.items())
+        def link_to_page(mailto: re.Match[str]) -> str:
+            draft = of_mailto(unescape(mailto[1]))
+            fields = {"to": draft.to, "subject": draft.subject, "body": draft.body}
+            pairs = [f"{name}={quote(value, safe='')}" for name, value in fields.items()]
+            query = "&amp;".join(pairs)
             return f'href="{writing}?{query}&amp;answers={self.key}" target="_top"'
 
-        page = _MAILTO.sub(composing, str(part.get_content()))
+        page = _MAILTO.sub(link_to_page, str(part.get_content()))
         return _HEAD.sub(lambda head: f'{head[0]}<base target="_blank">', page, count=1)
 
     def answer(self) -> Draft:

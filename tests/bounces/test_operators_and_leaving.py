@@ -1,4 +1,4 @@
-"""What operators see and do about letters that came back, and what is left when a player goes."""
+"""Operators and bounces, and the removal of bounces when a player leaves."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ SIGNED = Signature("olga", "her provider has mended it")
 
 @pytest.fixture
 def any_house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    """As `house`, on each kind of database."""
+    """Yield `house` on each kind of database."""
     with unreachable(tmp_path, database=database_url) as server:
         yield server
 
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[Indoors]:
-    """alice cannot be reached, and a letter waits for her."""
+    """Yield a house in which alice cannot be reached and a letter waits for her."""
     with unreachable(tmp_path) as server:
         yield server
 
@@ -64,7 +64,7 @@ def waiting(house: Indoors) -> list[LetterLine]:
     )
 
 
-def test_an_operator_sees_why_and_lifts_it(any_house: Indoors) -> None:
+def test_an_operator_sees_the_reason_and_ends_it(any_house: Indoors) -> None:
     house = any_house
     facts, _ = house.operators.look(partial(user_facts, userid="alice"))
     told = dict(facts)
@@ -93,7 +93,7 @@ def test_an_operator_sees_why_and_lifts_it(any_house: Indoors) -> None:
         house.operators.do(SIGNED, partial(people.reachable, userid="alice"))
 
 
-def test_a_letter_that_waits_can_be_dropped(house: Indoors) -> None:
+def test_a_waiting_letter_can_be_dropped(house: Indoors) -> None:
     number = waiting(house)[0].id
     house.operators.do(SIGNED, partial(drop_letter, number=number))
     assert number not in [row.id for row in waiting(house)]
@@ -123,7 +123,7 @@ def test_all_of_it_is_exported_and_then_forgotten(any_house: Indoors) -> None:
     assert not any("alice" in str(row.words) for row in words)
 
 
-def test_a_report_is_not_kept_for_it_quotes_the_letter(house: Indoors) -> None:
+def test_a_report_is_not_kept_since_it_quotes_the_letter(house: Indoors) -> None:
     (refusal,) = house.send("zoe@players.example", "nonsense")
     come_back(house, refusal)
     with house.server.database.reading.connect() as connection:

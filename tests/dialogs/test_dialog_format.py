@@ -1,4 +1,4 @@
-"""A dialog that is not what it should be fails, and says why and where."""
+"""A wrong dialog fails, and the message says where and why."""
 
 from __future__ import annotations
 

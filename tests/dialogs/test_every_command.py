@@ -1,4 +1,4 @@
-"""Every command has its help, an example that is read, a dialog, and one in which it is refused."""
+"""Every command has help, an example, a dialog, and a dialog in which it is refused."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from pbmserv.views.environment import environment
 
 GAMES = frozenset({"blackbox"})
 NEVER_REFUSED = {"help"}
-"""Asking for help is answered whatever it says; see the last test."""
+"""Commands that are always answered; see the last test."""
 OFFERED = [row for row in ROWS if row.command is not None]
 
 
 @cache
 def asked() -> tuple[tuple[str, bool], ...]:
-    """The commands in all dialogs, each with whether it was refused."""
+    """Return the commands in all dialogs, each with whether it was refused."""
     folder = Path(__file__).parent
     dialogs = (read_dialog(path) for path in sorted(folder.glob("*.dialog")))
     return tuple(found for dialog in dialogs for found in _of(dialog))
@@ -55,7 +55,7 @@ def _of(dialog: Dialog) -> Iterator[tuple[str, bool]]:
 
 
 def _row(step: Written) -> Row | None:
-    """The command that a mail begins with."""
+    """Return the first command of a mail."""
     subject = dict(step.headers).get("Subject", "")
     lines = [line for line in (subject, *step.body.split("\n")) if line.strip()]
     if subject.lower() in {"multiple", "mult"}:
@@ -74,7 +74,7 @@ def _row(step: Written) -> Row | None:
 PROVES_NOTHING = frozenset(
     {"help", "list", "games", "standings", "ratings", "scores", "week", "history", "forgot"}
 )
-"""Commands whose answer is the same whoever writes them."""
+"""Commands that answer every sender in the same way."""
 
 
 def test_a_password_is_taken_wherever_it_can_prove_something() -> None:

@@ -1,6 +1,6 @@
-"""Six ways in that a stranger has, each as a function of octets that must never raise.
+"""Six entry points for strangers, each as a function of octets that must never raise.
 
-What it asserts is what must hold for every input; `fuzz.py` searches for one that breaks it, and
+The assertions hold for every input. `fuzz.py` searches for an input that breaks one, and
 `test_fuzz_corpus.py` tries the corpus and small changes of it in every run of the tests.
 """
 
@@ -43,7 +43,7 @@ _MOST_REPLY_LINES = 12  # of one command; EHLO has the most
 
 
 class Faults(logging.Handler):
-    """Whatever the server logs as its own fault is a finding."""
+    """A handler that keeps logged faults of the server; each is a finding."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -53,7 +53,7 @@ class Faults(logging.Handler):
         self.records.append(record)
 
     def none(self) -> None:
-        """Raise what was logged."""
+        """Raise the first logged fault."""
         records, self.records = self.records, []
         for record in records:
             if record.exc_info and record.exc_info[1]:
@@ -62,7 +62,7 @@ class Faults(logging.Handler):
 
 
 class Shelf:
-    """Stands where the mail store is and only keeps, so that a session costs no disk."""
+    """A mail store in memory, so that a session costs no disk."""
 
     def __init__(self) -> None:
         self.arrived: list[NewArrival] = []
@@ -75,7 +75,7 @@ class Shelf:
         return stored
 
     def has_room(self, _octets: int, *, for_postmaster: bool) -> bool:
-        """As a quota says: always."""
+        """Return that there is room."""
         assert for_postmaster in {True, False}
         return True
 
@@ -254,7 +254,7 @@ def command(octets: bytes) -> None:
 
 
 def _names() -> Zone:
-    """What the domains of the fuzzed mails publish: a key, a policy, and who sends for them."""
+    """Return the DNS records of the domains of fuzzed mails: a key, a policy and SPF."""
     zone = Zone()
     zone.add_txt("s1._domainkey.a.example", "v=DKIM1; k=ed25519; p=" + "A" * 43 + "=")
     zone.add_txt("_dmarc.a.example", "v=DMARC1; p=reject; aspf=s")

@@ -1,4 +1,4 @@
-"""What is said to whoever asks for too much at once, and that the rest is left alone."""
+"""Mails that ask for too much at once: their answers, and the part that is not carried out."""
 
 from __future__ import annotations
 

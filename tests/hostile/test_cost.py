@@ -1,4 +1,4 @@
-"""No request costs more than half a second of processor time, on the largest boards either.
+"""No request costs more than half a second of processor time, even on the largest boards.
 
 Each row asks a server that has nothing in memory for as much as it can: mails with their letters,
 pages and pictures, letters about many boards. `heavy_mails.py` has more mails.
@@ -55,7 +55,7 @@ def _loop() -> float:
 
 
 def allowed() -> float:
-    """Half a second, or more on a machine that is slow, or whose processors have much to do."""
+    """Return half a second, or more on a slow or busy machine."""
     return MOST_S * max(1.0, min(_loop() for _ in range(3)) / LOOP_S)
 
 
@@ -217,7 +217,7 @@ def _played(words: tuple[str, ...], plies: list[tuple[str, bool]]) -> tuple[Posi
 
 
 def test_the_price_of_a_ply_covers_its_work_on_every_board() -> None:
-    """Of each kind of ply a unit takes no more than a few times what a marker takes."""
+    """A unit of work of any kind of ply takes at most a few times as long as a marker."""
     columns = ",".join(f"!{chr(65 + n)}" for n in range(26))
     kinds = {
         "markers": [("+A1", True), ("/A1", True)],

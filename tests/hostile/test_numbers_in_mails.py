@@ -1,4 +1,4 @@
-"""Numbers of any length in commands, options and replies get an answer, and are no fault."""
+"""Numbers of any length in commands, options and replies get an answer and cause no fault."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indoors]:
 
 
 def faults(house: Indoors) -> list[str]:
-    """The last lines of the faults on which mails were kept."""
+    """Return the last lines of the faults for which mails were kept."""
     with house.server.database.reading.connect() as connection:
         found = connection.execute(select(inbox.c.error).where(inbox.c.state == MailState.KEPT))
         return [error.strip().rpartition("\n")[2] for (error,) in found]

@@ -1,7 +1,7 @@
-"""Everything that reads a stranger's text takes a time that is linear in its length.
+"""Every reader of a stranger's text takes a time that is linear in its length.
 
-Each reader gets texts that repeat each of many pieces, alone and behind what makes the reader look
-closer. A new reader needs a line in `SCANNERS`.
+Each reader gets texts that repeat each of many pieces, alone and behind beginnings that make the
+reader look closer. A new reader needs a line in `SCANNERS`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pbmserv.errors import MailError, PlayerError
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.auth.dkim import addresses_in, tags_of
-from pbmserv.inbound.auth.results import said_before
+from pbmserv.inbound.auth.results import own_statements
 from pbmserv.inbound.body import read_body, unflow
 from pbmserv.inbound.dsn import read_report
 from pbmserv.inbound.headers import content_type, one_line, read_headers
@@ -159,7 +159,7 @@ SCANNERS: Mapping[str, Scanner] = {
     "recipients": Scanner(addresses_in, ('"', "a, "), ('\\"', '",', "a@b.example, ")),
     "signature tags": Scanner(tags_of, ("v=1; ",), ("a=b; ", "b= ", "; ")),
     "authentication results": Scanner(
-        lambda text: said_before("a", 1, _octets(text)),
+        lambda text: own_statements("a", 1, _octets(text)),
         ("Received: x\nAuthentication-Results: a; ", "Authentication-Results: a; "),
         ("dkim=pass ", "dkim=pass header.d=a; ", "(", "Received: a\n", "spf=pass (a) "),
     ),
@@ -280,7 +280,7 @@ SCANNERS: Mapping[str, Scanner] = {
     ),
     "plain words": Scanner(
         lambda text: (
-            plain_words.meant(text),
+            plain_words.meant_command(text),
             plain_words.says_yes(text),
             plain_words.says_no(text),
             plain_words.is_praise(text),
@@ -417,6 +417,7 @@ SCANNERS: Mapping[str, Scanner] = {
 @pytest.mark.parametrize("name", SCANNERS)
 def test_no_reader_grows_faster_than_its_text(name: str) -> None:
     scanner = SCANNERS[name]
+    length = max(length for length in LENGTHS if length <= scanner.longest)
 
     def ask(text: str) -> None:
         with suppress(MailError, PlayerError, ValueError):
@@ -427,13 +428,11 @@ def test_no_reader_grows_faster_than_its_text(name: str) -> None:
 
     ask("a")  # what is loaded with the first text of its kind
     with patience():
-        for length, floor_s in LENGTHS.items():
-            for front in ("", *scanner.fronts):
-                for piece in dict.fromkeys((*PIECES, *scanner.pieces)):
-                    if length <= scanner.longest:
-                        shorter = partial(made, front, piece, length // 2)
-                        found = steepness(ask, made(front, piece, length), shorter, floor_s)
-                        assert not found, (front, found)
+        for front in ("", *scanner.fronts):
+            for piece in dict.fromkeys((*PIECES, *scanner.pieces)):
+                shorter = partial(made, front, piece, length // 2)
+                growth = steepness(ask, made(front, piece, length), shorter, LENGTHS[length])
+                assert not growth, (front, growth)
 
 
 def test_the_pieces_make_a_quadratic_reader_slow() -> None:

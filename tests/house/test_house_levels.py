@@ -1,4 +1,4 @@
-"""The house's levels: what help says of them is what was measured, and each plays like itself."""
+"""The levels of the house: help shows the measurements, and each level plays as measured."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_each_port_is_turned_as_its_cells_are() -> None:
 
 
 def moves(level: str, options: Options, number: int) -> list[str]:
-    """A level's game against somebody who does nothing."""
+    """Play a game of a level against an opponent who does nothing."""
     lot = Rng(b"levels", number)
     state = box_to_solve(options, anywhere(options, lot))
     found = []

@@ -1,4 +1,4 @@
-"""Operators' commands beside a server that runs: its play does what they ask for."""
+"""Commands of operators beside a running server: its play carries them out."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def settings(
 
 @pytest.mark.usefixtures("settings")
 def test_commands_upgrade_nothing(database_url: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """An older server may still run on it, and an empty database may wait for a copy."""
+    """An older server may still run, and an empty database may wait for a copy."""
     with closing(Database(database_url)) as database:
         revision = text("SELECT version_num FROM alembic_version")
         with database.writing.begin() as connection:
@@ -93,7 +93,7 @@ def test_commands_write_while_the_server_has_the_file(
     database.close()
 
 
-def test_a_command_knows_whether_a_server_plays(tmp_path: Path) -> None:
+def test_a_command_detects_a_running_server(tmp_path: Path) -> None:
     path = tmp_path / "pbmserv.sqlite3"
     with borrow_stage(path, "play") as is_ours:
         assert is_ours

@@ -1,4 +1,4 @@
-"""Letters on their way: held ones stay, dropped ones never go, and no token is shown."""
+"""Operators hold, drop and retry letters, and never see a token."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 
 def waiting(house: Indoors) -> list[int]:
-    """Numbers of letters that have not been sent."""
+    """Return the numbers of unsent letters."""
     found = house.operators.look(
         lambda context: letters(context.connection, ("queued", "held"), "", 99)
     )
@@ -72,7 +72,7 @@ def test_a_dropped_letter_never_goes(house: Indoors) -> None:
     assert (row.state, row.error, text) == ("failed", "dropped: the relay was mended", "")
 
 
-def test_all_that_a_broken_relay_lost_is_sent_with_one_command(house: Indoors) -> None:
+def test_one_command_sends_all_letters_that_a_broken_relay_lost(house: Indoors) -> None:
     for userid in ("alice", "bob", "alice"):
         house.operators.do(SIGNED, partial(people.reset, userid=userid))
     first, second, third = sorted(waiting(house))

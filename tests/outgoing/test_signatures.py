@@ -1,4 +1,4 @@
-"""Letters signed in the name of our domain, from the key file to the reader's check."""
+"""DKIM signatures of letters, from the key file to the receiver's check."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DOMAIN = "games.example"
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two new keys, which nobody changes: to make one takes long."""
+    """Return a folder with two new keys, which take long to make; tests do not change it."""
     folder = tmp_path_factory.mktemp("keys")
     make_key("r1", "rsa", folder / "r1.pem")
     make_key("e1", "ed25519", folder / "e1.pem")
@@ -45,7 +45,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def naming(keys: Path) -> dict[str, str]:
-    """The setting that names them."""
+    """Return the setting for these keys."""
     return {"dkim_keys": f"r1={keys}/r1.pem, e1={keys}/e1.pem"}
 
 
@@ -65,7 +65,7 @@ def asked(zone: Zone) -> Callable[..., bytes | None]:
 
 
 def verdicts(raw: bytes, zone: Zone) -> list[bool]:
-    """What a reader's mail server finds, signature by signature."""
+    """Return the result of each signature, as a receiver sees it."""
     count = len(email.message_from_bytes(raw).get_all("DKIM-Signature", []))
     return [_verified(raw, n, zone) for n in range(count)]
 
@@ -102,7 +102,7 @@ def test_every_letter_is_signed_by_every_key(tmp_path: Path, keys: Path) -> None
 
 @pytest.fixture(scope="module")
 def signed(tmp_path_factory: pytest.TempPathFactory, keys: Path) -> bytes:
-    """The octets of a letter."""
+    """Return the octets of a letter."""
     with indoors(tmp_path_factory.mktemp("signed"), **naming(keys)) as house:
         (letter,) = house.send("somebody@else.example", "help")
     return letter.raw
@@ -119,7 +119,7 @@ def signed(tmp_path_factory: pytest.TempPathFactory, keys: Path) -> bytes:
         (b"X-Loop", b"Content-Type: text/html\r\nX-Loop"),
     ],
 )
-def test_a_change_on_the_way_is_seen(
+def test_a_change_on_the_way_breaks_the_signature(
     keys: Path, signed: bytes, changed: bytes, into: bytes
 ) -> None:
     zone = zone_of(keys / "r1.pem", keys / "e1.pem")
@@ -128,7 +128,7 @@ def test_a_change_on_the_way_is_seen(
     assert verdicts(signed.replace(changed, into, 1), zone) == [False, False]
 
 
-def test_what_the_relay_gets_is_what_was_signed_also_at_the_second_attempt(
+def test_the_second_attempt_sends_the_signed_octets(
     database_url: str, tmp_path: Path, keys: Path
 ) -> None:
     zone = zone_of(keys / "r1.pem", keys / "e1.pem")
@@ -145,7 +145,7 @@ def test_what_the_relay_gets_is_what_was_signed_also_at_the_second_attempt(
 
 
 def test_a_new_key_beside_the_old_one(tmp_path: Path) -> None:
-    """Rotation: sign with both, withdraw the old record once no letter waits any more."""
+    """Rotation: sign with both keys; withdraw the old record when no letter waits any more."""
     old, new = (make_key(name, "ed25519", tmp_path / f"{name}.pem") for name in ("y2026", "y2027"))
     raw = b"From: a@games.example\r\nSubject: x\r\n\r\nHello.\r\n"
     zone = Zone()
@@ -172,7 +172,7 @@ def test_a_letter_in_any_script_and_with_any_lines_verifies(tmp_path: Path) -> N
 # -- key files -------------------------------------------------------------------------------
 
 
-def test_a_key_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_a_key(tmp_path: Path) -> None:
     file = tmp_path / "k.pem"
     make_key("k", "rsa", file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -192,7 +192,7 @@ def test_a_key_is_for_its_owner_alone(tmp_path: Path) -> None:
         "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
     ],
 )
-def test_a_file_that_is_no_key_stops_the_start_and_is_not_quoted(tmp_path: Path, text: str) -> None:
+def test_a_file_without_a_key_stops_the_start_and_is_not_quoted(tmp_path: Path, text: str) -> None:
     file = tmp_path / "k.pem"
     file.write_text(text)
     file.chmod(0o600)
@@ -220,7 +220,7 @@ def test_a_key_that_receivers_refuse_is_refused_here(tmp_path: Path, bits: int) 
 
 
 @pytest.mark.parametrize("text", ["k.pem", "a b=k.pem", "=k.pem", "a=", "a=x, a=y", "_k=x"])
-def test_a_setting_that_names_no_keys_says_how_to(text: str) -> None:
+def test_a_wrong_setting_of_keys_shows_the_right_form(text: str) -> None:
     with pytest.raises(ValueError, match=r"selector|SELECTOR"):
         parse_key_files(text)
 
@@ -233,7 +233,7 @@ def test_a_long_record_is_cut_into_strings() -> None:
     assert quoted_strings("short") == '"short"'
 
 
-def test_what_is_wrong_with_a_record(tmp_path: Path) -> None:
+def test_faults_of_records(tmp_path: Path) -> None:
     key, other = (make_key(n, "ed25519", tmp_path / f"{n}.pem") for n in ("a1", "a2"))
     zone = Zone()
     name = key.name(DOMAIN)
@@ -251,7 +251,7 @@ def test_what_is_wrong_with_a_record(tmp_path: Path) -> None:
     assert record_fault(key, DOMAIN, zone) == "there are 2 records, so none of them counts"
 
 
-def test_a_record_for_localhost_is_never_shown_without_a_word(
+def test_a_record_for_localhost_is_shown_with_a_warning(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["dkim", "new", str(tmp_path / "s.pem"), "--kind", "ed25519"]) == 0
@@ -320,7 +320,7 @@ BODIES = st.lists(st.text(alphabet="ab \t.=", max_size=20), max_size=6).map(
 @example(b"\r\n\r\n")
 @example(b"a" + b" " * 1_000 + b"\t b \t\r\n \r\n\t\r\n")
 @example(b"\r\n \r\n")
-def test_a_body_is_relaxed_as_the_library_does_it(body: bytes) -> None:
+def test_the_library_relaxes_bodies_in_the_same_way(body: bytes) -> None:
     assert relaxed_body(body) == dkim.canonicalization.Relaxed.canonicalize_body(body)
 
 

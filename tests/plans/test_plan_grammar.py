@@ -19,10 +19,10 @@ from pbmserv.engine.plans import (
     Not,
     Plan,
     Play,
-    due,
     either,
     every,
     parse_plan,
+    play_due,
     print_plan,
     read_plan,
 )
@@ -66,13 +66,13 @@ def test_an_else_belongs_to_the_nearest_if() -> None:
 
 def test_the_move_behind_a_condition_is_for_the_turn_after() -> None:
     plan = read_plan("g if #: c else j")
-    assert due(plan, lambda _: False) == plan
+    assert play_due(plan, lambda _: False) == plan
     assert isinstance(plan, Play)
-    assert due(plan.then, lambda fact: fact == "#") == Play("c")
-    assert due(plan.then, lambda _: False) == Play("j")
-    assert due(read_plan("if #: c"), lambda _: False) is None
-    assert due(read_plan("if # and not % or 9: c"), lambda fact: fact == "#") == Play("c")
-    assert due(None, lambda _: True) is None
+    assert play_due(plan.then, lambda fact: fact == "#") == Play("c")
+    assert play_due(plan.then, lambda _: False) == Play("j")
+    assert play_due(read_plan("if #: c"), lambda _: False) is None
+    assert play_due(read_plan("if # and not % or 9: c"), lambda fact: fact == "#") == Play("c")
+    assert play_due(None, lambda _: True) is None
 
 
 @rows(

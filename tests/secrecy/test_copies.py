@@ -84,7 +84,7 @@ def daily_of(house: Indoors, who: str) -> Posted:
 
 
 def tells(letter: Posted, box: str) -> bool:
-    """Whether a letter shows a box, open or as its ID."""
+    """Return whether a letter shows a box, open or as its ID."""
     return (
         "?@" in letter.text
         or "Nothing is hidden any more" in letter.text
@@ -189,7 +189,7 @@ class Played:
                     self.days[number] = self.house.server.clock.now().astimezone(UTC).toordinal()
 
     def step(self) -> list[Posted]:
-        """Somebody does something."""
+        """Let a random player send a random command."""
         house, dice = self.house, self.dice
         number = dice.choice(sorted(self.origins))
         board = board_of(house, number)
@@ -269,7 +269,7 @@ def _check(house: Indoors, letter: Posted, origins: dict[int, int], days: dict[i
 
 
 def test_a_file_by_mail_is_no_way_round(house: Indoors) -> None:
-    """The same by an attachment, with the number of the board changed by hand."""
+    """Send the file as an attachment, with the number of the board changed by hand."""
     (first,) = begin(house, "alice", "blackbox solo alice -practice")
     (other,) = begin(house, "alice", "blackbox solo alice -size=4x4 -atoms=1")
     assert first.board is not None

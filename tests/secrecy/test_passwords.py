@@ -118,7 +118,7 @@ def spoken_in(text: str) -> list[str]:
 
 
 def log_lines(caplog: pytest.LogCaptureFixture) -> str:
-    """What the log shows of everything that was logged."""
+    """Return all log lines as the log shows them."""
     return "\n".join(map(TextFormatter().format, caplog.records))
 
 

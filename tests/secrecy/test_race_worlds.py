@@ -119,7 +119,7 @@ def attached(letter: Posted) -> str:
 
 
 def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]]:
-    """Every letter that alice and a follower get; with *dice* bob plays meanwhile."""
+    """Return all letters to alice and a follower; with *dice* bob plays, too."""
     folder.mkdir()
     found = []
     with pytest.MonkeyPatch.context() as patch, indoors_drawing(patch, folder) as world:

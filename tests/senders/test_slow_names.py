@@ -1,4 +1,4 @@
-"""Slow name servers take no thread from others: one deadline, turns, a memory for slow names."""
+"""Slow name servers take no threads from other mails: deadlines, turns, remembered domains."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NETWORK, OTHER_NETWORK = "192.0.2.0/24", "198.51.100.0/24"
 
 
 class Seconds:
-    """A clock that a test moves."""
+    """A clock that the test moves."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -32,10 +32,10 @@ class Seconds:
 
 
 class StuckZone(Zone):
-    """A zone in which questions about names with "stuck" in them wait until the gate opens.
+    """A zone in which queries for names with "stuck" wait until the gate opens.
 
     Attributes:
-        most: questions about such names that waited at the same time.
+        most: largest number of such queries that waited at a time.
     """
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ def senders(zone: StuckZone) -> Iterator[Senders]:
 
 
 def is_proven(senders: Senders) -> bool:
-    """Whether a signed mail from another network is checked while the others are stuck."""
+    """Return whether a signed mail from another network is checked meanwhile."""
     mail = envelope("players.example", "198.51.100.1")
     raw = signed(mail.raw, "players.example", rsa_key())
     sent = Envelope(mail.sender, HOUSE, raw, mail.peer, mail.hello)
@@ -93,7 +93,7 @@ def is_proven(senders: Senders) -> bool:
 
 
 def test_a_mail_asks_nothing_after_its_deadline() -> None:
-    """Policy, SPF with includes, DKIM and ARC share the time; each question takes 1.8 s."""
+    """Policy, SPF with includes, DKIM and ARC share the time; each query takes 1.8 s."""
 
     class Slow(Zone):
         def _answer(self, kind: str, name: str) -> tuple:
@@ -138,7 +138,7 @@ def test_many_domains_of_a_network_leave_threads_to_others(
     assert {one.result(20).result for one in stuck} == {"fail"}
 
 
-def test_a_mail_waits_for_no_thread_that_other_domains_hold(
+def test_a_mail_does_not_wait_for_threads_of_other_domains(
     zone: StuckZone, senders: Senders
 ) -> None:
     for n in range(sender_checks.NETWORK_THREADS):
@@ -183,7 +183,7 @@ def test_a_check_in_time_clears_its_domain() -> None:
     assert slow.may_check("slow.example", NETWORK)
 
 
-def test_a_network_with_many_slow_domains_is_not_checked_but_for_those_that_answer() -> None:
+def test_a_network_with_many_slow_domains_is_checked_for_fast_ones_only() -> None:
     clock = Seconds()
     slow = SlowNames(clock)
     slow.note("players.example", OTHER_NETWORK, in_time=True)

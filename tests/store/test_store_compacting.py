@@ -1,4 +1,4 @@
-"""Room that was given up goes back to the disk, and mail is taken meanwhile."""
+"""Compacting gives free room back to the disk while mail is accepted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pbmserv.store.operators import compacting
 
 
 def stores_of(database: Database) -> schema.Stores:
-    """A SQLite file is one of two."""
+    """Return the store of a SQLite file."""
     return ("game",) if database.is_sqlite else schema.ALL
 
 
@@ -28,14 +28,14 @@ _KEEP = text("INSERT INTO keys (id, secret, created_at) VALUES (:id, :secret, '2
 
 
 def fill(database: Database, octets: int) -> None:
-    """Keep so many octets, and drop them again."""
+    """Store octets and delete them again."""
     with database.writing.begin() as connection:
         connection.execute(_KEEP, {"id": 9, "secret": bytes(octets)})
     with database.writing.begin() as connection:
         connection.execute(text("DELETE FROM keys WHERE id = 9"))
 
 
-def test_compacting_gives_room_back_and_holds_nobody_up(database: Database) -> None:
+def test_compacting_gives_room_back_and_delays_nobody(database: Database) -> None:
     fill(database, 9_000_000)
     waits: list[float] = []
 
@@ -60,7 +60,7 @@ def test_compacting_gives_room_back_and_holds_nobody_up(database: Database) -> N
         assert "free" not in str(after)
 
 
-def test_rebuilding_leaves_everything_where_it_was(database: Database) -> None:
+def test_rebuilding_keeps_all_rows(database: Database) -> None:
     fill(database, 3_000_000)
     with database.writing.begin() as connection:
         connection.execute(_KEEP, {"id": 1, "secret": b"key"})
@@ -73,7 +73,7 @@ def test_rebuilding_leaves_everything_where_it_was(database: Database) -> None:
 
 @pytest.fixture
 def old_one(tmp_path: Path) -> Iterator[Database]:
-    """A database that an older version made, which gives nothing back step by step."""
+    """Yield a database of an older version, which cannot give room back in steps."""
     url = migrated(tmp_path / "pbmserv.sqlite3")
     with closing(sqlite3.connect(tmp_path / "pbmserv.sqlite3")) as connection:
         connection.execute("PRAGMA auto_vacuum=NONE")
@@ -109,7 +109,7 @@ def test_a_new_database_gives_room_back_from_the_beginning(tmp_path: Path) -> No
         assert gradual(database)
 
 
-def test_the_log_of_sqlite_is_left_while_somebody_reads(
+def test_the_log_of_sqlite_stays_during_a_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = migrated(tmp_path / "pbmserv.sqlite3")
@@ -121,7 +121,7 @@ def test_the_log_of_sqlite_is_left_while_somebody_reads(
 
 
 @pytest.mark.parametrize("more", [[], ["--rebuild"]])
-def test_the_command_says_what_it_has_gained(
+def test_the_command_prints_the_room_that_it_gained(
     database_url: str, tmp_path: Path, more: list[str]
 ) -> None:
     with closing(Database(database_url)) as database:

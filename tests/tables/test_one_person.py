@@ -141,7 +141,7 @@ def test_names_that_become_one_person_while_they_play_are_not_rated(house: Indoo
 
 
 def move_in(house: Indoors, userid: str, address: str) -> None:
-    """One more confirmed address."""
+    """Add a confirmed address."""
     number, now = id_of(house, userid), house.server.clock.now()
     house.server.writer.submit(lambda c: players.add_address(c, number, address, now)).result()
 

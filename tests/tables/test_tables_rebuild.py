@@ -86,7 +86,7 @@ def ended(connection: Connection, board_id: int, places: tuple[int, ...], now: d
 
 
 def everything(database: Database) -> tuple[list, list]:
-    """Every row of both tables."""
+    """Return all rows of both tables."""
     with database.reading.connect() as connection:
         return tuple(
             [tuple(row) for row in connection.execute(select(table).order_by(*table.primary_key))]
@@ -107,7 +107,7 @@ games_played = st.lists(
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    """One SQLite database for many examples."""
+    """A SQLite database for many examples."""
     opened = Database(f"sqlite:///{tmp_path_factory.mktemp('rebuild')}/pbmserv.sqlite3")
     schema.prepare(opened)
     yield opened

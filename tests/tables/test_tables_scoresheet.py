@@ -99,7 +99,7 @@ def test_a_seed_is_written_only_where_chance_had_a_part() -> None:
             return Step((state[0], state[1] + (rng.below(10**9) if state[0] else 1)), {None: "x"})
 
         def outcome(self, state: tuple[bool, int]) -> None:
-            """It never ends."""
+            """Return no outcome: the game never ends."""
 
     record = GameRecord("dice", 1, 1, (), b"a very secret seed", (Ply(1, Seat(0), "x", False),))
     assert without_seed(newest(Dice(), record), record).seed == NO_SEED

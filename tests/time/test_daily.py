@@ -34,7 +34,7 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 @pytest.fixture
 def one_house(tmp_path: Path) -> Iterator[Indoors]:
-    """The same on SQLite alone, for what another test already asks of both databases."""
+    """A server on SQLite alone, for promises that other tests hold on both databases."""
     with indoors(tmp_path) as server:
         server.sign_up("alice", "bob", "carol")
         yield server

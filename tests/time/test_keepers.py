@@ -40,7 +40,7 @@ def letters(server: Server, kind: str) -> Counter[tuple[int, int]]:
 
 
 def reminded_in_digests(server: Server) -> Counter[tuple[int, int]]:
-    """How often digests have reminded of a board, by board and player."""
+    """Return how often digests have reminded of a board, by board and player."""
     with server.database.reading.connect() as connection:
         found = connection.execute(
             select(outbox.c.player_id, outbox.c.words).where(outbox.c.letter == "tray")
@@ -54,7 +54,7 @@ def reminded_in_digests(server: Server) -> Counter[tuple[int, int]]:
 
 
 def all_at_once(servers: list[Server]) -> None:
-    """Each server's keeper looks, as nearly at the same moment as can be."""
+    """Let the keepers of all servers look at nearly the same moment."""
     ready = threading.Barrier(len(servers))
 
     def look(server: Server) -> None:

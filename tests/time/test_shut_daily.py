@@ -58,7 +58,7 @@ def wrong_guess(cells: tuple[str, ...]) -> str:
 
 
 def opens(letter: Posted, box: str, cells: tuple[str, ...]) -> bool:
-    """Whether anything of a letter or its files tells the box, beyond its reader's own markers."""
+    """Return whether a letter or its files reveal the box, apart from the reader's own markers."""
     whole = letter.raw.decode()
     files = [part.get_content() for part in letter.message.iter_attachments()]
     texts = (whole, letter.text, letter.html if letter.has_html else "", *map(str, files))
@@ -80,7 +80,7 @@ def end(house: Indoors, letter: Posted, how: str) -> list[Posted]:
 
 
 def looks(house: Indoors, letter: Posted) -> Iterator[Posted]:
-    """All that its player can be sent of the box after the end."""
+    """Return all letters that its player can get about the box after the end."""
     board = letter.board
     for line in (
         "show",

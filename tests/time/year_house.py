@@ -266,6 +266,6 @@ class ServiceHouse:
 
 
 def _is_loser(row: Any, number: int) -> bool:
-    """Whether a result tells its reader that they took too long."""
+    """Return whether a result says that its reader took too long."""
     why = row.words.get("forfeit")
     return why is not None and why["by"] == f"p{number}"

@@ -1,4 +1,4 @@
-"""What players read: boards, notes, advice and rules."""
+"""Texts for players: boards, notes, advice and rules."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_advice_fits_the_line_and_every_example_in_it_works(name: str, you: Seat
         assert move.free or view.may_act
     for example in examples:
         page = render("advice.html", state, you)
-        # Markers that nobody has thought about are no example of a guess.
+        # Random markers are not an example of a guess.
         shown = re.escape("?" if "?" in example else example)
         assert re.search(f"<code[^>]*>{shown}</code>", page)
 

@@ -1,4 +1,4 @@
-"""Game IDs: Simon Tatham's, ours, and texts that are none."""
+"""Game IDs of Simon Tatham's program and of ours, and texts that are not game IDs."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_all_labels_of_a_board_are_different(width: int, height: int) -> None:
     for w, h in ((width, height), (height, width)):
         ports = geometry(w, h).ports
         assert len(set(ports)) == len(ports) == 2 * (w + h)
-        assert max(map(len, ports)) <= 2  # the two characters that the board has for them
+        assert max(map(len, ports)) <= 2  # the board has two characters for each label
 
 
 def test_bottom_labels_double_where_the_alphabet_runs_out() -> None:

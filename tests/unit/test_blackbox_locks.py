@@ -29,7 +29,7 @@ def practice(*moves: str, box: str = "w5h5m3M3#tea") -> Practice:
 
 
 def aids(game: Practice) -> tuple[set[str], set[str], set[str]]:
-    """The names of the cells with a marker, with a seal and with a locked marker."""
+    """Return the names of the cells with a marker, with a seal, and with a locked marker."""
     box, name = game.state.boxes[0], game.options.board.name
     markers, sealed, locked = (
         {name(cell) for cell in cells} for cells in (box.markers, box.sealed, box.locked)
@@ -191,7 +191,7 @@ def test_locks_are_the_solvers_own_secret() -> None:
         assert all(note.audience == frozenset({ALICE}) for note in step.notes)
         assert (GAME.view(state, BOB), GAME.view(state, None)) == others
     seen = GAME.preview(others[0], ALICE, "/c3")
-    assert seen.move.text == "/C3"  # who looks at a move of another player learns of no lock
+    assert seen.move.text == "/C3"  # a preview of another player's move reveals no lock
 
 
 @given(

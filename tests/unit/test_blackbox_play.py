@@ -30,7 +30,7 @@ ALICE, BOB = Seat(0), Seat(1)
 
 
 class Board:
-    """A board that is played by typing."""
+    """A board to play by typing moves."""
 
     def __init__(self, *words: str, seed: bytes = b"play") -> None:
         self.seed = seed
@@ -346,7 +346,7 @@ def test_an_opened_box_names_every_port_that_tells(ports: set[str], markers: set
     real, guessed = trace_all(board, box.atoms or ()), trace_all(board, box.markers)
     differing = {board.ports[n]: box.marks[n] for n in range(len(real)) if real[n] != guessed[n]}
     assert marked_by(over.view) == differing
-    assert marked_by(solo().solve().view) == {}  # nobody has tried anything
+    assert marked_by(solo().solve().view) == {}  # no marker was set
     told = {note.kind: note.values.get("ports", ()) for note in lessons(over.state, Seat(0))}
     assert set(told.get("contradicted", ())) == {port for port, mark in differing.items() if mark}
     telling = {port for port, mark in differing.items() if not mark}

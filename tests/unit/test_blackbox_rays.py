@@ -1,4 +1,4 @@
-"""Rays: every known case, and what is true of all rays."""
+"""Rays: all known cases, and properties of all rays."""
 
 from __future__ import annotations
 

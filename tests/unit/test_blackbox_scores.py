@@ -1,4 +1,4 @@
-"""The score tables of the seeds: what a game costs, item by item, as their documents count it."""
+"""The scores of games, item by item, as in the score tables of the original games."""
 
 from __future__ import annotations
 

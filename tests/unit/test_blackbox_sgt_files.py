@@ -1,4 +1,4 @@
-"""Files of Simon Tatham's Black Box: those that his program saved, and ours that it would load.
+"""Files of Simon Tatham's Black Box: files of his program, and ours for it.
 
 ``tests/golden/blackbox/saved`` holds files of version 20230122 (Debian), played by hand.
 """
@@ -46,17 +46,17 @@ def moves(game: Practice) -> list[str]:
 
 
 def shown(game: Practice) -> tuple[object, ...]:
-    """All that a player sees of a game."""
+    """Return all that a player sees of a game."""
     box = game.state.boxes[0]
     return box.marks, box.markers, box.sealed, game.over
 
 
 def states(text: str) -> list[str]:
-    """The lines of a file but for those that say nothing of the game."""
+    """Return the lines of a file that describe the game."""
     return [line for line in text.splitlines() if not line.startswith("UI ")]
 
 
-# -- what his program has saved ----------------------------------------------------------------
+# -- files of his program ----------------------------------------------------------------------
 
 
 def test_balls_beams_and_locks() -> None:
@@ -105,7 +105,7 @@ def test_a_locked_ball_shows_no_other_beam_than_there() -> None:
 
 
 class HisBoard:
-    """The board that his program has after the moves of a file: balls, locks and marked ports."""
+    """The board of his program after the moves of a file: balls, locks and marked ports."""
 
     def __init__(self, game: GameId) -> None:
         self.board = geometry(game.width, game.height)
@@ -203,7 +203,7 @@ def test_it_is_found_below_other_lines_and_with_other_line_ends() -> None:
     assert moves(read_saved_game(text)) == moves(read_saved_game(saved("locks")))
 
 
-# -- there and back ----------------------------------------------------------------------------
+# -- round trips -------------------------------------------------------------------------------
 
 BOXES = ["w5h5m3M3#pbm", "w4h3m0M3#tea", "w8h8m5M5#123456789012345", "w27h5m2M2#wide"]
 SOME = ["+b2", "+c1", "/b2", "+d3,+a1", "!c", "!2", "!b2", "!a1-c2", "+a2,!a2", "?", "+b1,?", "a,?"]
@@ -275,7 +275,7 @@ def test_a_seed_survives_files_as_it_is(seed: str) -> None:
     stripped = "\r\n".join(line.rstrip() for line in his.splitlines())
     for again in (
         read_saved_game(his),
-        read_saved_game(stripped),  # mail programs cut blanks off
+        read_saved_game(stripped),  # mail programs remove blanks
         resumed(read_transcript(ours)),
         resumed(read_transcript(mailed)),
     ):
@@ -299,7 +299,7 @@ def test_a_seed_of_another_version_is_kept_beside_its_box() -> None:
 
 
 def with_states(found: list[str], at: int = 0, identity: str = "w8h8m3M6#tea") -> str:
-    """A file with these moves."""
+    """Return a file with these moves."""
     lines = write_saved_game(practice(identity)).splitlines()[:7]
     count, at = str(len(found) + 1), at or len(found) + 1
     lines += [f"NSTATES :{len(count)}:{count}", f"STATEPOS:{len(str(at))}:{at}"]

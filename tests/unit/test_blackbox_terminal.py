@@ -47,7 +47,7 @@ class House:
 
     @property
     def lines(self) -> list[str]:
-        """The board as it stands on the screen."""
+        """The lines of the board on the screen."""
         return [self.board.render_line(y).text for y in range(self.board.size.height)]
 
     def text(self, place: str) -> str:
@@ -58,7 +58,7 @@ class House:
         await self.pilot.press(*keys)
 
     async def type(self, text: str) -> None:
-        """A move in words; `test_a_wrong_move…` takes the long way through the question."""
+        """Make a move in words without the question, which `test_a_wrong_move…` tests."""
         self.app._play(text)
         await self.pilot.pause()
 
@@ -188,7 +188,7 @@ def test_dragging_seals_what_the_mouse_is_drawn_over() -> None:
 def test_l_locks_the_line_of_a_fired_port_too() -> None:
     async def story(house: House) -> None:
         await house.type("a,+a3")
-        await house.press("l")  # the cursor stands on port A, which was fired
+        await house.press("l")  # the cursor is on port A, which was fired
         assert house.box.locked == {16}
         assert house.box.sealed == set(range(0, 64, 8)) - {16}
         assert "?!" in house.lines[4]

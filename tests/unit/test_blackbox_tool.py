@@ -435,7 +435,7 @@ def test_analyse_refuses_what_is_no_game(what: str) -> None:
 
 
 def study(*arguments: str) -> dict[str, str]:
-    """What `study` says, by its lines' names."""
+    """Return the output of `study` by the names of its lines."""
     return by_name(printed("study", *arguments))
 
 
@@ -468,7 +468,7 @@ def test_study_counts_what_rays_tell_without_numba(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)  # most of it is compiling, which needs to be no better than quick here
+@pytest.mark.timeout(600)  # most of the time is compiling
 def test_numba_finds_what_plain_python_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     """And trying every port is no worse than greedy play, which beats random ports."""
     pytest.importorskip("numba")

@@ -1,4 +1,4 @@
-"""A game on one box: its chain of moves, written down and read again."""
+"""A game on one box and its transcript, which is written and read again."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ OF_LETTERS = (Purpose.TRAY, Purpose.UNSUBSCRIBE, Purpose.BROADCAST, Purpose.BOUN
 
 
 def _about(token: str) -> bytes:
-    """What anybody can read of a token: all behind the purpose, but for the signature."""
+    """Return the readable part of a token: everything but the purpose and the signature."""
     return base64.b32decode(token.upper() + "=" * (-len(token) % 8))[2:-10]
 
 

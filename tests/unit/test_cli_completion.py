@@ -1,4 +1,4 @@
-"""What a shell offers when the tab key is pressed behind ``--subject``."""
+"""Completions that a shell offers behind ``--subject``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands in the body: where they are read, and where reading stops."""
+"""Commands in the body: the lines that are read, and the end of the reading."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mail(body, subject=""):
 
 
 def boards(reading):
-    """Numbers of the boards shown; a refusal's code in its place; what was tried, only."""
+    """Return the number of the shown board or the code of the refusal for each tried line."""
     return [
         line.meaning.refusal.code
         if isinstance(line.meaning, PlayerError)
@@ -33,7 +33,7 @@ def boards(reading):
 
 
 def not_tried(reading):
-    """Echoes of what was not tried, why, and how many are not listed."""
+    """Return the echo, the reason and the number of further commands of each untried line."""
     found = [
         (line.echo, line.meaning) for line in reading.lines if isinstance(line.meaning, NotTried)
     ]

@@ -1,4 +1,4 @@
-"""Help and the catalogue agree, and every refusal has its sentence."""
+"""Help pages and the table of commands agree, and every refusal has a sentence."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_commands_in_the_tutorial_are_understood():
 @rows("name", ["moves", "times", "digest"])
 def test_lines_that_a_page_shows_are_understood(name):
     lines = re.findall(r"^ {2}(\S.*)$", page(name), re.MULTILINE)
-    lines = [line for line in lines if not line.startswith("--")]  # a time, and what it means
+    lines = [line for line in lines if not line.startswith("--")]  # a time and its meaning
     assert lines
     for line in lines:
         reply = "alice" not in line
@@ -108,7 +108,7 @@ def test_lines_that_a_page_shows_are_understood(name):
 
 
 def filled_in(form):
-    """A form with words in the places where its reader is to write some."""
+    """Return a form with words in place of its placeholders."""
     words = {
         "BOARD": "12",
         "USERID": "alice",
@@ -128,7 +128,7 @@ def test_an_example_of_every_row_is_understood():
             assert not isinstance(line.meaning, PlayerError), row.name
 
 
-# What is refused, by code: found in the room's own source, so that none is forgotten.
+# The codes of all refusals in the source of the package, so that none is forgotten.
 
 SOURCE = "".join(
     path.read_text(encoding="utf-8")
@@ -140,7 +140,7 @@ CODES = sorted(
 
 
 def garbled():
-    """Refusals of every kind, from lines that are cut, stretched and misspelt."""
+    """Return refusals of all kinds, from lines that are cut, extended and misspelt."""
     lines = [row.example for row in ROWS if row.command and row.in_line]
     lines += [" ".join(line.split()[:n]) for line in lines for n in range(1, 6)]
     lines += [f"{line} {more}" for line in lines for more in ("b!", "--x=1", "-", "alice 3")]

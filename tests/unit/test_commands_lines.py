@@ -1,4 +1,4 @@
-"""One command in the subject: every form of the language, slips, and what is refused."""
+"""One command in the subject: all forms of the language, mistakes, and refusals."""
 
 # ruff: noqa: RUF001 - typographic characters are what is tested
 
@@ -224,7 +224,7 @@ FORMS = [
     ("blackbox subscribe 12 alice secret", Follow(12, ALICE, "all")),
     ("notify 12 alice secret", Follow(12, ALICE, "end")),
     ("unsubscribe 12 alice secret", Follow(12, ALICE, "off")),
-    # Userid and board have changed places: nothing else can be meant.
+    # Userid and board are swapped, and no other meaning is possible.
     ("blackbox move alice 12 secret g", MakeMove(B, 12, ALICE, "g")),
     ("move alice 12#7 secret g", MakeMove(None, 12, ALICE, "g", 7)),
     ("blackbox resign alice #12 secret", Resign(B, 12, ALICE)),

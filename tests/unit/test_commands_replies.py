@@ -1,4 +1,4 @@
-"""Replies to our letters: the address says who speaks, the first line says what."""
+"""Replies to letters, whose address names the player and whose first line is the command."""
 
 # ruff: noqa: RUF001 - typographic characters are what is tested
 
@@ -255,7 +255,7 @@ def test_the_game_is_needed_where_there_are_several():
 
 
 def tray(body, *, asked=True):
-    """(echo, what is asked or the refusal's code) of each line."""
+    """Return the echo of each line, and its command or the code of its refusal."""
     reading = read("Re: 3 boards wait", body, games=GAMES, reply=True, tray=asked)
     assert reading.multiple
     assert not reading.words

@@ -1,4 +1,4 @@
-"""No echo and no refusal ever repeats a password, however the command is garbled."""
+"""Echoes and refusals never repeat a password, even if the command is garbled."""
 
 from __future__ import annotations
 
@@ -107,14 +107,14 @@ def test_a_command_as_it_should_be(form, quoted, secret):
 )
 def test_a_command_with_a_word_missing_or_too_much(form, secret, drop, junk, at):
     words = form.split()
-    # Without its own words before it a password stands where a command is expected.
+    # Without the words in front of it, a password is in the place of a command.
     start = 2 if words[0] in {"blackbox", "change"} else 1
     place = start + drop
     if place < len(words) and words[place] != "{}":
         del words[place]
     words.insert(max(start, min(at, len(words))), junk)
     reading = read(" ".join(words).format(secret), "", games=GAMES, reply=False)
-    # One word gone and another too much: nobody can tell that from a correct command.
+    # With one word missing and another added, the line looks like a correct command.
     assume(not junk or not _taken_for_another_word(reading, secret))
     assert_silent(reading, secret)
 

@@ -1,4 +1,4 @@
-"""Who may stay where it is full, and what the log says of those who may not."""
+"""Connections that stay open when a port is full, and log lines about the others."""
 
 from __future__ import annotations
 

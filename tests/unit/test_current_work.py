@@ -1,4 +1,4 @@
-"""What a process has in hand can be seen from outside, and after its death."""
+"""The work that a process has in hand is visible to other processes, also after its death."""
 
 from __future__ import annotations
 

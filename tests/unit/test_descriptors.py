@@ -1,4 +1,4 @@
-"""How mail and pages share the files that a process may open."""
+"""Mail and pages share the files that a process may open."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_the_lane_that_has_used_less_is_next() -> None:
 
 
 def test_an_overloaded_play_lets_no_mail_wait_for_all_later_ones() -> None:
-    """One with several mails waits for those that others had waiting, and for no newcomer."""
+    """A lane with several mails waits for mails that came before, and for no newcomer."""
     lanes = Lanes()
     order = list[int]()
     for number in (1, 2, 3):

@@ -131,7 +131,7 @@ def test_sqlite_says_what_ails_it_and_no_value(
 
 
 class _Postgres(Exception):
-    """As psycopg's errors are."""
+    """An error like those of psycopg."""
 
     def __init__(self, sqlstate: str | None, primary: str | None, whole: str) -> None:
         super().__init__(whole)

@@ -41,7 +41,7 @@ from pbmserv.stages.messages import (
     StoreForm,
     StorePress,
 )
-from pbmserv.store.bots import Asked
+from pbmserv.store.bots import ReportRequest
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 250_000, tzinfo=UTC)
@@ -96,7 +96,7 @@ EXCHANGES: list[tuple[Request[Any], Any]] = [
     (ActForBot(3, Thought(4, Seat(1), Move("a,g+b2", free=True))), None),
     (ActForBot(3, None), None),
     (PutOffBot(3), None),
-    (KeepReport(Asked(3, 4, 1), WORDS), None),
+    (KeepReport(ReportRequest(3, 4, 1), WORDS), None),
     *((CarryOutOrder(BY, order), "done; nothing lost\n") for order in ORDERS),
     (RetryKeptMail(9, BY), "Mail 9 is carried out."),
     (StoreForm("confirm", {"signup": 3}), 17),

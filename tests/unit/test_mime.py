@@ -1,4 +1,4 @@
-"""What a letter looks like on the wire, and that nothing put in can break out."""
+"""Letters on the wire; no text in a letter can change its structure."""
 
 from __future__ import annotations
 

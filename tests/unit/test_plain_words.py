@@ -1,4 +1,4 @@
-"""What people say in words of their own, and what only sounds like it."""
+"""Commands in plain words, and sentences that only resemble them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.commands.grammar.plain_words import LONGEST, meant
+from pbmserv.commands.grammar.plain_words import LONGEST, meant_command
 from pbmserv.commands.reading.mail import read_reply
 from pbmserv.commands.table.model import Command
 from pbmserv.errors import Misread
@@ -38,7 +38,7 @@ SAID = {
 
 @rows(("text", "command"), SAID.items())
 def test_plain_words_mean_a_command(text: str, command: str) -> None:
-    assert meant(text) == command
+    assert meant_command(text) == command
 
 
 @rows(
@@ -50,7 +50,7 @@ def test_plain_words_mean_a_command(text: str, command: str) -> None:
     ],
 )
 def test_similar_sentences_mean_no_command(text: str) -> None:
-    assert not meant(text)
+    assert not meant_command(text)
 
 
 @rows("command", sorted(set(SAID.values())))
@@ -69,5 +69,5 @@ def test_each_of_them_is_a_command_of_a_reply(command: str) -> None:
 
 @given(st.text(max_size=LONGEST + 5))
 def test_any_text_is_read(text: str) -> None:
-    assert isinstance(meant(text), str)
+    assert isinstance(meant_command(text), str)
     read_reply(text, {"blackbox"}, plainly=True)

@@ -63,7 +63,7 @@ class Wire(asyncio.Transport):
 
 
 def told(kind: type[SMTP], pieces: list[bytes]) -> tuple[list[object], bytes]:
-    """What reaches the handler, and what the client hears, when these octets are sent."""
+    """Send octets, and return the mails that reach the handler and the replies to the client."""
     handler, wire = Kept(), Wire()
 
     async def main() -> None:

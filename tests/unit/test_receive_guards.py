@@ -1,4 +1,4 @@
-"""What is turned away on the wire, and what is never answered."""
+"""Mails that are refused on the wire, and mails that are never answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether an empty reply was surely empty: what was passed over, and could have been an answer."""
+"""Parts of a seemingly empty reply that were left out and could have been an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a mail comes from, behind mail servers of our own."""
+"""The network of a mail that comes through mail servers of our own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reply adds is kept; what it quotes is never returned."""
+"""The new text of a reply is kept, and quoted text is never returned."""
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 
 from __future__ import annotations

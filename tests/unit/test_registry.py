@@ -24,7 +24,7 @@ from pbmserv.views import environment
 def announced(
     monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, source: str
 ) -> tuple[EntryPoint, ...]:
-    """What is announced once a package with this source is installed."""
+    """Return the entry points of an installed package with this source."""
     package = folder / name
     (package / "templates" / "games" / name).mkdir(parents=True)
     (package / "__init__.py").write_text(source)

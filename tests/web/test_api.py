@@ -211,7 +211,7 @@ def test_what_programs_ask_amiss_is_refused_kindly(client: Client) -> None:
     assert client.refused(400, "/boards/1?turn=-1")["code"] == "bad-query"
     problem = client.refused(405, "/boards", "POST")
     assert problem["headers"].header("allow") in {"GET, HEAD", "HEAD, GET"}
-    assert problem["detail"] == "This address does not take POST; it takes GET or HEAD."
+    assert problem["detail"] == "This address does not accept POST; it accepts GET or HEAD."
     assert client.refused(405, "/seat/moves")["headers"].header("allow") == "POST"
     for accept in ("text/html", "application/json;q=0", "image/*, text/plain;q=0.5"):
         assert client.refused(406, "/games", accept=accept)["code"] == "not-acceptable"

@@ -223,12 +223,12 @@ def test_an_address_brings_a_game_back_on_another_device_and_another_day() -> No
 
 def test_to_begin_anew_is_asked_first_and_one_s_own_moves_are_stepped_through() -> None:
     guest = Guest({1: key(1)})
-    assert "Begin anew" not in printed(guest.tap())
+    assert "Begin again" not in printed(guest.tap())
     guest.tap("A", "B", "+B2")
     assert 'name="restart"' in printed(guest.look())
     asks = printed(guest.look(restart=True))
     assert "Your 3 moves will be gone" in asks
-    assert '<a class="quiet" href="/today">Yes, begin anew</a>' in asks
+    assert '<a class="quiet" href="/today">Yes, begin again</a>' in asks
     assert '<a class="quiet" href="/today?state=STATE">No, go on</a>' in asks
     for step in range(4):
         page = guest.look(step=step)

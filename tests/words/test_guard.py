@@ -1,4 +1,4 @@
-"""What is left out of words for others, and what their writer is told of it."""
+"""Passages that the guard removes from words for others, and the answer to their writer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No token of the server gets to somebody else, in any spelling, by any route for words."""
+"""No token of the server reaches another player, in any spelling, by any route for words."""
 
 from __future__ import annotations
 

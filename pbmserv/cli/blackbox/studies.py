@@ -44,7 +44,7 @@ BEST_OF = (2, 3, 5)
 """Numbers of random ports of which the best is chosen."""
 
 SOFTNESS = (0.3, 1.0)
-"""Ports are drawn with weights that grow by the factor e for each such number of bits."""
+"""Bits by which a port must be better to be drawn e times as often."""
 
 GUESSING = ((1, 1, 1), (6, 3, 1), (10, 4, 1))
 """Layouts left at which a player guesses with three, two and one guesses left."""

@@ -208,7 +208,7 @@ def _may_mean(name: str, rest: Sequence[Word], games: Collection[str]) -> bool:
         case Kind.WATCHED:
             return len(rest) <= 2
     least, most = row.min_words, row.max_words
-    if name == "change password":  # also for a change of something else
+    if name == "change password":  # also suggested for "change email" and the like
         return len(rest) <= most + 1
     return least <= len(rest) <= (most if most < NO_LIMIT else least + 6)
 
@@ -238,7 +238,7 @@ def has_credentials(row: Row, rest: Sequence[Word], *, named: bool) -> bool:
     Args:
         row: the command.
         rest: the words behind its name.
-        named: whether a game stands in front.
+        named: whether a game precedes it.
     """
     if not row.secrets:
         return named and bool(rest)
@@ -283,11 +283,11 @@ def _is_shown(word: Word) -> bool:
 
 
 def _on_a_board(row: Row, rest: Sequence[Word]) -> bool:
-    board, who = (rest[0], rest[1]) if is_number(rest[0].text) else (rest[1], rest[0])
-    if not is_number(board.text) or not is_userid(who.text):
+    board, userid = (rest[0], rest[1]) if is_number(rest[0].text) else (rest[1], rest[0])
+    if not is_number(board.text) or not is_userid(userid.text):
         return False
     if board is rest[1] and len(rest) < row.min_words:
         return False
     if row.name == "chat":
         return len(rest) == 3
-    return who.text.lower() not in PLAN_WORDS
+    return userid.text.lower() not in PLAN_WORDS

@@ -64,7 +64,7 @@ class Cursor:
         """Return the next word without moving on.
 
         Raises:
-            Misread: there is none; its code is *missing*.
+            Misread: there is no further word; *missing* is the code of the refusal.
         """
         if self.has_more:
             return self.words[self.index].text
@@ -152,7 +152,7 @@ class Cursor:
         return place not in self.row.secrets and self.sender.is_player(word.text.lower())
 
     def _is_number_or_player(self, place: int, word: Word) -> bool:  # noqa: ARG002 - same signature
-        """Return whether a word may be shown where one like a userid may be a password."""
+        """Return whether to show a word where a word in the form of a userid may be a password."""
         return BOARD.fullmatch(word.text) is not None or self.sender.is_player(word.text.lower())
 
     def _is_harmless(self, place: int, word: Word) -> bool:

@@ -270,7 +270,7 @@ def better_in_plain_words(text: str, games: Collection[str], row: Row, line: Lin
 def _plain_head(text: str, games: Collection[str]) -> tuple[str, list[Word], Head | None]:
     """Return the command that a text means in plain words, its words and its head."""
     first = text.strip().partition("\n")[0]
-    command = "" if first.lower() in MEANT_BY else plain_words.meant(first)
+    command = "" if first.lower() in MEANT_BY else plain_words.meant_command(first)
     words = words_of(command)
     return command, words, find_head(words, games) if words else None
 
@@ -306,7 +306,7 @@ def _not_a_command(words: Sequence[Word], games: Collection[str], sender: Sender
 
 def _plain_command(words: Sequence[Word]) -> list[str]:
     """Return the words of the command that a sentence means, empty for none."""
-    return plain_words.meant(" ".join(word.text for word in words[:_MOST_WORDS])).split()
+    return plain_words.meant_command(" ".join(word.text for word in words[:_MOST_WORDS])).split()
 
 
 def _meant_arguments(row: Row, meaning: Sequence[str], sender: Sender) -> Mapping[Kind, str]:

@@ -31,11 +31,11 @@ from pbmserv.commands.reading.bodies import (
     MOST_NOT_TRIED,
     MOST_PROSE,
     Below,
-    continued,
-    in_full,
     is_signature,
     is_stop,
+    join_continuation,
     read_body,
+    short_form_if_full,
 )
 from pbmserv.commands.reading.replies import (
     EMPTY_REPLY,
@@ -43,8 +43,8 @@ from pbmserv.commands.reading.replies import (
     MOVES,
     is_command_name,
     is_full_form,
-    moves,
     read_words,
+    reply_moves,
 )
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, MULTIPLE, STOPS
 from pbmserv.commands.table.looking import Games, Help, ListGames
@@ -104,11 +104,11 @@ def read(
         for at, line in top if tray else top[:1]:
             if not line.isalnum() and _board_in_front(line, games, surely=not tray):
                 return Reading(tuple(_Tray(lines[at:], games).read()), multiple=True)
-        return _of_reply(lines, top, games, plainly=plainly)
+        return _read_reply_lines(lines, top, games, plainly=plainly)
     text = clean_subject(subject)
     if text != fold(subject).strip():  # somebody else may have written "Fwd: resign 12"
-        return _with_named_writers(_of_line(text, body, games, answers=True))
-    return _of_line(text, body, games, answers=False)
+        return _with_named_writers(_read_new_mail(text, body, games, answers=True))
+    return _read_new_mail(text, body, games, answers=False)
 
 
 def clean_subject(subject: str) -> str:
@@ -140,7 +140,7 @@ def _with_named_writers(reading: Reading) -> Reading:
     return replace(reading, lines=tuple(lines))
 
 
-def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> Reading:
+def _read_new_mail(text: str, body: str, games: Collection[str], *, answers: bool) -> Reading:
     """Read a mail that does not answer a letter.
 
     Args:
@@ -152,14 +152,14 @@ def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> 
     words = words_of(text)
     if not words or words[0].text.lower() in MULTIPLE | STOPS:
         announced = bool(words) and words[0].text.lower() in MULTIPLE
-        return read_body(body, games, announced=announced) or _nothing(body, games)
+        return read_body(body, games, announced=announced) or _without_commands(body, games)
     head = spoken_challenge(words, games) or find_head(words, games)
     if head is None:
         read_in_body = read_body(body, games)
         if read_in_body is not None:
             return read_in_body
         if answers:
-            return _nothing(body, games)
+            return _without_commands(body, games)
         plain = in_plain_words(text, games) or in_plain_words(body, games)
         return Reading((plain or not_a_command(words, games),))
     line = read_line(words, head, len(text), games)
@@ -175,8 +175,8 @@ def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> 
         if read_in_body is not None and _is_meant(read_in_body.lines[0], answers=answers):
             return read_in_body
         if answers and _is_of_a_letter(words, head, line, empty=not body.strip()):
-            return _nothing(body, games)
-    below = Below(body.split("\n"), 0, games, known=text)
+            return _without_commands(body, games)
+    below = Below(body.split("\n"), 0, games, subject=text)
     return Reading((line, *below.not_tried()), below.words())
 
 
@@ -190,10 +190,10 @@ def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> R
             such as "I give up".
     """
     lines = body.split("\n")
-    return _of_reply(lines, _top_lines(lines), games, plainly=plainly)
+    return _read_reply_lines(lines, _top_lines(lines), games, plainly=plainly)
 
 
-def _of_reply(
+def _read_reply_lines(
     lines: Sequence[str], top: Sequence[tuple[int, str]], games: Collection[str], *, plainly: bool
 ) -> Reading:
     """Read the lines of a reply; *top* is the result of `_top_lines`."""
@@ -215,7 +215,7 @@ def _of_reply(
     if place == len(lines) - 1 and " " not in text:  # as in most replies
         return Reading((Line(text[:LONGEST_ECHO], ReplyMove((text,), ("",))),))
     below = Below(lines, place + 1, games)
-    move = moves(top, below, lines, games)
+    move = reply_moves(top, below, lines, games)
     return Reading((Line(move.lines[0][:LONGEST_ECHO], move), *below.not_tried()), below.words())
 
 
@@ -235,7 +235,7 @@ def read_message(body: str, games: Collection[str]) -> Reading:
         reading = read_body("\n".join(lines[top[0][0] + 1 :]), games, announced=True)
         if reading is not None:
             return reading
-    if words and (in_full(top[0][1], games) or is_full_form(words, games)):
+    if words and (short_form_if_full(top[0][1], games) or is_full_form(words, games)):
         reading = read_body(body, games)
         if reading is not None:
             return reading
@@ -277,7 +277,7 @@ def _is_of_a_letter(words: Sequence[Word], head: Head, line: Line, *, empty: boo
 
 def _is_meant(line: Line, *, answers: bool) -> bool:
     """Return whether the first line of a body is surely meant as a command."""
-    if answers:  # also a command with a mistake, rather than the subject of our letter
+    if answers:  # even a faulty command is meant, rather than the subject of our letter
         return (
             not isinstance(line.meaning, PlayerError)
             or line.meaning.refusal.code != "not-a-command"
@@ -289,7 +289,7 @@ def _is_meant(line: Line, *, answers: bool) -> bool:
     return line.echo.count("***") > 0 or getattr(line.meaning, "game", None) is not None
 
 
-def _nothing(body: str, games: Collection[str]) -> Reading:
+def _without_commands(body: str, games: Collection[str]) -> Reading:
     """Return the reading of a mail without commands."""
     text = body.strip()
     if not text:
@@ -348,7 +348,7 @@ class _Tray:
                 self._list_the_rest(self._text[at:], "words")
                 break
             blank = False
-            at, text = continued(self._text, at)
+            at, text = join_continuation(self._text, at)
             if is_stop(words_of(text) or words_of("end")):
                 self._list_the_rest(self._text[at:], "stop")
                 break

@@ -115,7 +115,7 @@ def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> L
     if any(MOVES.fullmatch(line) for _, line in top):
         return None
     text = top[0][1]
-    command = plain_words.meant(text)
+    command = plain_words.meant_command(text)
     words = words_of(command)
     if not words:
         return None
@@ -130,7 +130,7 @@ def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> L
     return None if line is None else replace(line, echo=text, for_sender=None)
 
 
-def moves(
+def reply_moves(
     top: Sequence[tuple[int, str]], below: Below, lines: Sequence[str], games: Collection[str]
 ) -> ReplyMove:
     """Return the lines of which one may be a move, each with the text below it.
@@ -194,7 +194,7 @@ def _with_what_follows(
     """Return the reading of a command with the lines below it."""
     if isinstance(line.meaning, Yes | Accept) and following:
         # The line below "accept" may be the first move.
-        first = moves(following, below, lines, games)
+        first = reply_moves(following, below, lines, games)
         line = replace(line, meaning=replace(line.meaning, below=first))
     not_tried = below.not_tried()
     if Trait.LOOKS in row.traits and not isinstance(line.meaning, PlayerError):
@@ -265,11 +265,11 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
     if _names_a_board(row, rest):
         return read_arguments(row.without(Kind.USERID, Kind.PASSWORD), name, game, rest, games)
     kinds = {parameter.kind for parameter in row.parameters}
-    exact = name in _EXACT and _EXACT[name].fullmatch(" ".join(texts))
-    prose = (Trait.ENGLISH in row.traits and not exact and not _FILLER_WORDS.issuperset(texts)) or (
-        Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE
-    )
-    if prose:
+    is_exact = name in _EXACT and _EXACT[name].fullmatch(" ".join(texts))
+    is_prose = (
+        Trait.ENGLISH in row.traits and not is_exact and not _FILLER_WORDS.issuperset(texts)
+    ) or (Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE)
+    if is_prose:
         return None
     plain = row.as_reply
     return read_arguments(plain, name, game, rest if plain.parameters else (), games)

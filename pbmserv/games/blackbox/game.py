@@ -35,9 +35,9 @@ from pbmserv.games.blackbox import (
 )
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots import coach, hints
-from pbmserv.games.blackbox.bots.candidates import equipment
 from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.levels import LEVELS, measured
+from pbmserv.games.blackbox.bots.loops import equipment
 from pbmserv.games.blackbox.display import CELL, shapes_of
 from pbmserv.games.blackbox.game_ids import (
     SEED_LIMIT,
@@ -84,7 +84,7 @@ class Blackbox:
     rated = staticmethod(choices.rated)
     fixed = staticmethod(fixed)
     shown = staticmethod(choices.shown)
-    anew = staticmethod(choices.anew)
+    without_box = staticmethod(choices.without_box)
     read_kind = staticmethod(racing.read_kind)
     daily = staticmethod(racing.daily_options)
     to_act = staticmethod(rules.to_act)
@@ -103,10 +103,10 @@ class Blackbox:
     check = staticmethod(analysis.check_markers)
     drawn = staticmethod(analysis.test_ray)
     tapped = staticmethod(taps.tapped)
-    laid = staticmethod(manual.laid)
-    laid_view = staticmethod(manual.laid_view)
-    laid_options = staticmethod(manual.laid_options)
-    reported = staticmethod(coach.reported)
+    spots_after_tap = staticmethod(manual.spots_after_tap)
+    manual_view = staticmethod(manual.manual_view)
+    manual_options = staticmethod(manual.manual_options)
+    reported_seats = staticmethod(coach.reported_seats)
     report = staticmethod(coach.report)
     hint = staticmethod(hints.hint)
     hinted = staticmethod(racing.hinted)
@@ -120,7 +120,7 @@ class Blackbox:
         box = fixed(options, rng)
         game = stored_id(box.id)
         # Views and bots get the options of a state, so that these must not tell the atoms.
-        return new_state(choices.anew(box), seats, atoms_of(game), described(game))
+        return new_state(choices.without_box(box), seats, atoms_of(game), described(game))
 
     def drawing(self, view: View, seat: Seat, end: View | None) -> Drawing | None:
         """Draw a box with its results, and with its atoms and rays if the board is over.
@@ -198,13 +198,13 @@ class Blackbox:
         notes = (Note("resigned", seat, None), *rules.revealed(after))
         return Step(after, {None: "resign"}, notes, reveals=True)
 
-    def overdue(self, state: State, seat: Seat) -> Step[State]:
+    def forfeit(self, state: State, seat: Seat) -> Step[State]:
         """Let a seat forfeit as in `withdraw`. In a race, its result says that it was late."""
         if state.options.race and state.outcome is None:
             return rules.dropped_out(state, seat, "forfeit")
         return self.withdraw(state, seat)
 
-    def shut(self, step: Step[State]) -> Step[State]:
+    def without_solution(self, step: Step[State]) -> Step[State]:
         """Return the last step of a board without atoms, game ID, lessons and score."""
         final_notes = rules.over(step.state)
         notes = tuple(note for note in step.notes if note not in final_notes)

@@ -13,7 +13,7 @@ from pbmserv.games.blackbox.state import new_state
 from pbmserv.games.blackbox.views import View, view_of
 
 
-def laid(options: Options, spots: Sequence[str], tap: str) -> tuple[str, ...]:
+def spots_after_tap(options: Options, spots: Sequence[str], tap: str) -> tuple[str, ...]:
     """Return the cells with an atom after a tap on a cell, which adds or removes an atom.
 
     Other taps change nothing.
@@ -24,13 +24,13 @@ def laid(options: Options, spots: Sequence[str], tap: str) -> tuple[str, ...]:
     return tuple(spot for spot in spots if spot != name) if name in spots else (*spots, name)
 
 
-def laid_view(options: Options, spots: Sequence[str]) -> View:
+def manual_view(options: Options, spots: Sequence[str]) -> View:
     """Return the open box with these atoms, as seen by the person filling it."""
     view = view_of(new_state(options, 1, frozenset()), Seat(0))
     return replace(view, boxes=(replace(view.boxes[0], atoms=_atoms(options, spots)),))
 
 
-def laid_options(options: Options, spots: Sequence[str]) -> Options:
+def manual_options(options: Options, spots: Sequence[str]) -> Options:
     """Return the options of a game on the box with these atoms.
 
     Raises:

@@ -165,7 +165,7 @@ def shown(options: Options) -> tuple[str, ...]:
     return _words(options, ())
 
 
-def anew(options: Options) -> Options:
+def without_box(options: Options) -> Options:
     """Return the same rules without the box."""
     return replace(options, id="", seed="")
 
@@ -312,8 +312,8 @@ def _check_name(word: str, name: str, has_equals: bool, value: str) -> None:
             example = f"-{name}" if value.lower() in {"yes", "on", "true", "1"} else ""
             raise OptionError("blackbox.option-value", part=word, name=name, example=example)
     elif name not in _FORMS:
-        known = ", ".join(f"-{option}" for option in (*_FORMS, *sorted(_FLAGS)))
-        raise OptionError("blackbox.option-unknown", part=word, known=known)
+        forms = ", ".join(f"-{option}" for option in (*_FORMS, *sorted(_FLAGS)))
+        raise OptionError("blackbox.option-unknown", part=word, known=forms)
     elif not value:
         raise OptionError("blackbox.option-no-value", part=word, name=name, example=_FORMS[name])
 

@@ -125,8 +125,8 @@ def trace_all(board: Geometry, atoms: Iterable[int]) -> list[int]:
     squares = field.filled(atoms)
     unknown = HIT - 1
     results = [unknown] * len(field.doors)
-    for port, known in enumerate(results):
-        if known == unknown:
+    for port, earlier_result in enumerate(results):
+        if earlier_result == unknown:
             result = trace_in(field, squares, port)
             results[port] = result
             if result >= 0:

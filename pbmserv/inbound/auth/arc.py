@@ -22,7 +22,7 @@ from pbmserv.inbound.auth.dmarc import (
     TEMPERROR,
     Finding,
 )
-from pbmserv.inbound.auth.results import Said, believed, said_by
+from pbmserv.inbound.auth.results import Statement, findings_from, statements_by
 from pbmserv.inbound.headers import Headers
 from pbmserv.mail.dns import Resolver
 
@@ -64,7 +64,7 @@ def chain(
         return [failure]
     sealed = _sealed_signatures(headers, signature)
     statements = _sealed_statements(headers, last)
-    findings = believed(statements, sealed, headers, recipient, "arc", counts)
+    findings = findings_from(statements, sealed, headers, recipient, "arc", counts)
     reason = uncovered(signature, headers, recipient)
     if not reason:
         return findings
@@ -123,11 +123,11 @@ def _verification_failure(raw: bytes, sealer: str, resolver: Resolver) -> Findin
 _SIGNERS = ("as-domain", "ams-domain")
 
 
-def _sealed_statements(headers: Headers, instance: int) -> list[Said]:
+def _sealed_statements(headers: Headers, instance: int) -> list[Statement]:
     """Return the statements of a set. The seal covers the server's name, so it is genuine."""
     for field in headers["arc-authentication-results"]:
         if _instance(field) == instance:
             value = _INSTANCE.sub("", field, count=1).strip()
             server = value.partition(";")[0].strip().partition(" ")[0]
-            return said_by(server, [value])
+            return statements_by(server, [value])
     return []

@@ -36,7 +36,7 @@ METHODS = frozenset(("spf", "dkim", "dmarc", "arc"))
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Statement:
     """A statement of another server: a method, its result, and a domain.
 
     Attributes:
@@ -62,7 +62,7 @@ class Said:
             and self.selector in {"", tags.get("s", "").lower()}
         )
 
-    def contradicts(self, other: Said) -> bool:
+    def contradicts(self, other: Statement) -> bool:
         """Return whether one of two statements about the same signature is ``pass`` and one not."""
         return (
             self.method == other.method == "dkim"
@@ -73,21 +73,21 @@ class Said:
         )
 
 
-def said_by(server: str, fields: Sequence[str]) -> list[Said]:
+def statements_by(server: str, fields: Sequence[str]) -> list[Statement]:
     """Return the statements of *server* (an authserv-id) in these fields, in the mail's order.
 
     Servers add their fields on top. So only the topmost field about a method counts; a lower one
     may have come with the mail (RFC 8601 section 5).
     """
-    statements: list[Said] = []
+    statements: list[Statement] = []
     for field in fields[:MOST_FIELDS]:
         methods = {statement.method for statement in statements}
         statements += [new for new in _read(field, server) if new.method not in methods]
     return statements
 
 
-def believed(
-    statements: Sequence[Said],
+def findings_from(
+    statements: Sequence[Statement],
     signatures: Sequence[str],
     headers: Headers,
     recipient: str,
@@ -103,28 +103,30 @@ def believed(
         method: the method of the findings.
         counts: returns whether a domain is aligned for ``"spf"`` or ``"dkim"``.
     """
-    if len({said.result for said in statements if said.method == "dmarc"}) > 1:
+    if len({statement.result for statement in statements if statement.method == "dmarc"}) > 1:
         return [Finding(method, POLICY, note="the statements contradict each other")]
     findings = []
-    for said in statements:
-        if said.result != PASS or said.method not in {"spf", "dkim"}:
+    for statement in statements:
+        if statement.result != PASS or statement.method not in {"spf", "dkim"}:
             continue
-        if not said.domain or not counts(said.method, said.domain):
+        if not statement.domain or not counts(statement.method, statement.domain):
             continue
-        if any(said.contradicts(other) for other in statements):
+        if any(statement.contradicts(other) for other in statements):
             note = "the statements contradict each other"
-        elif said.method == "dkim":
-            note = _uncovered(said, signatures, headers, recipient)
+        elif statement.method == "dkim":
+            note = _uncovered(statement, signatures, headers, recipient)
         else:
             note = ""
         result = POLICY if note else PASS
         findings.append(
-            Finding(method, result, said.domain, aligned=True, note=note or said.method)
+            Finding(method, result, statement.domain, aligned=True, note=note or statement.method)
         )
     return findings or [Finding(method, "fail", note="nothing in it proves the sender")]
 
 
-def _uncovered(said: Said, signatures: Sequence[str], headers: Headers, recipient: str) -> str:
+def _uncovered(
+    statement: Statement, signatures: Sequence[str], headers: Headers, recipient: str
+) -> str:
     """Return the reason why a signature that a server verified does not count; ``""`` for none.
 
     Anybody can add a signature that looks similar. So every signature that the statement may be
@@ -138,9 +140,9 @@ def _uncovered(said: Said, signatures: Sequence[str], headers: Headers, recipien
         signer = ascii_domain(tags.get("d", ""))
         if signer is None:
             return "one of the signatures cannot be read"
-        if not said.may_mean(tags, signer):
+        if not statement.may_mean(tags, signer):
             continue
-        if signer != said.domain:
+        if signer != statement.domain:
             return "a signature of another domain may be meant"
         if tags.get("a", "").lower() not in ALGORITHMS:
             return "an algorithm that does not count"
@@ -165,7 +167,7 @@ _PROPERTY = re.compile(
 servers copy them from the client. The value is empty if another property follows."""
 
 
-def _read(field: str, server: str) -> list[Said]:
+def _read(field: str, server: str) -> list[Statement]:
     """Return the statements of a field about `METHODS`; none if another server wrote it."""
     parts = _parts(field) if len(field) <= LONGEST_FIELD and field.isascii() else None
     writer = _SERVER.fullmatch(field.partition(";")[0] if parts is None else parts[0])
@@ -175,10 +177,12 @@ def _read(field: str, server: str) -> list[Said]:
         [None] if parts is None else [_statement(part) for part in parts[1:] if part.strip()]
     )
     if None in statements:  # it may be about any method
-        return [Said(method, UNREADABLE, "") for method in sorted(METHODS)]
-    read = [said for said in statements if said is not None and said.method in METHODS]
-    spoiled = {said.method for said in read if said.result == UNREADABLE}
-    return [Said(said.method, UNREADABLE, "") if said.method in spoiled else said for said in read]
+        return [Statement(method, UNREADABLE, "") for method in sorted(METHODS)]
+    read = [part for part in statements if part is not None and part.method in METHODS]
+    spoiled = {part.method for part in read if part.result == UNREADABLE}
+    return [
+        Statement(part.method, UNREADABLE, "") if part.method in spoiled else part for part in read
+    ]
 
 
 def _parts(field: str) -> list[str] | None:
@@ -230,25 +234,25 @@ def _comment_end(field: str, at: int) -> int:
     return -1
 
 
-def _statement(part: str) -> Said | None:
+def _statement(part: str) -> Statement | None:
     """Read a statement; return `None` if its method is unreadable."""
     method = _METHOD.match(part)
     if method is None:
         word = re.match(r"\s*([A-Za-z][\w-]*)\s*(=|\Z)", part)
-        return None if word is None else Said(word[1].lower(), UNREADABLE, "")
+        return None if word is None else Statement(word[1].lower(), UNREADABLE, "")
     name, result, at = method[1].lower(), method[2].lower(), method.end()
     if name not in METHODS:
-        return Said(name, result, "")
+        return Statement(name, result, "")
     values: dict[str, str] = {}
     while part[at:].strip():
         pair = _PROPERTY.match(part, at)
         if pair is None:
-            return Said(name, UNREADABLE, "")
+            return Statement(name, UNREADABLE, "")
         key, value = "".join(pair[1].split()).lower(), _unquoted(pair[2] or "")
         if values.setdefault(key, value) != value:
-            return Said(name, UNREADABLE, "")
+            return Statement(name, UNREADABLE, "")
         at = pair.end()
-    return _said(name, result, values)
+    return _with_domain(name, result, values)
 
 
 def _unquoted(value: str) -> str:
@@ -259,14 +263,14 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _said(method: str, result: str, values: Mapping[str, str]) -> Said:
+def _with_domain(method: str, result: str, values: Mapping[str, str]) -> Statement:
     identity = {
         "spf": values.get("smtp.mailfrom") or values.get("smtp.helo", ""),
         "dkim": values.get("header.d") or values.get("header.i", ""),
         "dmarc": values.get("header.from", ""),
     }.get(method, "")
     domain = ascii_domain(identity.rpartition("@")[2]) or ""
-    return Said(
+    return Statement(
         method, result, domain, values.get("header.b", ""), values.get("header.s", "").lower()
     )
 
@@ -277,7 +281,7 @@ def _said(method: str, result: str, values: Mapping[str, str]) -> Said:
 _RECEIVED = re.compile(rb"^received[ \t]*:", re.IGNORECASE | re.MULTILINE)
 
 
-def said_before(server: str, hops: int, raw: bytes) -> list[Said]:
+def own_statements(server: str, hops: int, raw: bytes) -> list[Statement]:
     """Return the statements of *server* (an authserv-id) in the fields that are surely its own.
 
     Returns none if there are too few Received fields: each server adds one (RFC 5321 section 4.4),
@@ -292,11 +296,11 @@ def said_before(server: str, hops: int, raw: bytes) -> list[Said]:
     if len(places) < max(hops, 1):
         return []
     end = places[hops] if hops < len(places) else len(block)
-    if hops and _said_in(server, block[end:]):
+    if hops and _statements_in(server, block[end:]):
         # A field from outside was not removed, so a field above may also be from outside.
         end = places[0]
-    return _said_in(server, block[:end])
+    return _statements_in(server, block[:end])
 
 
-def _said_in(server: str, block: bytes) -> list[Said]:
-    return said_by(server, read_headers(block).get("authentication-results", ()))
+def _statements_in(server: str, block: bytes) -> list[Statement]:
+    return statements_by(server, read_headers(block).get("authentication-results", ()))

@@ -24,7 +24,7 @@ from pbmserv.inbound.auth.dmarc import (
     organisation,
     policy,
 )
-from pbmserv.inbound.auth.results import believed, said_before, said_by
+from pbmserv.inbound.auth.results import findings_from, own_statements, statements_by
 from pbmserv.inbound.auth.spf import spf
 from pbmserv.inbound.headers import HEADER_LIMIT, Headers, first, read_headers, split_block
 from pbmserv.inbound.mailbox import one_mailbox
@@ -106,11 +106,11 @@ def _findings(
     if envelope.is_direct:
         findings.append(spf(envelope, resolver, lambda domain: counts("spf", domain)))
     elif envelope.handed_on and trusted.server:
-        statements = said_before(trusted.server, trusted.hops, raw)
+        statements = own_statements(trusted.server, trusted.hops, raw)
         fields = headers.get("dkim-signature", ())
         if statements:
-            findings += believed(statements, fields, headers, recipient, "relay", counts)
-        elif said_by(trusted.server, headers.get("authentication-results", ())):
+            findings += findings_from(statements, fields, headers, recipient, "relay", counts)
+        elif statements_by(trusted.server, headers.get("authentication-results", ())):
             findings.append(Finding("relay", POLICY, note="it stands where others can write"))
     findings += signatures(raw, headers, recipient, resolver, lambda domain: counts("dkim", domain))
     if not any(finding.proves for finding in findings):

@@ -118,8 +118,8 @@ def header_role(line: str) -> str:
     """
     head = line[:40]
     for colon in COLONS:
-        label, found, _ = head.partition(colon)
-        if found:
+        label, separator, _ = head.partition(colon)
+        if separator:
             return LABELS.get(label.strip(EMPHASIS).casefold(), "")
     return ""
 

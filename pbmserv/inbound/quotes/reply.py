@@ -110,8 +110,8 @@ def read_new_text(text: str, own: str = "") -> NewText:
         if not scan.take(line):
             break
     scan.finish()
-    said = "\n".join(scan.kept).strip("\n") if scan.written else scan.greeting
-    return NewText(said, scan.left_out)
+    kept = "\n".join(scan.kept).strip("\n") if scan.written else scan.greeting
+    return NewText(kept, scan.left_out)
 
 
 @dataclass(slots=True)

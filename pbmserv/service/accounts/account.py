@@ -363,7 +363,7 @@ def _waiting_change(
     if change is None or change.confirmed_at is not None or player is None or not player.active:
         raise Refused("address-settled")
     if context.mail_id is not None:
-        inbox.spoken_by(context.connection, context.mail_id, player.id)
+        inbox.set_player(context.connection, context.mail_id, player.id)
     return change, player
 
 

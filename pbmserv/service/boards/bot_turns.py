@@ -65,8 +65,7 @@ def invited(
 
 
 def rates(game: AnyGame, sitting: Sequence[Player | Sitter]) -> bool:
-    """Whether a board of these players can be rated: only people, or one person and one bot of
-    known strength."""
+    """Return whether a board can change ratings: of people alone, or of one and a rated bot."""
     bots = [player for player in sitting if is_bot(player)]
     if not bots:
         return True
@@ -86,7 +85,7 @@ def must_have_room(context: CommandContext, sender: Player, others: Sequence[Pla
 
 def must_have_listeners(board: BoardRow, sitter: Sitter) -> None:
     """Refuse chat at a board where no other person sits."""
-    others = [one for one in board.sitters if one.player_id != sitter.player_id]
+    others = [other for other in board.sitters if other.player_id != sitter.player_id]
     if not others:
         raise Refused("nobody-there", part="chat", example="show")
     if all(map(is_bot, others)):
@@ -102,7 +101,7 @@ def take_note(context: CommandContext, board: BoardRow, position: Position) -> N
     """Note after a ply, or at the start of a board, that a bot is to move."""
     if to_move(board, position) is None:
         return
-    if rows.wait(context.connection, board.id, context.now):
+    if rows.begin_turn(context.connection, board.id, context.now):
         context.bot_turns.append((board.id, not position.apart))
 
 
@@ -119,7 +118,9 @@ def queue(context: CommandContext, letters: Sequence[NewLetter]) -> None:
         reported = context.reported & set(_reports_in(letter))
         if boards or reported:
             turns = sorted(boards)
-            rows.hold(context.connection, letter, turns, context.now, context.mail_id, reported)
+            rows.queue_waiting_letter(
+                context.connection, letter, turns, context.now, context.mail_id, reported
+            )
             waiting -= boards
         else:
             at_once.append(letter)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pbmserv.engine.plans import Plan, moves_of
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import TwiceLabelled, keeps, previews
+from pbmserv.engine.protocol import TwiceLabelled, implements, previews
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
@@ -31,7 +31,7 @@ def far_cells(position: Position, seat: Seat, text: str) -> FarCells:
     """Return the far cells of a text: see `TwiceLabelled.far_cells`."""
     game: Any = position.game
     view = game.view(position.state, seat)
-    return game.far_cells(view, text) if keeps(game, TwiceLabelled) else ()
+    return game.far_cells(view, text) if implements(game, TwiceLabelled) else ()
 
 
 def doubtful_cells(

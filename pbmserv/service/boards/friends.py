@@ -284,7 +284,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
     context.player = player
     context.proven.setdefault(player.id, None)  # only the owner of the address got the letter
     if context.mail_id is not None:
-        inbox.spoken_by(context.connection, context.mail_id, player.id)
+        inbox.set_player(context.connection, context.mail_id, player.id)
     theirs, own = board.sitters
     words = {"by": player.userid, "undecided": []}
     accepted = {**words, "event": "accepted", "said": words_for_others(context)}

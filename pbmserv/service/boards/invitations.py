@@ -109,7 +109,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
     game = known_game(context, board.game)
     words = board.options
     if races(game):  # of another box
-        words = game.describe(game.anew(game.options(words, board.seats)))
+        words = game.describe(game.without_box(game.options(words, board.seats)))
     options, rated = read_options(
         game, words, board.seats, " ".join(words), f"{game.info.key} seek"
     )

@@ -182,7 +182,7 @@ def _ended(
         ServerFault: the game's outcome makes no sense.
     """
     _must_be_valid(outcome, board.seats)
-    early = board.rated and board.seats > 1 and after.given_up_early
+    early = board.rated and board.seats > 1 and after.ended_in_opening
     if early or (
         board.rated and not (_everybody_played(board, after) and _different_persons(context, board))
     ):

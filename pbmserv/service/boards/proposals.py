@@ -92,7 +92,7 @@ def make_board(
     comparable, chosen_by = True, None
     if races(game):
         chosen = game.options(options, seats)
-        comparable = game.anew(chosen) == chosen  # else a player may know the box
+        comparable = game.without_box(chosen) == chosen  # else a player may know the box
         if not comparable and seats > 1 and proposal.sender is not None:
             chosen_by = proposal.sender.id
         options = game.describe(game.fixed(chosen, Rng(seed, 0)))

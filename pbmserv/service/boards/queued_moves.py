@@ -10,12 +10,12 @@ from typing import Any
 from pbmserv.commands.table.playing import ConfirmMove, Queue, Submit
 from pbmserv.engine.plans import (
     Plan,
+    checked_plan,
     conditional,
-    due,
     parse_plan,
+    play_due,
     print_plan,
     read_plan,
-    settle,
 )
 from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
@@ -54,7 +54,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     position = context.position(board)
     view = position.game.view(position.state, sitter.seat)
     try:
-        plan = print_plan(settle(position.game, view, read_plan(text)))
+        plan = print_plan(checked_plan(position.game, view, read_plan(text)))
     except MoveError as error:
         one_move = not any(sign in text for sign in ";(:")
         example = error.refusal.example if one_move else ""
@@ -182,7 +182,7 @@ class _Run:
         game, view = position.game, position.game.view(position.state, seat)
         judge = conditional(game)
         holds = _never if judge is None else partial(judge.holds, view)
-        play = due(plan, holds)
+        play = play_due(plan, holds)
         if play is None:
             self._say(seat, unfit=self.plans[seat])
             self._keep(seat, None)

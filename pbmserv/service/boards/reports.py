@@ -24,7 +24,7 @@ from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.bots import Asked
+from pbmserv.store.bots import ReportRequest
 from pbmserv.store.tables import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
@@ -72,8 +72,10 @@ def ask_hint(context: CommandContext, board: BoardRow, asked: Position, seat: Se
         asked: the position after the ply by which the seat asked for it.
     """
     _pay(context, asked, 1)
-    if seat not in rows.found(context.connection, board.id, asked.number):
-        rows.ask_report(context.connection, Asked(board.id, asked.number, seat), context.now)
+    if seat not in rows.finished_reports(context.connection, board.id, asked.number):
+        rows.request_report(
+            context.connection, ReportRequest(board.id, asked.number, seat), context.now
+        )
         context.reported.add(board.id)
 
 
@@ -92,7 +94,9 @@ def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
         if part is None or not sitter.address:
             continue
         letter = outbox_row(context, Notification.sitter(sitter, part))
-        rows.hold(context.connection, letter, (), context.now, context.mail_id, (board.id,))
+        rows.queue_waiting_letter(
+            context.connection, letter, (), context.now, context.mail_id, (board.id,)
+        )
 
 
 def _board(context: CommandContext, command: Report) -> BoardRow:
@@ -121,14 +125,14 @@ def _asked(
     """Have the coach work out what a reader is to be told; ``None``: there is nothing."""
     game = position.game
     assert coached(game)
-    seats = game.reported(position.state, seat)
+    seats = game.reported_seats(position.state, seat)
     if not seats:
         return None
-    known = rows.found(context.connection, board.id, position.number)
+    known = rows.finished_reports(context.connection, board.id, position.number)
     for one in seats:
         if one not in known:
-            asked = Asked(board.id, position.number, one)
-            rows.ask_report(context.connection, asked, context.now)
+            asked = ReportRequest(board.id, position.number, one)
+            rows.request_report(context.connection, asked, context.now)
     if rows.is_report_due(context.connection, board.id):
         context.reported.add(board.id)
     words = {"seats": list(seats), "opened": True}
@@ -168,11 +172,11 @@ def coach_part(
     """What the coach has found, or is at work on, for a seat that `asks_coach`."""
     game = position.game
     asked = position.hint_of(seat)
-    hint = rows.found(connection, board.id, asked.number).get(seat) if asked else None
+    hint = rows.finished_reports(connection, board.id, asked.number).get(seat) if asked else None
     if rows.is_report_due(connection, board.id):
         return CoachPart(is_due=True, hint=hint)
     if not coached(game) or not is_done(position, seat):
         return CoachPart(hint=hint)
-    known = rows.found(connection, board.id, position.number)
-    reports = [known[one] for one in game.reported(position.state, seat) if one in known]
+    known = rows.finished_reports(connection, board.id, position.number)
+    reports = [known[one] for one in game.reported_seats(position.state, seat) if one in known]
     return CoachPart(tuple(reports), hint=hint)

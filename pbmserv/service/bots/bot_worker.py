@@ -39,7 +39,7 @@ from pbmserv.store import bots as rows
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.moves import Positions
-from pbmserv.store.bots import Asked
+from pbmserv.store.bots import ReportRequest
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import outbox
@@ -96,7 +96,7 @@ class Moves(Protocol):
         """Postpone a board; letters do not wait for it any more."""
         ...
 
-    def keep_report(self, asked: Asked, words: Mapping[str, Any]) -> None:
+    def keep_report(self, request: ReportRequest, words: Mapping[str, Any]) -> None:
         """Store a report (empty if it cannot be made), and send letters that wait for it."""
         ...
 
@@ -155,7 +155,7 @@ class BotWorker:
             with self._database.reading.connect() as connection:
                 now = self._clock.now()
                 waiting = rows.due(connection, now, BATCH)
-                asked = None if waiting else rows.next_asked(connection, now)
+                request = None if waiting else rows.next_request(connection, now)
             new = [board_id for board_id in waiting if board_id not in self._ready]
             for board_id in new:
                 self._look(board_id)
@@ -164,44 +164,44 @@ class BotWorker:
                 first = min(ready.at for ready in self._ready.values())
                 self._rounds.pause(first - monotonic())
                 self._act()
-            elif asked is not None:
-                self._report(asked)
+            elif request is not None:
+                self._report(request)
             elif not waiting:
                 return
 
     def _act(self) -> None:
         """Make the moves whose time has come."""
         now = monotonic()
-        for board_id in [board_id for board_id, one in self._ready.items() if one.at <= now]:
+        for board_id in [board_id for board_id, ready in self._ready.items() if ready.at <= now]:
             with self._put_off_on_error(board_id):
                 self._moves.act(board_id, self._ready.pop(board_id).thought)
 
-    def _report(self, asked: Asked) -> None:
+    def _report(self, request: ReportRequest) -> None:
         """Make a report; if it cannot be made, its readers are told so."""
         self._rounds.beat()
-        number = -asked.board_id  # negative for `Watch`: positive numbers are moves
+        number = -request.board_id  # negative for `Watch`: positive numbers are moves
         words: Mapping[str, Any] = {}
         try:
             if number not in self._watch.killed_over():
                 self._watch.at(number)
                 with _short_switch_interval():
-                    words = self._coach(asked)
+                    words = self._coach(request)
         except (ServerFault, *UNAVAILABLE):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one board must not stop the others
-            _log_fault("the coach cannot work a report out", asked.board_id, error)
+            _log_fault("the coach cannot work a report out", request.board_id, error)
         finally:
             self._watch.at(0)
-        self._moves.keep_report(asked, words)
+        self._moves.keep_report(request, words)
 
-    def _coach(self, asked: Asked) -> Mapping[str, Any]:
+    def _coach(self, request: ReportRequest) -> Mapping[str, Any]:
         with self._database.reading.connect() as connection:
-            board = boards.load(connection, asked.board_id)
+            board = boards.load(connection, request.board_id)
             if board is None:
                 return {}
-            position = self._positions.newest(connection, board).at(asked.ply)
+            position = self._positions.newest(connection, board).at(request.ply)
         game: object = position.game
-        seat = Seat(asked.seat)
+        seat = Seat(request.seat)
         if not coached(game):
             return {}
         if position.is_hint_of(seat):
@@ -300,9 +300,9 @@ class BotMoves:
         """Postpone a board, see `Moves.put_off`."""
         self._finish(partial(self._put_off, board_id))
 
-    def keep_report(self, asked: Asked, words: Mapping[str, Any]) -> None:
+    def keep_report(self, request: ReportRequest, words: Mapping[str, Any]) -> None:
         """Store a report, see `Moves.keep_report`."""
-        self._finish(partial(self._keep_report, asked, words))
+        self._finish(partial(self._keep_report, request, words))
 
     def _finish(self, job: Callable[[Connection], Done]) -> None:
         done = self._writer.submit(job).result()
@@ -319,7 +319,7 @@ class BotMoves:
         waiting = rows.turn(connection, board_id)
         if board is None or waiting is None:  # another process was quicker
             return NOTHING
-        kept = rows.coming(connection, waiting.letter_id)
+        kept = rows.waiting_letter(connection, waiting.letter_id)
         letters = False
         if thought is not None:
             if board.status != "active" or board.plies != thought.plies:
@@ -335,7 +335,7 @@ class BotMoves:
             return NOTHING  # the turn of the bot began after the thought
         position = context.played.get(board_id) or context.position(board)
         if board.status != "active" or bot_turns.to_move(board, position) is None:
-            rows.done(connection, board_id)
+            rows.end_turn(connection, board_id)
             if kept is not None:
                 letters |= rows.release(connection, kept.id, context.now)
         return Done(context.played, int(letters))
@@ -351,13 +351,15 @@ class BotMoves:
         letters = waiting.letter_id is not None and rows.release(connection, waiting.letter_id, now)
         return Done({}, int(letters))
 
-    def _keep_report(self, asked: Asked, words: Mapping[str, Any], connection: Connection) -> Done:
-        boards.lock(connection, asked.board_id)
-        rows.keep_report(connection, asked, words)
-        if rows.is_report_due(connection, asked.board_id):
+    def _keep_report(
+        self, request: ReportRequest, words: Mapping[str, Any], connection: Connection
+    ) -> Done:
+        boards.lock(connection, request.board_id)
+        rows.keep_report(connection, request, words)
+        if rows.is_report_due(connection, request.board_id):
             return NOTHING
         now = self._clock.now()
-        waiting = rows.awaiting(connection, asked.board_id)
+        waiting = rows.take_waiting_letters(connection, request.board_id)
         released = [rows.release(connection, letter_id, now) for letter_id in waiting]
         return Done({}, sum(released))
 
@@ -375,17 +377,17 @@ def _tell(context: CommandContext, answer: Answer, kept: Kept | None) -> bool:
     Returns:
         Whether any were queued.
     """
-    now: list[outbox.NewLetter] = []
-    for told in answer.notifications:
-        if not told.recipient:
+    letters: list[outbox.NewLetter] = []
+    for notification in answer.notifications:
+        if not notification.recipient:
             continue
-        letter = outbox_row(context, told)
-        if kept is None or not kept.takes(told):
-            now.append(letter)
+        letter = outbox_row(context, notification)
+        if kept is None or not kept.takes(notification):
+            letters.append(letter)
             continue
-        new = kept.with_news(told.part)
+        new = kept.with_news(notification.part)
         if new.letter in {"board", "result"}:
             new = replace(new, message_id=letter.message_id)
         rows.rewrite(context.connection, kept.row.id, new)
-    outbox.add(context.connection, now, context.now)
-    return bool(now)
+    outbox.add(context.connection, letters, context.now)
+    return bool(letters)

@@ -15,7 +15,7 @@ from typing import Any
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table.model import ReplyMove, TrayReply
 from pbmserv.engine.position import Position, weight, work_of
-from pbmserv.engine.protocol import Sized, keeps
+from pbmserv.engine.protocol import Sized, implements
 from pbmserv.engine.record import Ply
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import PlayerError
@@ -139,4 +139,4 @@ _SQUARES = 64
 def squares_of(game: AnyGame, state: Any) -> int:
     """Return the size of a board in units of 64 squares; 0 if its game is small."""
     rules: Any = game
-    return 1 + rules.squares(state) // _SQUARES if keeps(game, Sized) else 0
+    return 1 + rules.squares(state) // _SQUARES if implements(game, Sized) else 0

@@ -250,7 +250,7 @@ class CommandContext:
             self.services.traffic.proves(player.address, self.actor.source)
         self.proven.setdefault(player.id, player.unreachable_since)
         if self.mail_id is not None and self.actor.source.sender != player.address:
-            inbox.spoken_by(self.connection, self.mail_id, player.id)
+            inbox.set_player(self.connection, self.mail_id, player.id)
 
     def _count(self, player: Player) -> None:
         """Count the mail once for a player, however many commands it has."""

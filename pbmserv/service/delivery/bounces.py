@@ -88,7 +88,7 @@ def receive(
             # is stored with the letter.
             inbox.empty(context.connection, context.mail_id)
         else:
-            inbox.spoken_by(context.connection, context.mail_id, letter.player_id)
+            inbox.set_player(context.connection, context.mail_id, letter.player_id)
     notifications = [] if letter is None else _received(context, letter, report, is_away_note)
     return [outbox_row(context, notification) for notification in notifications]
 

@@ -22,7 +22,7 @@ from pbmserv.commands.table.playing import (
     MakeMove,
 )
 from pbmserv.commands.table.starting import Accept
-from pbmserv.engine.clocks import daytime, zone
+from pbmserv.engine.clocks import next_daytime, zone
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
@@ -81,7 +81,7 @@ def make(context: CommandContext, player_id: int, remind: Remind) -> Sequence[No
         clocks.set_digest_due(context.connection, player_id, following)
         return []  # the news go into the first one that can be sent
     if context.now - due > LATE:
-        morning = daytime(context.now, local)
+        morning = next_daytime(context.now, local)
         if local_date(following, local) == local_date(morning, local):
             clocks.set_digest_due(context.connection, player_id, following)
             return []  # that day has a digest of its own

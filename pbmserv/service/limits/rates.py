@@ -1,4 +1,4 @@
-"""Limits on the mails of a player, an address and a network, and on answers that change no game.
+"""Limits on the mails of a player, an address and a network, and on answers without effect.
 
 The counts are moving windows in the memory of one process. The door counts a mail when its text has
 arrived and before it is read; play counts the rest. A mail over a limit is put off (451), so that
@@ -26,14 +26,15 @@ from pbmserv.mail.envelope import NOWHERE, Source
 from pbmserv.service.limits.clock_storage import ClockStorage, keep_newest
 
 Idle: TypeAlias = Literal["answered", "refused", "talk"]
-"""Result of a mail that moved no game on: an answer, a refusal, or words to another player."""
+"""Result of a mail without effect on a game: an answer, a refusal, or a message to a player."""
 Kind: TypeAlias = Literal["player", "address", "network", "reset", "look", "hide", "box"]
 Key: TypeAlias = tuple[str, ...]
 Window: TypeAlias = tuple[RateLimitItem, Key]
 
 _TRIES = RateLimitItemPerDay(3, 1, "tries")
 """Mails over a limit that are read, to learn whether their sender can be told."""
-_TOLD = RateLimitItemPerDay(1, 1, "told")
+_EXPLANATIONS = RateLimitItemPerDay(1, 1, "told")
+"""Explanations of a limit to one address."""
 _SAME = RateLimitItemPerDay(20, 7, "same")
 """Mails of one sender with the same words that lead only to an answer."""
 NETWORKS = 3
@@ -96,7 +97,7 @@ class TooMany(ServerFault):
 
 
 class Reply(Enum):
-    """Whether an answer that moves no game on is sent."""
+    """Whether an answer to a mail without effect on a game is sent."""
 
     SEND = "send"
     LAST = "last"
@@ -209,10 +210,10 @@ class Traffic:
     def may_tell(self, address: str) -> bool:
         """Count an explanation to *address*; return False if there was one today."""
         with self._guard:
-            return self._windows.hit(_TOLD, address.lower())
+            return self._windows.hit(_EXPLANATIONS, address.lower())
 
     def answers(self, who: str, words: str, outcome: Idle, stranger: str, source: Source) -> Reply:
-        """Count a mail that moves no game on, and return whether it is answered.
+        """Count a mail without effect on a game, and return whether it is answered.
 
         Programs that answer every answer would go on for ever; people stop long before.
 
@@ -282,7 +283,9 @@ class Traffic:
         They are the share of one network, so that others have something left, and the limit of all.
         """
         limits = self._limits[kind]
-        totals = [type(one)(NETWORKS * one.amount, one.multiples, "total") for one in limits]
+        totals = [
+            type(limit)(NETWORKS * limit.amount, limit.multiples, "total") for limit in limits
+        ]
         return [
             *((limit, (kind, address, source.neighbours)) for limit in limits),
             *((limit, (kind, address)) for limit in totals),

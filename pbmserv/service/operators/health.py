@@ -103,7 +103,7 @@ class Report:
 
     def as_json(self, *, numbers: bool) -> dict[str, Any]:
         """Return the report for JSON."""
-        checks = {name: one.as_json(numbers=numbers) for name, one in self.checks.items()}
+        checks = {name: check.as_json(numbers=numbers) for name, check in self.checks.items()}
         return {"status": self.status, "checks": checks}
 
 

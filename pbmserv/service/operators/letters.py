@@ -63,7 +63,9 @@ def retry_letters(context: CommandContext, _: Signature, numbers: Sequence[int])
             faults.append(str(error))
     if not queued:
         raise OperatorError("; ".join(faults))
-    lines = [f"We send letter {one.id} to {one.recipient} as soon as possible." for one in queued]
+    lines = [
+        f"We send letter {line.id} to {line.recipient} as soon as possible." for line in queued
+    ]
     lines += [f"Not sent: {fault}." for fault in faults]
     if len(numbers) == 1:
         return _deed("retry", queued[0], lines[0])

@@ -18,9 +18,9 @@ from pbmserv.engine.clocks import (
     SeatClock,
     Server,
     Wait,
+    clock_after_reminder,
     decide,
     forfeit_at,
-    reminded,
 )
 from pbmserv.engine.position import Position
 from pbmserv.service.boards import plies, queued_moves
@@ -156,7 +156,9 @@ class _Look:
 
     def _reminded(self, sitter: Sitter, clock: SeatClock, ahead: timedelta) -> SeatClock | None:
         person = self._people[sitter.seat]
-        return reminded(clock, self._terms, person, self._server, self._context.now, ahead)
+        return clock_after_reminder(
+            clock, self._terms, person, self._server, self._context.now, ahead
+        )
 
     def _others(self, sitter: Sitter) -> Iterator[Due]:
         """Yield the player's other boards that are nearly due."""

@@ -111,7 +111,7 @@ class Scheduler:
         self.beat()
         self._drain(clocks.due, deadlines.look, clocks.put_off)
         self._drain(clocks.due_digests, _digest, clocks.put_off_digest)
-        self._drain(solo.due_dailies, daily_box.make, solo.put_off_dailies)
+        self._drain(solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
         self._forget()
 
     def begin(self) -> None:

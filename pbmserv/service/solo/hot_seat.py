@@ -1,8 +1,8 @@
-"""Manual setup: one person hides the atoms by hand, and another one plays at the same device.
+"""Manual setup, in which one person hides the atoms and another plays at the same device.
 
-The box is a row that the server alone reads, under a random key in the page's address. The page of
-that address shows the open box until it is shut, and from then on what the player may know, to
-everybody. So neither the address nor the browser's history nor an older page can tell the atoms.
+The box is a row that only the server reads. The address of its page has a random key. The page
+shows the open box until it is closed, and then only facts that the player may know, to everybody.
+Therefore neither the address nor the browser's history nor an older page can reveal the atoms.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from pbmserv.views.texts import refusal_sentence
 FORM = "hot_seat"
 """The name of the form that changes a box."""
 KEPT = timedelta(days=7)
-"""How long a box is kept after its last change."""
+"""The time for which a box is stored after its last change."""
 MOST_BOXES = 5_000
 MOST_MOVES = 200
 MOST_WORDS, LONGEST_WORD = 5, 40
@@ -48,17 +48,17 @@ MOST_WORDS, LONGEST_WORD = 5, 40
 
 @dataclass(frozen=True, slots=True)
 class HotSeat:
-    """A box that is filled by hand, as its row has it.
+    """A box in manual setup, as stored in its row.
 
     Attributes:
-        game: the game's key.
+        game: the key of the game.
         rules: the version of its rules.
-        words: option words of the board; with the box in them once it is shut.
+        words: the option words of the board, which include the box once it is closed.
         spots: the hidden spots while it is filled.
-        is_shut: whether it is played on.
-        moves: the player's moves, canonical.
-        turn: how often it was changed; a form of an older page changes nothing.
-        tap: the spot that was tapped last.
+        is_shut: whether it is closed and can be played.
+        moves: the canonical moves of the player.
+        turn: the number of changes. The form of an older page changes nothing.
+        tap: the spot of the last tap.
     """
 
     game: str
@@ -72,7 +72,7 @@ class HotSeat:
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> HotSeat:
-        """Read what a row has."""
+        """Return the box in a row."""
         lists = {name: tuple(row[name]) for name in ("words", "spots", "moves")}
         return cls(**{**row, **lists})
 
@@ -116,10 +116,13 @@ class HotSeatPage(SoloPage):
 
 
 class HotSeats:
-    """Answers for the pages of these boxes; play makes the changes.
+    """The pages of boxes in manual setup. Play carries out their changes.
 
     Args:
-        ask: has a form carried out, by its name and values.
+        services: the services.
+        database: the database.
+        clock: the clock.
+        ask: asks play to carry out a form, by its name and values.
     """
 
     def __init__(
@@ -136,17 +139,17 @@ class HotSeats:
 
     @property
     def game(self) -> str:
-        """The key of the first game that can be set up by hand; "" for none."""
+        """The key of the first game with manual setup, ``""`` for none."""
         return next((game.info.key for game in self._services.registry if _can_hide(game)), "")
 
     async def begin(self, words: Sequence[str]) -> str | Refusal:
-        """Begin to fill a box with these options; its key, or why there is none.
+        """Create an empty box with these options, and return its key or a refusal.
 
         Raises:
-            TooMany: too many have begun one; nothing was done.
+            TooMany: too many boxes were begun.
         """
         try:
-            box = begun(self._services.registry, self.game, words)
+            box = empty_box(self._services.registry, self.game, words)
         except OptionError as error:
             return error.refusal
         self._services.traffic.hides()
@@ -159,12 +162,12 @@ class HotSeats:
         return await asyncio.to_thread(self._page, key, look)
 
     async def refusal(self, key: str, tap: str, *, shuts: bool) -> str | None:
-        """Return why a tap does not do, or why the box cannot be shut (*shuts*); "" if it can.
+        """Return the refusal of a tap or, if *shuts*, of closing the box.
 
-        ``None`` if there is no such box.
+        Return ``""`` if it is possible, `None` if there is no such box.
 
         Raises:
-            TooMany: somebody taps too often.
+            TooMany: there were too many taps.
         """
         box = await asyncio.to_thread(self._load, key)
         if box is None:
@@ -180,9 +183,9 @@ class HotSeats:
         return ""
 
     async def press(self, key: str, turn: int, tap: str, *, shuts: bool) -> None:
-        """Have a tap carried out, or the box shut (*shuts*).
+        """Carry out a tap or, if *shuts*, close the box.
 
-        A form of an older page changes nothing.
+        The form of an older page changes nothing.
         """
         await self._ask(FORM, {"key": key, "turn": turn, "tap": tap, "shuts": shuts})
 
@@ -198,7 +201,7 @@ class HotSeats:
         game = _game_of(self._services.registry, box)
         title, turn = game.info.title, box.turn
         if not box.is_shut:
-            view = _manual(game).laid_view(game.options(box.words, 1), box.spots)
+            view = _manual(game).manual_view(game.options(box.words, 1), box.spots)
             return FillingPage(key, box.game, title, view, turn, len(box.spots), tap=box.tap)
         tap = "tool" if look.take else box.tap
         fields = solo_fields(position_of(game, box), look, tap)
@@ -206,7 +209,7 @@ class HotSeats:
 
 
 class HotSeatForms:
-    """Changes to these boxes, as jobs of play."""
+    """Jobs of play that change boxes in manual setup."""
 
     def __init__(self, services: Services) -> None:
         self._registry = services.registry
@@ -214,7 +217,7 @@ class HotSeatForms:
     def carry_out(
         self, values: Mapping[str, Any], now: datetime, connection: Connection
     ) -> tuple[Done, bool]:
-        """Store a new box, or change one; whether that was done."""
+        """Store a new box, or change one. Return whether it was done."""
         key = values["key"]
         if "box" in values:
             hot_seats.forget(connection, now - KEPT)
@@ -233,32 +236,32 @@ class HotSeatForms:
         return NOTHING, True
 
 
-def begun(registry: Registry, key: str, words: Sequence[str]) -> HotSeat:
+def empty_box(registry: Registry, key: str, words: Sequence[str]) -> HotSeat:
     """Return an empty box with these options.
 
     Raises:
-        OptionError: one of them is none, or the game has no such box.
+        OptionError: an option is wrong, or the game has no such box.
     """
     game = registry.newest(key)
-    given = [word[:LONGEST_WORD] for word in words[:MOST_WORDS]]
-    options = game.options(("-race", *given), 1)
+    box_words = [word[:LONGEST_WORD] for word in words[:MOST_WORDS]]
+    options = game.options(("-race", *box_words), 1)
     return HotSeat(key, game.info.rules_version, game.describe(options))
 
 
 def changed(registry: Registry, box: HotSeat, tap: str, *, shuts: bool) -> HotSeat:
-    """Return the box after a tap, or shut.
+    """Return the box after a tap or, if *shuts*, closed.
 
     Raises:
-        PlayerError: it cannot be shut like that, or the tap is no legal move.
+        PlayerError: the box cannot be closed, or the tap is not a legal move.
     """
     game, next_turn = _game_of(registry, box), box.turn + 1
     tap = tap[:LONGEST_TAP]
     if not box.is_shut:
         options = game.options(box.words, 1)
         if not shuts:
-            spots = _manual(game).laid(options, box.spots, tap)
+            spots = _manual(game).spots_after_tap(options, box.spots, tap)
             return replace(box, spots=spots, turn=next_turn, tap=tap)
-        words = game.describe(_manual(game).laid_options(options, box.spots))
+        words = game.describe(_manual(game).manual_options(options, box.spots))
         return replace(box, words=words, spots=(), is_shut=True, turn=next_turn, tap="")
     position = position_of(game, box)
     if shuts or position.outcome is not None:
@@ -271,7 +274,7 @@ def changed(registry: Registry, box: HotSeat, tap: str, *, shuts: bool) -> HotSe
 
 
 def position_of(game: RacingGame, box: HotSeat) -> Position:
-    """Return the position after all moves on a box that is shut."""
+    """Return the position after all moves on a closed box."""
     position = opening(game, GameRecord(box.game, box.rules, 1, box.words, b""))
     for text in box.moves:
         view = game.view(position.state, SOLO_SEAT)

@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from pbmserv.commands.grammar.words import MOST_DAYS
-from pbmserv.engine.clocks import USUAL, SeatClock, Terms, counted, merged, read_remind, turned
+from pbmserv.engine.clocks import (
+    USUAL,
+    SeatClock,
+    Terms,
+    clocks_after_turn,
+    counted_time,
+    merge_spans,
+    read_remind,
+)
 from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
@@ -116,7 +124,9 @@ def times_at(
                 continue
             away = clocks.away(context.connection, sitter.player_id, since)
             down = clocks.down(context.connection, since)
-            spent[sitter.seat] = counted(since, context.now, merged((*away, *down)))
+            spent[sitter.seat] = counted_time(since, context.now, merge_spans((*away, *down)))
     terms = board.terms.for_answer() if undecided else board.terms
     ahead = [read_remind(sitter.remind)[0] for sitter in board.sitters]
-    return Times(*turned(before, waiting, ended, context.now, spent, terms, ahead, board.due_at))
+    return Times(
+        *clocks_after_turn(before, waiting, ended, context.now, spent, terms, ahead, board.due_at)
+    )

@@ -72,9 +72,10 @@ def unblock(
     blocked: Collection[int],
     marks: Collection[str],
 ) -> None:
-    """Remove every block that one of some players has on a person.
+    """Remove every block by some players on a person.
 
     Args:
+        player_ids: players whose blocks are removed.
         blocked: ids of the person's names.
         marks: marks of the person's mailboxes.
     """

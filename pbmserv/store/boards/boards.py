@@ -229,11 +229,11 @@ def create(
     Args:
         sitting: player ids by seat.
         accepted: players who need not be asked.
-        waiting: seats that act first if nobody is asked. `None` lets the scheduler find out and
-            start their clocks. The clocks of players who are asked start at once.
+        waiting: seats that act first if nobody is asked. `None` lets the scheduler find out
+            and start their clocks. The clocks of players who are asked start at once.
     """
-    asked = [Seat(seat) for seat, player in enumerate(sitting) if player not in accepted]
-    times = clocks.opening(connection, sitting, asked or waiting, terms, now)
+    asked_seats = [Seat(seat) for seat, player in enumerate(sitting) if player not in accepted]
+    times = clocks.opening(connection, sitting, asked_seats or waiting, terms, now)
     board_id: int = connection.execute(
         insert(boards)
         .values(
@@ -243,7 +243,7 @@ def create(
             options=list(options),
             seed=seed,
             thread=thread,
-            status=BoardStatus.PROPOSED if asked else BoardStatus.ACTIVE,
+            status=BoardStatus.PROPOSED if asked_seats else BoardStatus.ACTIVE,
             rated=rated,
             comparable=comparable,
             origin=origin,

@@ -71,10 +71,10 @@ def wrong_in(url: str) -> str:
         return "the host or port is wrong; in a password @ is %40, : is %3A, and / is %2F"
     if not parsed.database:
         return "the name of the database is missing"
-    known = {POOL_TIMEOUT, *(option.keyword.decode() for option in Conninfo.get_defaults())}
+    names = {POOL_TIMEOUT, *(option.keyword.decode() for option in Conninfo.get_defaults())}
     for name, value in parsed.query.items():
-        if name not in known:
-            similar = get_close_matches(name, known, 1)
+        if name not in names:
+            similar = get_close_matches(name, names, 1)
             return f"there is no option {name}" + "".join(
                 f"; did you mean {word}?" for word in similar
             )
@@ -92,9 +92,9 @@ def timeouts(url: str, busy_ms: int) -> Timeouts:
         busy_ms: milliseconds that a statement waits for a lock.
     """
     parsed = make_url(url)
-    given = {name: str(value) for name, value in parsed.query.items()}
-    options = given.get("options", "")
-    parameters = {**CONNECTING, **given}
+    in_url = {name: str(value) for name, value in parsed.query.items()}
+    options = in_url.get("options", "")
+    parameters = {**CONNECTING, **in_url}
     allowed = {
         "lock_timeout": busy_ms,
         "statement_timeout": busy_ms * 3 // 2,
@@ -103,12 +103,12 @@ def timeouts(url: str, busy_ms: int) -> Timeouts:
     }
     return Timeouts(
         parsed.difference_update_query([POOL_TIMEOUT]),
-        {name: value for name, value in CONNECTING.items() if name not in given},
+        {name: value for name, value in CONNECTING.items() if name not in in_url},
         {name: value for name, value in allowed.items() if not _is_option(name, options)},
         # psycopg waits at least two seconds, as libpq does; 0 means without limit.
         max(2.0, float(parameters["connect_timeout"])),
         float(parameters["tcp_user_timeout"]) / 1000 or SILENCE_S,
-        float(given.get(POOL_TIMEOUT, "10")),
+        float(in_url.get(POOL_TIMEOUT, "10")),
     )
 
 

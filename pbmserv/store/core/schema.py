@@ -82,14 +82,14 @@ def revisions() -> dict[str, tuple[str, ...]]:
     This reads the assignments in the files of migrations and executes nothing: importing Alembic
         takes longer than everything else at the start.
     """
-    known = {}
+    predecessors = {}
     for path in sorted((migrations_folder() / "versions").glob("*.py")):
         assigned = dict(_ASSIGNED.findall(path.read_text("utf-8")))
         before = ast.literal_eval(assigned["down_revision"]) or ()
-        known[str(ast.literal_eval(assigned["revision"]))] = (
+        predecessors[str(ast.literal_eval(assigned["revision"]))] = (
             (before,) if isinstance(before, str) else tuple(before)
         )
-    return known
+    return predecessors
 
 
 _ASSIGNED = re.compile(
@@ -97,10 +97,10 @@ _ASSIGNED = re.compile(
 )
 
 
-def heads(known: Mapping[str, Sequence[str]]) -> list[str]:
+def heads(graph: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the revisions without successors."""
-    followed = {before for one in known.values() for before in one}
-    return sorted(set(known) - followed)
+    followed = {before for predecessors in graph.values() for before in predecessors}
+    return sorted(set(graph) - followed)
 
 
 def head() -> str:

@@ -185,10 +185,10 @@ def take_over(connection: Connection, other: Connection, done: Collection[int]) 
         done: numbers in the other store that are settled.
     """
     is_copy = store_of(connection) == store_of(other)
-    known = {*done, *(numbers(connection) if is_copy else ())}
+    skipped = {*done, *(numbers(connection) if is_copy else ())}
     names = [c for c in arrivals.c if is_copy or c is not arrivals.c.id]
     for number in numbers(other):
-        if number not in known:
+        if number not in skipped:
             row = other.execute(select(*names).where(arrivals.c.id == number)).mappings().one()
             connection.execute(
                 insert(arrivals).values(**{**row, "claimed_until": None, "claimed_by": None})

@@ -111,7 +111,7 @@ def number_of(connection: Connection, digest: str, recipient: str) -> int | None
     return mail_id
 
 
-def spoken_by(connection: Connection, mail_id: int, player_id: int) -> None:
+def set_player(connection: Connection, mail_id: int, player_id: int) -> None:
     """Note the player who sent a mail, so that `delete` finds it."""
     connection.execute(_SET_SPEAKER, {"mail": mail_id, "player": player_id})
 

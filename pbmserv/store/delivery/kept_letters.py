@@ -170,7 +170,7 @@ def fold(connection: Connection, ids: Sequence[int]) -> None:
 
 
 NEWEST = 500
-"""Newest letters to a player among which a mail's headers may name some."""
+"""Newest letters to a player that the headers of a mail may name."""
 
 OF_THE_BOARD = 2
 AT_ALL = 5
