@@ -1,4 +1,4 @@
-"""A server, or some of its stages, from start to end, and the text that it prints at its start."""
+"""A server, or some of its stages, from its start to its end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from pbmserv.clock import SystemClock
 from pbmserv.config.listen import public_url
 from pbmserv.config.settings import Loaded, Settings
 from pbmserv.files import open_to_others
-from pbmserv.greeting import greeting
 from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.monitoring import service_manager
 from pbmserv.net import listening
@@ -21,6 +20,7 @@ from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.stages import preflight
 from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import shares
+from pbmserv.stages.greeting import greeting
 from pbmserv.stages.places import meeting_place
 from pbmserv.stages.ports import Bound, bind
 from pbmserv.stages.supervisor import Supervisor

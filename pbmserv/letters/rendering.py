@@ -16,18 +16,18 @@ from markupsafe import Markup
 from pbmserv.views.environment import template_of, with_head_styles
 
 ROOM = 55_000
-"""Characters of an HTML letter: 60 kB with players' words in any script. Gmail cuts at 102 kB."""
+"""Most characters of an HTML letter: 60 kB with players' words in any script."""
 
 LONGEST_HTML = 60_000
-"""Octets of HTML that a letter may have; a longer one goes without (`Composed.html` is empty)."""
+"""Most octets of HTML; a letter with more is sent as text alone (`Composed.html` is empty)."""
 
 _GAP = re.compile("\n\n\n+")
 
 
 class Links(StrEnum):
-    """How many links a board has, and whether there is room for the board at all.
+    """The links that a board has, or that it is left out.
 
-    A letter begins at the top of this list and goes down until it is short enough.
+    A letter takes the next lower level until it is short enough.
     """
 
     ALL = "all"
@@ -41,7 +41,7 @@ _DOWN_FROM = {links: tuple(Links)[place:] for place, links in enumerate(Links)}
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """A letter's words; `html` is empty where it would be too long for mail programs."""
+    """The texts of a letter; `html` is empty if it would be too long for mail programs."""
 
     subject: str
     headline: str
@@ -50,7 +50,12 @@ class Composed:
 
 
 def compose(letter: str, values: Mapping[str, Any]) -> Composed:
-    """A letter's subject, text and HTML. *values* must hold all that its templates mention."""
+    """Return a letter's subject, headline, text and HTML.
+
+    Args:
+        letter: its name.
+        values: all values that its templates name.
+    """
     texts = _fitted(_letter, letter, values, ROOM, ROOM)
     is_short = len(texts.html.encode()) < LONGEST_HTML
     return Composed(texts.subject, texts.headline, texts.text, texts.html if is_short else "")
@@ -59,12 +64,14 @@ def compose(letter: str, values: Mapping[str, Any]) -> Composed:
 def excerpt(
     letter: str, values: Mapping[str, Any], fair: int, most: int, most_text: int
 ) -> Composed:
-    """Headline and body of a letter without its frame, to stand in a summary.
+    """Return a letter without its frame, as a part of a summary or a digest.
 
     Args:
-        fair: how many characters of HTML it may have with links.
-        most: how many it may have without.
-        most_text: how many octets of text it may have with its board.
+        letter: its name.
+        values: all values that its templates name.
+        fair: most characters of HTML with links.
+        most: most characters of HTML without links.
+        most_text: most octets of text with the board.
     """
     texts = _fitted(_part, letter, values, fair, most)
     if len(texts.text.encode()) > most_text and values.get("scene") is not None:
@@ -77,25 +84,24 @@ def excerpt(
 def _fitted(draw: Draw, letter: str, values: Mapping[str, Any], fair: int, most: int) -> _Texts:
     """Return a letter's texts, its HTML with as many links as there is room for.
 
-    Without links, anything longer than *most* is left out, too.
+    Links are left out if the HTML is longer than *fair*, and the board if it is longer than *most*.
     """
-    given = {"links": Links.NONE, **values}
-    first = texts = draw(letter, given)
-    for links in _DOWN_FROM[given["links"]]:
-        if links != given["links"]:
-            given["links"] = links
-            texts = draw(letter, given)
+    values = {"links": Links.NONE, **values}
+    first = texts = draw(letter, values)
+    for links in _DOWN_FROM[values["links"]]:
+        if links != values["links"]:
+            values["links"] = links
+            texts = draw(letter, values)
         room = most if links is Links.NONE else fair
-        if len(texts.html) <= room or given.get("scene") is None:
+        if len(texts.html) <= room or values.get("scene") is None:
             break
-    text = first.text.strip("\n") + "\n"
-    # One blank line between blocks, however many their pieces left there.
-    text = _GAP.sub("\n\n", text)
+    # Pieces that print nothing leave blank lines.
+    text = _GAP.sub("\n\n", first.text.strip("\n") + "\n")
     return _Texts(" ".join(first.subject.split()), first.headline, text, texts.html)
 
 
 class _Texts(NamedTuple):
-    """The texts that the templates of a letter make."""
+    """The texts of a letter before it is shortened."""
 
     subject: str
     headline: str
@@ -104,7 +110,7 @@ class _Texts(NamedTuple):
 
 
 Draw: TypeAlias = Callable[[str, Mapping[str, Any]], _Texts]
-"""Renders a letter, by its name, with these values."""
+"""A function that renders a letter, by its name, with these values."""
 
 
 def _letter(letter: str, values: Mapping[str, Any]) -> _Texts:

@@ -92,24 +92,24 @@ class SmtpRelay(Relay):
     def deliver(self, letter: OutgoingLetter) -> None:
         """Hand over one letter, see `Relay.deliver`.
 
-        An idle connection may have broken unnoticed. Then MAIL FROM fails and is repeated over a
-        new connection. Nothing is repeated after DATA: the letter may have been accepted.
+        An idle connection may have broken unnoticed. Then a command before the letter fails, and
+        all are repeated over a new connection. Once the letter is sent nothing is repeated: it may
+        have been accepted.
         """
         connection = self._begin(letter)
         with self._keep_if_refused(connection):
-            _send_recipient(connection, letter, self._patience.command)
-            _send_data(connection, letter, self._patience.end)
+            _send(connection, letter, self._patience.end)
         self._idle.append(connection)
 
     def _begin(self, letter: OutgoingLetter) -> smtplib.SMTP:
-        """Return a connection on which MAIL FROM was accepted."""
+        """Return a connection on which the peer waits for the letter."""
         with contextlib.suppress(IndexError, RelayDown):
             return self._begin_on(self._idle.pop(), letter)
         return self._begin_on(self._connect(letter.envelope_sender.rpartition("@")[2]), letter)
 
     def _begin_on(self, connection: smtplib.SMTP, letter: OutgoingLetter) -> smtplib.SMTP:
         with self._keep_if_refused(connection):
-            _send_mail_from(connection, letter, self._patience.command)
+            _offer(connection, letter, self._patience.command)
         return connection
 
     @contextlib.contextmanager
@@ -203,24 +203,56 @@ class SmtpRelay(Relay):
         return unverified
 
 
-def _send_mail_from(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
-    # smtplib's mail() and rcpt() parse the address and may turn an unusual one into another.
-    parameters = [f"FROM:<{_path(letter.envelope_sender)}>"]
+def _offer(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
+    """Send MAIL, RCPT and DATA, together if the peer takes several commands at once (RFC 2920).
+
+    Raises:
+        RelayError: one of them was refused, or the connection broke.
+    """
+    commands = _commands(connection, letter)
+    is_together = connection.has_extn("pipelining")
+    verb, refusal = "MAIL", None
+    try:
+        _set_timeout(connection, seconds)
+        if is_together:
+            connection.send("".join(f"{command}\r\n" for command in commands.values()))
+        for verb, command in commands.items():
+            code, words = connection.getreply() if is_together else connection.docmd(command)
+            if not _is_accepted(verb, code):
+                refusal = refusal or _refusal(verb, code, words)
+                if not is_together:
+                    break
+        if refusal and code == 354:  # the peer waits for the letter all the same
+            connection.close()
+    except (OSError, smtplib.SMTPException) as error:
+        raise refusal or _broken(verb, error) from None
+    if refusal:
+        raise refusal
+
+
+def _commands(connection: smtplib.SMTP, letter: OutgoingLetter) -> dict[str, str]:
+    """Return the commands before a letter, by their verbs.
+
+    smtplib's own `mail` and `rcpt` parse the address first, and what they make of an unusual one
+    need not be the same address.
+    """
+    mail = [f"MAIL FROM:<{_path(letter.envelope_sender)}>"]
     if connection.has_extn("size"):
-        parameters.append(f"SIZE={len(letter.raw)}")
+        mail.append(f"SIZE={len(letter.raw)}")
     addresses = letter.envelope_sender + letter.recipient
     if _UNSAFE.search(addresses):
         raise RelayPermanent("the address cannot be written in SMTP")
     if not (letter.raw.isascii() and addresses.isascii()):  # RFC 6531
         if not connection.has_extn("smtputf8"):
             raise RelayPermanent("the relay cannot carry this address (no SMTPUTF8)")
-        parameters += ["SMTPUTF8", "BODY=8BITMIME"]
+        mail += ["SMTPUTF8", "BODY=8BITMIME"]
         connection.command_encoding = "utf-8"
-    _command(connection, "MAIL", " ".join(parameters), seconds)
+    rcpt = f"RCPT TO:<{_path(letter.recipient)}>"
+    return {"MAIL": " ".join(mail), "RCPT": rcpt, "DATA": "DATA"}
 
 
-def _send_recipient(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
-    _command(connection, "RCPT", f"TO:<{_path(letter.recipient)}>", seconds)
+def _is_accepted(verb: str, code: int) -> bool:
+    return code == 354 if verb == "DATA" else 200 <= code < 300
 
 
 def _path(address: str) -> str:
@@ -229,23 +261,10 @@ def _path(address: str) -> str:
     return f'"{local}"@{domain}' if at and _ODD_DOTS.search(local) else address
 
 
-def _command(connection: smtplib.SMTP, verb: str, parameters: str, seconds: float) -> None:
-    """Send a command and raise unless the reply is positive."""
+def _send(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
+    """Send a letter for which the peer waits, and raise unless it is accepted."""
     try:
         _set_timeout(connection, seconds)
-        code, words = connection.docmd(verb, parameters)
-    except (OSError, smtplib.SMTPException) as error:
-        raise _broken(verb, error) from None
-    if not 200 <= code < 300:
-        raise _refusal(verb, code, words)
-
-
-def _send_data(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
-    try:
-        _set_timeout(connection, seconds)
-        code, words = connection.docmd("DATA")
-        if code != 354:
-            raise smtplib.SMTPDataError(code, words)
         connection.send(_dotted(letter.raw))
         code, words = connection.getreply()
     except (OSError, smtplib.SMTPException) as error:

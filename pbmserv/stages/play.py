@@ -181,7 +181,7 @@ class Play:
         return not (self._at_writer or self._in_checks)
 
     def _pause_s(self) -> float:
-        """Return the seconds until a waiting mail may begin, 0 if none waits for a moment."""
+        """Return the seconds until a waiting mail may begin; 0 if no mail has to wait."""
         return max(self._lanes.rest_s(), self._again_at - perf_counter(), 0.0)
 
     def _wait(self, timeout: float | None) -> None:
@@ -244,7 +244,7 @@ class Play:
             self._submit(task, job)
 
     def _job(self, task: Task) -> _Job | None:
-        """Return the job that carries out an arrival, `None` if that waits for a check."""
+        """Return the job that carries out an arrival, `None` if a check comes first."""
         arrival, now = task.arrival, task.arrival.received_at
         if task.deaths >= MOST_DEATHS:
             if arrival.kind in OF_PAGES:

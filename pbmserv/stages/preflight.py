@@ -42,7 +42,7 @@ def stages_of(only: str) -> tuple[str, ...]:
 
 
 def must_take_mail(settings: Settings) -> None:
-    """Refuse to serve if no mail can ever come in.
+    """Refuse to start if no mail can ever come in.
 
     Raises:
         ConfigError: naming the setting to set.
@@ -55,7 +55,7 @@ def must_take_mail(settings: Settings) -> None:
 
 
 def must_be_set(clock: Clock) -> None:
-    """Refuse to serve by a clock that cannot be right.
+    """Refuse to start if the clock cannot be right.
 
     Letters would have a wrong date, and setting the clock later would end games that had just
     begun.

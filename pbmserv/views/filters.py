@@ -1,4 +1,4 @@
-"""Filters for templates: they format sentences and tables of text letters, and cells of boards."""
+"""Filters of the templates: they format sentences, tables, and the grids of boards."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def said(words: str, indent: str = "  ") -> str:
 def filled(words: str, indent: str = "", hanging: str = "", width: int = WIDTH) -> str:
     """Wrap words of ours at *width* columns; *indent* begins the first line, *hanging* the others.
 
-    Equals `textwrap.fill` without breaking words, in a quarter of its time.
+    It equals `textwrap.fill` without breaking words, in a quarter of the time.
     """
     lines: list[str] = []
     line: list[str] = []
@@ -194,8 +194,7 @@ def listing(words: Sequence[str], last: str = "and") -> str:
 def beside(boxes: Sequence[Any], forms: Mapping[str, str]) -> str:
     """Draw grids beside each other as text.
 
-    Grids are the largest part of a letter, and a loop over cells in a template would take a hundred
-    times as long.
+    A loop over cells in a template takes a hundred times as long.
 
     Args:
         boxes: boxes of one size; `drawn` of each has `board.top`, `top_marks`, `rows`,
@@ -205,7 +204,7 @@ def beside(boxes: Sequence[Any], forms: Mapping[str, str]) -> str:
             without fields, `rule` next to the ports and `between` two rows.
     """
     grids = []
-    drawn = [one.drawn for one in boxes]
+    drawn = [box.drawn for box in boxes]
     spots = ["%-2s"] * len(drawn[0].board.top)
     names = forms["names"].replace("[spots]", " ".join(spots))
     marks = forms["marks"].replace("[spots]", "|".join(spots))
@@ -218,7 +217,7 @@ def beside(boxes: Sequence[Any], forms: Mapping[str, str]) -> str:
     return "\n".join(map("".join, zip(*grids, strict=True)))
 
 
-@lru_cache(maxsize=4_096)  # most rows are empty, or were the same in the letter before
+@lru_cache(maxsize=4_096)  # most rows equal rows of other letters
 def _line(row: Any, form: str) -> str:
     return form % {**row._asdict(), "cells": "|".join(row.cells)}
 
@@ -260,20 +259,20 @@ def forms(written: Mapping[str, str]) -> Forms:
     return Forms({kind: form.split("[name]") for kind, form in pieces.items()}, row, ends)
 
 
-def grid(found: Any, filled: Forms, link: str = "") -> Markup:
-    """Draw the rows of a grid in HTML, in lines that are short enough for mail.
+def grid(spots: Any, forms: Forms, link: str = "") -> Markup:
+    """Draw the rows of a grid in HTML.
 
     Args:
-        found: the spots `top`, `rows` of (left, inside, right) and `bottom`; each spot is (kind,
+        spots: the spots `top`, `rows` of (left, inside, right) and `bottom`; each spot is (kind,
             name, shown, more).
-        filled: the form of each kind.
-        link: replaces ``[link]``, in front of the words of a reply.
+        forms: the form of each kind.
+        link: the link in place of ``[link]``, in front of the words of a reply.
     """
     pieces = [""]
     for row in (
-        _row(found.top, filled.ends, filled),
-        *[_row((left, *inside, right), filled.row, filled) for left, inside, right in found.rows],
-        _row(found.bottom, filled.ends, filled),
+        _row(spots.top, forms.ends, forms),
+        *[_row((left, *inside, right), forms.row, forms) for left, inside, right in spots.rows],
+        _row(spots.bottom, forms.ends, forms),
     ):
         pieces[-1] += row[0]
         pieces += row[1:]
@@ -281,24 +280,23 @@ def grid(found: Any, filled: Forms, link: str = "") -> Markup:
     return Markup(drawn[:-1])  # noqa: S704 - see `_row`
 
 
-# Most rows equal rows of other letters, and drawing one takes a hundred times as long as a look-up.
+# Most rows equal rows of other letters.
 @lru_cache(maxsize=2_560)
-def _row(spots: tuple[Any, ...], around: tuple[str, ...], filled: Forms) -> list[str]:
+def _row(spots: tuple[Any, ...], around: tuple[str, ...], forms: Forms) -> list[str]:
     """Draw a line of cells or ports, split where links begin.
 
     The forms come from a template and are HTML; everything else is escaped.
     """
     drawn = []
     for kind, name, shown, more in spots:
-        form = str(escape(name)).join(filled.spots[kind])
+        form = str(escape(name)).join(forms.spots[kind])
         drawn.append(form.replace("[more]", escape(more)).replace("[shown]", escape(shown)))
     line = "".join(drawn).join(around)
     return f"{line}\n".split(_LINK)
 
 
 _LABELS = ("aria-label", 'aria-pressed="true" aria-label')
-"""Attributes after a button's value, not pressed and pressed."""
-
+"""Attributes after the value of a button, not pressed and pressed."""
 
 _SIGNS = ("", "+", "/", "!", "lock ", "unlock ")
 """Beginnings of a button's value, in front of the spot's name."""
@@ -314,20 +312,20 @@ def pressed(rows: str, draft: str, tap: str = "") -> Markup:
             player with a keyboard continues there and not at the top of the page.
     """
     html = str(rows)
-    for put in filter(None, map(str.strip, draft.split(","))):
-        word, _, spot = put.rpartition(" ")
+    for move in filter(None, map(str.strip, draft.split(","))):
+        word, _, spot = move.rpartition(" ")
         value = f'value="{escape(f"{word.lower()} {spot.upper()}".strip())}"'
         html = html.replace(value, f'{value} aria-pressed="true"')
     spot = escape(tap.upper().rpartition(" ")[2].lstrip("+/!"))
     values = (f'value="{sign}{spot}" {label}' for sign in _SIGNS for label in _LABELS)
-    if found := next((one for one in values if spot and one in html), None):
-        html = html.replace(found, found.replace(" aria-label", " autofocus aria-label"), 1)
+    if button := next((value for value in values if spot and value in html), None):
+        html = html.replace(button, button.replace(" aria-label", " autofocus aria-label"), 1)
     return Markup(html)  # noqa: S704 - it was escaped where it was made
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
-    one.__name__: one
-    for one in (
+    function.__name__: function
+    for function in (
         aligned,
         beside,
         day,

@@ -16,16 +16,17 @@ from markupsafe import Markup
 from pbmserv.engine.types import Drawing, Shape
 
 SIDE, TALL = 1_200, 630
-"""Pixels of a picture for a preview, as those who show them want it (Open Graph: 1.91 to 1)."""
+"""Pixels of a preview picture (Open Graph: 1.91 to 1)."""
 MARGIN = 24
 
 
 class Colours(NamedTuple):
-    """Names in the palette; ``""`` = none.
+    """Colours of a shape by their names in the palette; "" for none.
 
     Attributes:
-        fill, line: of a shape.
-        thickness: of its line.
+        fill: colour of its inside.
+        line: colour of its line.
+        thickness: thickness of its line.
     """
 
     fill: str
@@ -47,14 +48,14 @@ COLOURS: Mapping[tuple[str, str], Colours] = {
 }
 _OTHER = Colours("", "ink")
 _NEW = 2.0
-"""How much thicker the line is that the last turn has drawn."""
+"""Factor by which the newest line is thicker."""
 
 
 class Ink:
-    """Draws with one palette.
+    """Draws pictures in the colours of the palette.
 
     Args:
-        templates: has ``palette.j2`` and the template of drawings.
+        templates: the environment with the palette and the template of drawings.
     """
 
     def __init__(self, templates: Environment) -> None:
@@ -64,11 +65,11 @@ class Ink:
         ]
 
     def inside(self, drawing: Drawing, label: str) -> Markup:
-        """A drawing in a page, in the page's colours, by day and by night."""
+        """Return a drawing for a page, whose stylesheet has the colours, light and dark."""
         return self._drawn([drawing], label, lambda name: f"var(--{name.replace('_', '-')})")
 
     def file(self, drawings: Sequence[Drawing], label: str) -> bytes:
-        """Drawings beside each other, as a file."""
+        """Return drawings beside each other, as an SVG file."""
         return self._drawn(drawings, label, self._palette.__getitem__).encode()
 
     def _drawn(self, drawings: Sequence[Drawing], label: str, colour: Any) -> Markup:
@@ -91,7 +92,7 @@ class Ink:
         return Markup(self._svg.render(values))  # noqa: S704 - its template escapes
 
     def png(self, drawings: Sequence[Drawing], titles: Sequence[str], headline: str) -> bytes:
-        """Drawings as a picture for a preview: what happened above, each with its title."""
+        """Return drawings as a PNG for a preview, with a headline and a title for each."""
         from PIL import Image, ImageDraw
 
         picture = Image.new("RGB", (SIDE, TALL), self._palette["paper"])
@@ -114,10 +115,10 @@ class Ink:
         return octets.getvalue()
 
     def _paint(self, pen: Any, shape: Shape, left: float, top: float, scale: float) -> None:
-        told = _colours(shape)
-        fill = self._palette[told.fill] if told.fill else None
-        line = self._palette[told.line] if told.line else None
-        thickness = max(1, round(told.thickness * scale))
+        colours = _colours(shape)
+        fill = self._palette[colours.fill] if colours.fill else None
+        line = self._palette[colours.line] if colours.line else None
+        thickness = max(1, round(colours.thickness * scale))
         at = [n * scale + (left, top)[place % 2] for place, n in enumerate(shape.at)]
         if shape.kind == "line":
             pen.line(at, line, thickness, joint="curve")
@@ -132,24 +133,24 @@ class Ink:
 
 
 MOST_DRAWN = 4
-"""Boxes in one preview; those of a race with more players would be too small to be seen."""
+"""Most drawings in a preview; more would be too small."""
 
 
 def _colours(shape: Shape) -> Colours:
-    told = COLOURS.get((shape.kind, shape.role), _OTHER)
-    return told._replace(thickness=told.thickness * _NEW) if shape.is_new else told
+    colours = COLOURS.get((shape.kind, shape.role), _OTHER)
+    return colours._replace(thickness=colours.thickness * _NEW) if shape.is_new else colours
 
 
 @cache
 def _font(size: int) -> Any:
-    """Pillow's own font, so that every machine draws the same."""
+    """Return Pillow's own font, so that every machine draws the same."""
     from PIL import ImageFont
 
     return ImageFont.load_default(max(6, size))
 
 
 def _fitting(words: str, size: int, room: float = SIDE - 4 * MARGIN) -> str:
-    """As much of the words as there is room for, in letters that the font has."""
+    """Return as much of the words as there is room for, in characters that the font has."""
     words = words.encode("latin-1", "replace").decode("latin-1")
     if _font(size).getlength(words) <= room:
         return words

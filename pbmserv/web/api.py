@@ -30,13 +30,26 @@ from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.core.lookup import AWAY
 from pbmserv.service.limits.rates import TooMany
 from pbmserv.service.pages.board_presses import Press
-from pbmserv.service.pages.public_pages import Finished
 from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.daily_pages import GuestLook
 from pbmserv.views.board import BoardScene
+from pbmserv.views.public import Finished
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web import post_limits
 from pbmserv.web.allowance import Allowance, Exhausted
+from pbmserv.web.api_requests import (
+    HTML,
+    JSON,
+    PROBLEM,
+    ApiProblem,
+    adapter,
+    bad_token,
+    must_accept,
+    number_of,
+    posted,
+    quality,
+    token_of,
+)
 from pbmserv.web.api_shapes import (
     Board,
     Game,
@@ -49,22 +62,7 @@ from pbmserv.web.api_shapes import (
     Today,
     like,
 )
-from pbmserv.web.openapi import (
-    HTML,
-    JSON,
-    LAST_NUMBER,
-    PROBLEM,
-    ApiProblem,
-    Endpoint,
-    adapter,
-    bad_token,
-    described,
-    must_accept,
-    number_of,
-    posted,
-    quality,
-    token_of,
-)
+from pbmserv.web.openapi import LAST_NUMBER, Endpoint, described
 from pbmserv.web.pages import (
     BRIEFLY,
     PRIVATE,
@@ -270,16 +268,16 @@ class _Api:
 
     async def ratings(self, request: Request) -> Response:
         """The best players of each game."""
-        standings = await self._allowance.spend(request, self._web_requests.public.standings)
-        ratings = [shapes.ratings_of(words) for words in standings]
+        tables = await self._allowance.spend(request, self._web_requests.public.standings)
+        ratings = [shapes.ratings_of(table) for table in tables]
         return _json(request, Listing(ratings), Listing[Ratings], _PUBLIC)
 
     async def rating(self, request: Request) -> Response:
         """The best players of a game."""
         key = request.path_params["game"]
-        for words in await self._allowance.spend(request, self._web_requests.public.standings):
-            if words["game"] == key:
-                return _json(request, shapes.ratings_of(words), Ratings, _PUBLIC)
+        for table in await self._allowance.spend(request, self._web_requests.public.standings):
+            if table.game == key:
+                return _json(request, shapes.ratings_of(table), Ratings, _PUBLIC)
         raise ApiProblem(404, "no-game", game=key[:40])
 
     async def player(self, request: Request) -> Response:

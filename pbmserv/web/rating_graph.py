@@ -20,12 +20,14 @@ class Graph:
     """A rating over its changes.
 
     Attributes:
-        width, height: of the picture, in its own units.
-        left: where the line begins.
-        line: the points of the line, as SVG has them.
-        dots: for each change its place, and what happened there.
-        lines: heights with the rating that belongs there.
-        first, last: the changes at both ends.
+        width: width of the picture.
+        height: height of the picture.
+        left: left end of the line.
+        line: points of the line, in the notation of SVG.
+        dots: (x, y, change) of each change.
+        lines: (y, rating) of each line of the scale.
+        first: the oldest change.
+        last: the newest change.
         low, high: the lowest and highest rating.
     """
 
@@ -42,10 +44,10 @@ class Graph:
 
 
 def rating_graph(curve: Sequence[Mapping[str, Any]]) -> Graph | None:
-    """The graph of a rating's changes, oldest first; ``None``: too few for a line."""
+    """Return the graph of a rating's changes, oldest first; ``None`` if there are too few."""
     if len(curve) < FEWEST:
         return None
-    shown = [int(one["shown"]) for one in curve]
+    shown = [int(change["shown"]) for change in curve]
     low, high = min(shown), max(shown)
     step = next(step for step in STEPS if high - low <= 4 * step)
     floor, ceiling = low // step * step, -(-high // step) * step

@@ -17,7 +17,7 @@ from pbmserv.views.texts import refusal_sentence
 
 SOURCES = [
     path
-    for room in ("commands", "engine", "inbound", "service")
+    for room in ("commands", "engine", "inbound", "service", "views")
     for path in sorted((Path(pbmserv.__file__).parent / room).rglob("*.py"))
 ]
 BUILT = ("mail-",)

@@ -63,13 +63,14 @@ class Peer:
     logins: list[LoginPassword] = field(default_factory=list)
     connections: list[asyncio.Transport] = field(default_factory=list)
     port: int = 0
+    pipelining: bool = False
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
 
     async def handle_EHLO(
         self, server: SMTP, session: Session, envelope: Envelope, name: str, replies: list[str]
     ) -> list[str]:
         session.host_name = name
-        return replies
+        return [*replies[:-1], "250-PIPELINING", replies[-1]] if self.pipelining else replies
 
     async def handle_MAIL(
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
@@ -142,9 +143,9 @@ class Peer:
 Start = Callable[..., Peer]
 
 
-@pytest.fixture
-def start() -> Iterator[Start]:
-    """Starts peers, and ends them after the test."""
+@pytest.fixture(params=[False, True], ids=["one by one", "pipelining"])
+def start(request: pytest.FixtureRequest) -> Iterator[Start]:
+    """Starts peers, which take several commands at once or not, and ends them after the test."""
     endings: list[Callable[[], None]] = []
 
     def begin(
@@ -152,7 +153,7 @@ def start() -> Iterator[Start]:
         path: Path | None = None,
         **options: Any,
     ) -> Peer:
-        peer = Peer()
+        peer = Peer(pipelining=request.param)
         tls = options.pop("implicit_tls", None)
         if options.pop("login", False):
             options |= {"authenticator": peer.authenticate}

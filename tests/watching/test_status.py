@@ -91,14 +91,15 @@ def test_its_stages_say_what_they_do(
     with Process(tmp_path, database_url) as served:
         said = status(capsys, monkeypatch, database_url)
         think = equipment()
-        assert f"Stages on this machine: bots ({think}), door, play, post1." in said
+        posts = [f"post{n}" for n in range(1, min(8, os.cpu_count() or 1) + 1)]
+        assert f"Stages on this machine: bots ({think}), door, play, {', '.join(posts)}." in said
         assert find_spec("numba") is None or think.endswith("compiled search")
         found = json.loads(status(capsys, monkeypatch, database_url, "--json"))
-        assert found["stages"] == {"bots": think, "door": "", "play": "", "post1": ""}
+        assert found["stages"] == dict.fromkeys(("door", "play", *posts), "") | {"bots": think}
         assert found["mails"] == {"count": 0, "oldest_s": 0.0}
         with paused(served, "play"):
             said = status(capsys, monkeypatch, database_url)
-            assert "door, play (does not answer), post1." in said
+            assert f"door, play (does not answer), {posts[0]}" in said
     said = status(capsys, monkeypatch, database_url)
     assert "None of its stages is there on this machine: it has just ended" in said
     assert json.loads(status(capsys, monkeypatch, database_url, "--json"))["stages"] == {}

@@ -1,9 +1,8 @@
 """A board's page, as its player sees it; `pages.board_presses` carries out what is pressed.
 
-The page is opened by the token of the reply address that the board's letters have, so it can do
-what a reply to them can, and nothing else; its own address has the token of a visit. Looking
-changes nothing: a move is put together by buttons that lead back to the page, and only what is
-sent is played.
+The token of the reply address of the board's letters opens the page, so the page can do what a
+reply can. The page's own address has the token of a visit. Looking changes nothing: buttons lead
+back to the page with one more tap in the draft of a move, and only a sent move is played.
 """
 
 from __future__ import annotations
@@ -39,29 +38,29 @@ from pbmserv.views.reader import page_scene
 from pbmserv.views.texts import refusal_sentence
 
 LONGEST_DRAFT = 1_000
-"""Characters of a move that is being put together."""
+"""Most characters of a draft."""
 QUICK_DRAFT = 200
-"""Characters of a move that is worked out at once; a longer one has a thread."""
+"""Most characters of a draft that is previewed in the event loop; a longer one goes to a thread."""
 LONGEST_WORDS = 4_000
-"""Characters that stay in the page while it is."""
+"""Most characters of words for the others in a draft."""
 SCENES = 500
-"""Boards that are kept as they were shown, some 50 kB each."""
+"""Most scenes in the cache, some 50 kB each."""
 TOOLS = ("seal", "lock")
-"""Tools for taps, in place of marking cells."""
+"""What taps can do instead of marking cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How somebody looks at a board.
+    """A player's request for a board's page.
 
     Attributes:
-        draft: the move as it is put together so far.
-        tap: the spot that was tapped now; "" for none.
-        check: which results one's own markers explain is asked (``all``), or a ray's way (a port).
-        words: what is to be said with the move.
-        tool: what taps do: one of `TOOLS`; anything else marks cells.
-        take: the tool that was chosen now; "" for none.
-        step: after how many plies to show the board; ``None`` = as it is now.
+        draft: the move so far.
+        tap: the spot that was tapped last; "" for none.
+        check: ``all`` to check the markers; a port to draw its ray; "" for neither.
+        words: words for the others.
+        tool: one of `TOOLS`; with anything else, taps mark cells.
+        take: the tool that was chosen last; "" for none.
+        step: number of plies after which to show the board; ``None`` for the newest.
     """
 
     draft: str = ""
@@ -75,24 +74,30 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class BoardPage:
-    """What the page shows.
+    """A board's page for one of its players.
 
     Attributes:
+        token: the token of the page.
+        player_id: row id of the reader.
+        userid: userid of the reader.
+        scene: the board, after the draft or with the result of a check.
+        stands: the board without the draft.
         key: see `Press`.
-        trouble: why the draft, or what was sent, does not do; "" where it does.
-        example: what would do instead; "" for none.
-        scene: the board, or what the draft would make of it, or what a check has found.
-        stands: the board as it is.
-        undecided: userids of those who have not accepted yet.
-        reports: what the coach has found for whom somebody asked; the reader's own box first.
-        awaits_report: the coach is still at work.
-        hint: what the reader was told who has asked for a hint, and done nothing since.
-        plan: the reader's moves that wait for their turn, as `engine.plans` writes them.
-        tap: where the reader has just tapped, or what they have checked; ``tool`` if they have
-            chosen a tool, "" for none of these.
+        draft: the move so far.
+        trouble: why the draft or the sent move is refused; "" if it is not.
+        example: a move that would be accepted instead; "" for none.
+        undecided: userids of the players who have not accepted yet.
+        declined: whether the challenge was declined.
+        words: words for the others.
+        reports: the coach's reports, that on the reader's own box first.
+        awaits_report: whether the coach still works on a request of the reader.
+        hint: the hint that the reader got last, if the reader has not moved since.
+        plan: the reader's queued moves, as `engine.plans` writes them.
+        tap: the spot that was tapped or checked last; ``tool`` after a choice of tools; "" for
+            none of these.
         tool: "seal" while taps seal cells, "lock" while they lock cells and lines, else "".
-        step: after how many plies the board is shown; ``None`` = as it is now.
-        steps: how many plies there are, as far as the reader may know.
+        step: number of plies after which the board is shown; ``None`` for the newest.
+        steps: number of plies, as far as the reader may know.
     """
 
     token: str
@@ -117,16 +122,16 @@ class BoardPage:
     steps: int = 0
 
     at_once: ClassVar[bool] = False
-    """A move is put together first."""
+    """Taps change a draft, and are not moves by themselves."""
 
     @property
     def now(self) -> Any:
-        """The view as it is."""
+        """The view without the draft."""
         return self.stands.view
 
     @property
     def others(self) -> list[str]:
-        """Userids of all but the reader."""
+        """Userids of the other players."""
         return [name for name in self.scene.names if name != self.userid]
 
     @property
@@ -136,17 +141,17 @@ class BoardPage:
 
     @property
     def can_check(self) -> bool:
-        """Whether the reader, who plays, can have their markers checked."""
+        """Whether the reader can have their markers checked."""
         return isinstance(self.scene.game, Aided) and self.userid not in self.undecided
 
     @property
     def has_checked(self) -> bool:
-        """Whether the reader asks just now which results their markers explain."""
+        """Whether the page shows the result of a check."""
         return self.tap == "all" and self.can_check and self.is_running
 
     @property
     def thinks(self) -> bool:
-        """Whether nobody has to move but bots, which will have done so in a moment."""
+        """Whether only bots are to move, which takes them a moment."""
         is_theirs = set() < set(self.scene.waiting) <= set(BOT_USERIDS)
         return self.is_running and is_theirs and not self.scene.your_turn
 
@@ -166,10 +171,11 @@ class Turns:
 
 
 class _Kept(NamedTuple):
-    """A board as it was shown to a seat.
+    """A cached scene of a board for a seat.
 
     Attributes:
         stamp: see `_stamp`.
+        scene: the board.
         asks_coach: see `reports.asks_coach`.
         steps: see `BoardPage`.
     """
@@ -200,9 +206,9 @@ class BoardPages:
         self.turns = Turns()
 
     async def page(self, token: str, look: Look) -> BoardPage | None:
-        """Return the page as its player sees it; ``None`` if the link is not, or no longer, good.
+        """Return the page for its player; ``None`` if the link is not valid.
 
-        Looks that work something out are counted as those of a program are.
+        Requests with work to do are counted like those of programs.
 
         Raises:
             TooMany: the player looks too often.
@@ -244,7 +250,7 @@ class BoardPages:
     def _stepped(
         self, connection: Connection, token: str, seen: BoardPage, step: int
     ) -> BoardPage | None:
-        """Return the page as it was after so many plies; the newest one if there are fewer."""
+        """Return the page after *step* plies, or the newest page if there are fewer."""
         seat_and_board = self.sitter_of(connection, token)
         if seat_and_board is None:
             return None
@@ -256,7 +262,7 @@ class BoardPages:
         return replace(seen, scene=scene, stands=scene, step=step)
 
     def _kept_page(self, token: str) -> BoardPage | None:
-        """The page without a draft, if that takes no more than to read the board's row."""
+        """Return the page without a draft from the cache; ``None`` if it is not there."""
         with self._database.reading.connect() as connection:
             seat_and_board = self.sitter_of(connection, token)
         if seat_and_board is None:
@@ -271,7 +277,7 @@ class BoardPages:
     def seen(
         self, connection: Connection, token: str, before: Before | None = None
     ) -> BoardPage | None:
-        """Return the page without a draft; ``None`` if the link is not good.
+        """Return the page without a draft; ``None`` if the link is not valid.
 
         Args:
             before: see `Positions.newest`.
@@ -301,7 +307,7 @@ class BoardPages:
         return _of_board(token, board, sitter, kept, coach)
 
     def sitter_of(self, connection: Connection, token: str) -> tuple[Sitter, BoardRow] | None:
-        """Return the player who looks, and the board; ``None`` if the token is not good now."""
+        """Return the reader and the board of a token; ``None`` if the token is not valid."""
         link = read_link(self._services.mail_domain.ring, token, self._clock.now())
         if link is None or link.purpose is not Purpose.BOARD:
             return None
@@ -313,7 +319,7 @@ class BoardPages:
 
 
 def _stamp(board: BoardRow) -> tuple[Any, ...]:
-    """What a board's scene is made of: its record has only ever more plies."""
+    """Return a value that changes with a board's scene. Plies are never removed from a record."""
     return board.plies, board.status, board.names, board.rated, board.options, board.terms
 
 
@@ -348,7 +354,7 @@ def known_to(newest: Position, seat: Seat) -> list[Position]:
 
 
 def _looked(seen: BoardPage, look: Look) -> BoardPage:
-    """The page with what its reader has put together, or asked of their own markers."""
+    """Return the page with the reader's draft, or with the check of their markers."""
     scene, draft, trouble = seen.scene, look.draft.strip()[:LONGEST_DRAFT], ""
     words = look.words[:LONGEST_WORDS]
     if look.tap and isinstance(scene.game, Tappable):

@@ -1,19 +1,9 @@
-"""Finds the games, boards and players that a command names, and protects boxes from spoilers.
-
-A board shows each reader what that reader may know. A spoiler concerns everybody else, and boards
-with the same box. A copy names the board for which its box was drawn (`boards.origin`), so that it
-is secret as long as that board is.
-
-Boxes are never compared. Otherwise a player could name boxes (``-id``, ``-seed``, a file) until one
-is refused, and would know the box of another board.
-"""
+"""Finds the games, boards and players that a command names, and protects boxes from spoilers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from datetime import UTC, datetime
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from collections.abc import Sequence
+from typing import TypeVar
 
 from pbmserv.commands.table.spelling import nearest_name
 from pbmserv.engine.protocol import RacingGame, races
@@ -24,13 +14,13 @@ from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.refusals import wrong_game
 from pbmserv.store import bots as rows
-from pbmserv.store import solo
-from pbmserv.store.accounts import players, preferences
+from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards import boards, closed_games, histories
+from pbmserv.store.boards import boards, closed_games
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.core.writer import UNAVAILABLE
-from pbmserv.store.solo import EPOCH
+from pbmserv.views import spoilers
+from pbmserv.views.spoilers import Spoils
 
 T = TypeVar("T")
 
@@ -107,33 +97,12 @@ def unknown_player(context: CommandContext, userid: str) -> Refused:
     return Refused("no-such-player", part=userid, suggestion=nearest_userid(context, userid))
 
 
-Spoils: TypeAlias = Literal["", "daily-today", "daily-runs", "origin-runs", "box-chosen"]
-"""Why a box must stay secret, as the code of a refusal; ``""`` if it need not."""
-
 _RUNNING = frozenset({"proposed", "active"})
 
 
 def spoils(context: CommandContext, board: BoardRow) -> Spoils:
-    """Return why a board's box must stay secret from people who do not play it.
-
-    The box of the day is secret until its day (UTC) is over and no board with it runs. A copy is
-    secret until its original is over. A box that a player chose is secret until the day after its
-    board has ended, since it may be the box of that day.
-    """
-    origin = board if board.origin is None else boards.load(context.connection, board.origin)
-    assert origin is not None
-    daily = solo.daily_of_board(context.connection, origin.id) if origin.seats == 1 else None
-    today = _day(context.now)
-    if daily is not None:
-        if daily.day == today:
-            return "daily-today"
-        return "daily-runs" if solo.still_run(context.connection, origin.game, daily.day) else ""
-    if board.origin is not None and origin.status in _RUNNING:
-        return "origin-runs"
-    if not origin.comparable:
-        ended = histories.ended_at(context.connection, origin.id)
-        return "box-chosen" if ended is None or _day(ended) == today else ""
-    return ""
+    """Return why a board must stay hidden from others; "" if it need not: see `spoilers.spoils`."""
+    return spoilers.spoils(context.connection, context.now, board)
 
 
 KNOWN_TO_PLAYERS: frozenset[Spoils] = frozenset({"", "box-chosen"})
@@ -149,12 +118,8 @@ def is_kept(context: CommandContext, board: BoardRow) -> bool:
 
 
 def is_shut(context: CommandContext, board: BoardRow) -> bool:
-    """Whether not even its player may see the box yet: a box of the day that was not solved.
-
-    After giving up, the player could play the same box under another name.
-    """
-    daily = solo.daily_of_board(context.connection, board.id) if board.seats == 1 else None
-    return daily is not None and not daily.solved and bool(spoils(context, board))
+    """Return whether a box of the day stays hidden even from its own player."""
+    return spoilers.is_shut(context.connection, context.now, board)
 
 
 def must_not_spoil(context: CommandContext, board: BoardRow) -> None:
@@ -177,11 +142,6 @@ def origin_of(board: BoardRow) -> int:
     return board.id if board.origin is None else board.origin
 
 
-def _day(moment: datetime) -> int:
-    """Return the UTC day, counted from 1970."""
-    return (moment.astimezone(UTC).date() - EPOCH).days
-
-
 def nearest_userid(context: CommandContext, word: str) -> str:
     """Return the userid that a misspelt *word* means; ``""`` if there is none.
 
@@ -197,79 +157,3 @@ def shown_player(context: CommandContext, userid: str) -> Player | None:
     if player is None and userid in BOT_USERIDS:
         return rows.known(context.connection, userid)
     return player
-
-
-# -- names on public pages -----------------------------------------------------------------
-
-_NAMES = frozenset({"name", "of", "others", "players", "userid", "waiting", "winners"})
-"""Under these words of letters and pages names of players stand."""
-
-
-def named(context: CommandContext, told: T) -> T:
-    """What a page that everybody may read tells, without names of players who want that so.
-
-    Args:
-        told: mappings, sequences and dataclasses; a board that is drawn names nobody any more, if
-            it was made of what `anonymous` gave.
-    """
-    names = frozenset(_names_in(told))
-    unnamed = preferences.unnamed(context.connection, names) if names else names
-    return cast("T", _renamed(told, unnamed)) if unnamed else told
-
-
-def anonymous(board: BoardRow) -> BoardRow:
-    """A board as pages that everybody may read name its players."""
-    unnamed = frozenset(one.userid for one in board.sitters if not one.public)
-    if not unnamed:
-        return board
-    return board.with_names(_called(board.names, unnamed))
-
-
-def _called(names: Sequence[str], unnamed: frozenset[str]) -> dict[str, str]:
-    """What each player of a board is called: one is "a player"; several are told apart."""
-    seats = [seat for seat, name in enumerate(names, 1) if name in unnamed]
-    if len(seats) == 1:
-        return {name: "a player" if name in unnamed else name for name in names}
-    return {
-        name: f"player {seat}" if name in unnamed else name for seat, name in enumerate(names, 1)
-    }
-
-
-def _parts(told: object) -> dict[str, Any]:
-    """What stands in a mapping or a dataclass, by name."""
-    if isinstance(told, Mapping):
-        return dict(told)
-    if is_dataclass(told) and not isinstance(told, type):
-        return {one.name: getattr(told, one.name) for one in fields(told)}
-    return {}
-
-
-def _names_in(told: object) -> Iterator[str]:
-    if isinstance(told, list | tuple):
-        for one in told:
-            yield from _names_in(one)
-    for word, one in _parts(told).items():
-        if word in _NAMES:
-            yield from [one] if isinstance(one, str) else one
-        elif isinstance(one, list | tuple | Mapping):
-            yield from _names_in(one)
-
-
-def _renamed(told: object, unnamed: frozenset[str]) -> object:
-    if isinstance(told, list | tuple):
-        return type(told)(_renamed(one, unnamed) for one in told)
-    parts = _parts(told)
-    called = _called(parts.get("players", ()), unnamed)
-    changed: dict[str, Any] = {}
-    for word, one in parts.items():
-        if word in _NAMES:
-            new = [
-                called.get(name, "a player" if name in unnamed else name)
-                for name in ([one] if isinstance(one, str) else one)
-            ]
-            changed[word] = new[0] if isinstance(one, str) else type(one)(new)
-        elif isinstance(one, list | tuple | Mapping):
-            changed[word] = _renamed(one, unnamed)
-    if isinstance(told, Mapping):
-        return {**told, **changed}
-    return replace(cast("Any", told), **changed) if changed else told

@@ -1,131 +1,62 @@
-"""What everybody may read on the pages: players, ratings, seeks, games, the boxes of the day.
+"""Answers for the pages that everybody may read: players, ratings, seeks and boards.
 
-All of it is what a stranger gets as an answer to a mail, but for the names of players who want none
-of theirs there (``prefs public=no``); looking never changes anything.
+They show what a stranger learns by mail, with public names (`views.names`). Looking changes
+nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from pbmserv.clock import Clock
 from pbmserv.commands.grammar.words import USERID
-from pbmserv.commands.table.looking import Games, History, Ratings, Standings
-from pbmserv.commands.table.model import Command
 from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
-from pbmserv.engine.types import BOT_USERIDS, Drawing
-from pbmserv.errors import PlayerError, Refused
+from pbmserv.engine.types import BOT_USERIDS
+from pbmserv.errors import Refused
 from pbmserv.service.boards import queries
 from pbmserv.service.boards.score_keeping import streak
 from pbmserv.service.core.actor import VISITOR
-from pbmserv.service.core.budget import Budget, TooMuch
+from pbmserv.service.core.budget import Budget
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.lookup import anonymous, named, races_of, shown_player, spoils
-from pbmserv.service.core.outcome import Answer
+from pbmserv.service.core.lookup import races_of, shown_player, spoils
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, daily_pages
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestBoxes, GuestLook, GuestPage
 from pbmserv.store import solo
-from pbmserv.store.accounts import preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges, histories
 from pbmserv.store.boards.histories import EndedGame, Met
 from pbmserv.store.core.database import Database
-from pbmserv.views.board import BoardScene
+from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.views.forms import drawings
+from pbmserv.views.names import PublicName, PublicNames, public_board, public_names
+from pbmserv.views.public import (
+    Finished,
+    GamePage,
+    PlayerRating,
+    PublicPlayer,
+    Record,
+    RunningBoard,
+    Seek,
+    Standing,
+    StandingsTable,
+)
 from pbmserv.views.reader import page_scene
 
 T = TypeVar("T")
-Words: TypeAlias = Mapping[str, Any]
 
 SEEKS = 200
 MET = 2_000
 """Boards that a player's page counts."""
-LOOKS = 5
-"""How often boards are asked for, until there are enough that may be seen."""
+SEARCHES = 5
+"""Searches for finished boards until enough of them may be seen."""
 KINDS, OPPONENTS = 12, 20
-UNNAMED = "players who give no name"
-
-
-@dataclass(frozen=True, slots=True)
-class PublicPlayer:
-    """A player's page.
-
-    Attributes:
-        ratings: words of the letter ``ratings``, one for each game that was played.
-        curves: by game how its rating has gone, see `rating_tables.curve`.
-        ended, running: rows of the letters ``history`` and ``games``.
-        accept: what becomes of a challenge: ``ask``, ``auto`` or ``none``; "" for a bot.
-        seeks: what the player looks for, as `PublicPages.seeks` has it.
-        met, kinds: by opponent, and by kind of board, how boards ended; the most played first.
-        scores: (game, kind of board, how many, the best) of races and games alone.
-        streaks: by title of a game how many boxes of the day were solved in a row.
-    """
-
-    userid: str
-    ratings: Sequence[Words]
-    ended: Sequence[Words]
-    running: Sequence[Words]
-    curves: Mapping[str, Sequence[Words]]
-    accept: str
-    seeks: Sequence[Words]
-    met: Sequence[Words]
-    kinds: Sequence[Words]
-    scores: Sequence[tuple[str, str, int, int]]
-    streaks: Sequence[tuple[str, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A game that is over and may be seen; `ended` is in ISO 8601, UTC."""
-
-    board: int
-    game: str
-    title: str
-    players: Sequence[str]
-    winners: Sequence[str]
-    drawn: bool
-    reason: str
-    moves: int
-    ended: str
-
-
-@dataclass(frozen=True, slots=True)
-class GamePage:
-    """What everybody may see of a board.
-
-    Attributes:
-        scene: after so many turns as were asked for.
-        kept: why it is shown as it was at first: see `lookup.spoils`; "" where it need not be.
-        turns: how many there are, as far as everybody may know.
-        drawings: what each seat plays on, at that turn; of a board that is over with all that it
-            hides. None where the game draws none, or they are not to be seen.
-        ended: when it was over, if it is and may be seen.
-    """
-
-    scene: BoardScene
-    kept: str
-    declined: bool
-    turns: int
-    drawings: tuple[Drawing, ...] = ()
-    ended: datetime | None = None
-
-    draft: ClassVar[str] = ""
-    at_once: ClassVar[bool] = False
-    is_running: ClassVar[bool] = False
-    """Nobody can play there."""
-
-    @property
-    def now(self) -> Any:
-        """The view."""
-        return self.scene.view
 
 
 class PublicPages:
@@ -142,82 +73,53 @@ class PublicPages:
         return await self._guests.page(look)
 
     async def game(self, number: int, turn: int | None) -> GamePage | None:
-        """A board as everybody may see it, after *turn* turns or now; ``None``: there is none."""
-        return await asyncio.to_thread(self._seen, partial(_game, number=number, turn=turn))
+        """Return a board after *turn* turns or now; ``None`` if there is no such board or turn."""
+        return await asyncio.to_thread(self._read, partial(_game, number=number, turn=turn))
 
     async def stamp(self, number: int) -> tuple[Any, ...] | None:
-        """What a board's page is made of; it is never shown. ``None``: there is none."""
-        look = partial(self._seen, partial(_stamp, number=number))
-        return look() if self._database.reads_at_once else await asyncio.to_thread(look)
+        """Return a value that changes with a board's page; ``None`` if there is no such board."""
+        read = partial(self._read, partial(_stamp, number=number))
+        return read() if self._database.reads_at_once else await asyncio.to_thread(read)
 
-    async def standings(self) -> list[Words]:
-        """The best players of each game: words of the letter ``standings``."""
-        return await asyncio.to_thread(self._told, rating_tables.standings, Standings(None)) or []
+    async def standings(self) -> list[StandingsTable]:
+        """Return the best players of each game."""
+        return await asyncio.to_thread(self._read, _standings)
 
     async def player(self, userid: str) -> PublicPlayer | None:
-        """What everybody may know of a player; ``None``: there is none of this name."""
-        return await asyncio.to_thread(self._player, userid.lower())
+        """Return a player's page; ``None`` if nobody of this name may be named."""
+        return await asyncio.to_thread(self._read, partial(_player, userid=userid.lower()))
 
-    async def seeks(self) -> list[Words]:
-        """What people look for: game, seats, options, who, since when."""
-        return await asyncio.to_thread(self._looked, _seeks)
+    async def seeks(self) -> list[Seek]:
+        """Return the open seeks."""
+        return await asyncio.to_thread(self._read, _open_seeks)
 
     async def finished(self, userid: str, most: int, before: int = 0) -> list[Finished] | None:
-        """Games that are over and may be seen, of a player or (``""``) of all, newest first;
-        ``None``: there is no such player, or board.
+        """Return finished boards that may be seen, newest first.
+
+        Return ``None`` if nobody of this name may be named, or if *before* is not such a board.
 
         Args:
-            before: the board, itself one of these, behind which the list goes on; 0 = the newest.
+            userid: a player; "" for all.
+            most: the most boards to return.
+            before: the board after which the list continues; 0 for the newest.
         """
-        look = partial(_finished, userid=userid.lower(), most=most, before=before)
-        return await asyncio.to_thread(self._looked, look)
+        read = partial(_finished, userid=userid.lower(), most=most, before=before)
+        return await asyncio.to_thread(self._read, read)
 
     async def tables(self, most: int) -> list[DailyTable]:
-        """The newest boxes of the day that are open, newest first."""
-        return await asyncio.to_thread(self._looked, partial(_tables, most=most))
+        """Return the newest boxes of the day that are open, newest first."""
+        return await asyncio.to_thread(self._read, partial(_tables, most=most))
 
     async def dailies(self) -> list[Dailies]:
-        """The newest boxes of the day, game by game."""
-        return await asyncio.to_thread(self._looked, daily_pages.dailies)
+        """Return the newest boxes of the day, by game."""
+        return await asyncio.to_thread(self._read, daily_pages.dailies)
 
     async def daily(self, number: int) -> DailyTable | None:
-        """One of them; ``None``: nobody has got it."""
-        return await asyncio.to_thread(self._looked, partial(daily_pages.daily, number=number))
+        """Return a box of the day; ``None`` if no player has got it."""
+        return await asyncio.to_thread(self._read, partial(daily_pages.daily, number=number))
 
-    def _player(self, userid: str) -> PublicPlayer | None:
-        if self._seen(partial(_named_player, userid=userid)) is None:
-            return None
-        ratings = self._told(rating_tables.explain, Ratings(None, (userid,)))
-        ended = self._told(queries.history, History(None, (userid,)))
-        running = self._told(queries.games, Games(None, (userid,)))
-        if ratings is None or ended is None or running is None:
-            return None
-        build = partial(
-            PublicPlayer, str(ended[0]["of"]), ratings, ended[0]["rows"], running[0]["rows"]
-        )
-        return self._looked(lambda context: build(**_more_of(context, userid)))
-
-    def _told(
-        self, handler: Callable[[CommandContext, Any], Answer], command: Command
-    ) -> list[Words] | None:
-        """Words of the answer that a stranger gets to a command; ``None``: it is refused."""
-
-        def look(context: CommandContext) -> list[Words] | None:
-            try:
-                return [part.words for part in handler(context, command).parts]
-            except TooMuch:
-                raise
-            except PlayerError:
-                return None
-
-        return self._looked(look)
-
-    def _looked(self, look: Callable[[CommandContext], T]) -> T:
-        """What somebody finds, without the names that are not to be there."""
-        return self._seen(lambda context: named(context, look(context)))
-
-    def _seen(self, look: Callable[[CommandContext], T]) -> T:
-        """Return what a reader may see.
+    def _read(self, read: Callable[[CommandContext], T]) -> T:
+        """Return the result of *read* in a transaction that only reads.
 
         Raises:
             TooMuch: it takes more work than a mail may ask for.
@@ -226,9 +128,12 @@ class PublicPages:
             context = CommandContext(self._services, connection, VISITOR, self._clock.now())
             context.budget = Budget()
             try:
-                return look(context)
-            finally:  # also what was replayed in vain: the next reader need not begin again
+                return read(context)
+            finally:  # the next reader need not replay these boards, even if this page failed
                 self._services.positions.remember(context.played)
+
+
+# -- boards ----------------------------------------------------------------------------------
 
 
 def _game(context: CommandContext, number: int, turn: int | None) -> GamePage | None:
@@ -237,35 +142,29 @@ def _game(context: CommandContext, number: int, turn: int | None) -> GamePage | 
     if board is None:
         return None
     try:
-        part = queries.watched(context, board, turn)
+        ply, kept = queries.watched_ply(context, board, turn)
     except Refused:  # so many turns have not been made
         return None
-    newest, board = context.position(board), anonymous(board)
-    kept, declined = part.words["kept"], bool(part.words["declined"])
-    position = newest if part.ply is None else newest.at(part.ply)
+    is_declined = board.status == BoardStatus.DECLINED
+    newest, board = context.position(board), public_board(board)
+    position = newest.at(ply)
     scene = page_scene(connection, board, position, None)
-    over = newest.outcome is not None
-    if over:  # a race that runs has no turns for others, nor has the same position then
+    is_over = newest.outcome is not None
+    if is_over:  # while a race runs, spectators count no turns
         scene = replace(scene, moves=position.turns)
-    last = newest.turns_of(None)
-    if kept or declined:
-        return GamePage(scene, kept, declined, 0 if kept else last)
-    pictures = drawings(position, newest if over else None, board.seats)
-    ended = histories.ended_at(connection, board.id) if over else None
-    return GamePage(scene, kept, declined, last, pictures, ended)
+    turns = newest.turns_of(None)
+    if kept or is_declined:
+        return GamePage(scene, kept, is_declined, 0 if kept else turns)
+    pictures = drawings(position, newest if is_over else None, board.seats)
+    ended = histories.ended_at(connection, board.id) if is_over else None
+    return GamePage(scene, kept, is_declined, turns, pictures, ended)
 
 
 def _stamp(context: CommandContext, number: int) -> tuple[Any, ...] | None:
     board = boards.load(context.connection, number)
     if board is None:
         return None
-    return board.status, board.plies, anonymous(board).names, spoils(context, board)
-
-
-def _named_player(context: CommandContext, userid: str) -> Player | None:
-    """Whoever plays under a name and may be named."""
-    found = shown_player(context, userid) if USERID.fullmatch(userid) else None
-    return found if found is not None and found.public else None
+    return board.status, board.plies, public_board(board).names, spoils(context, board)
 
 
 def _finished(
@@ -280,39 +179,51 @@ def _finished(
     if userid and player is None:
         return None
     games = context.services.registry.titles
-    found: list[EndedGame] = []
-    for _ in range(LOOKS):
+    listed: list[EndedGame] = []
+    for _ in range(SEARCHES):
         if player is not None:
             rows = histories.of_player(connection, player.id, None, most, behind)
         else:
             of_games = (histories.of_game(connection, key, most, behind) for key in games)
-            rows = sorted(chain(*of_games), key=_ended, reverse=True)[:most]
-        found += [one for one in rows if one.game in games and _is_open(context, one.board)]
-        if len(rows) < most or len(found) >= most:
+            rows = sorted(chain(*of_games), key=_end, reverse=True)[:most]
+        listed += [row for row in rows if row.game in games and _is_open(context, row.board)]
+        if len(rows) < most or len(listed) >= most:
             break
-        behind = _ended(rows[-1])
-    return [
-        Finished(
-            board=one.board,
-            game=one.game,
-            title=games[one.game],
-            players=one.names,
-            winners=queries.winners(one.names, one.places),
-            drawn=len(set(one.places)) == 1 and len(one.places) > 1,
-            reason=one.reason,
-            moves=one.turns,
-            ended=f"{one.ended_at:%Y-%m-%dT%H:%M:%SZ}",
+        behind = _end(rows[-1])
+    return _finished_boards(context, listed[:most], "%Y-%m-%dT%H:%M:%SZ")
+
+
+def _finished_boards(
+    context: CommandContext, games: Sequence[EndedGame], form: str
+) -> list[Finished]:
+    """Return finished boards with public names, and the moments of their ends in this form."""
+    names = public_names(context.connection, {name for game in games for name in game.names})
+    titles = context.services.registry.titles
+    finished = []
+    for game in games:
+        called = names.at_board(game.names)
+        finished.append(
+            Finished(
+                board=game.board,
+                game=game.game,
+                title=titles.get(game.game, game.game),
+                players=[called[name] for name in game.names],
+                winners=[called[name] for name in queries.winners(game.names, game.places)],
+                drawn=queries.is_drawn(game.places),
+                reason=game.reason,
+                moves=game.turns,
+                ended=format(game.ended_at, form),
+            )
         )
-        for one in found[:most]
-    ]
+    return finished
 
 
-def _ended(one: EndedGame) -> histories.Behind:
-    return one.ended_at, one.board
+def _end(game: EndedGame) -> histories.Behind:
+    return game.ended_at, game.board
 
 
 def _is_open(context: CommandContext, number: int) -> bool:
-    """Whether everybody may see all of a board that is over."""
+    """Return whether everybody may see all of a finished board."""
     board = boards.load(context.connection, number)
     return board is not None and not spoils(context, board)
 
@@ -320,79 +231,177 @@ def _is_open(context: CommandContext, number: int) -> bool:
 def _tables(context: CommandContext, most: int) -> list[DailyTable]:
     numbers = [day[0] for game in daily_pages.dailies(context) for day in game.days[: most + 1]]
     tables = (daily_pages.daily(context, number) for number in dict.fromkeys(numbers))
-    return [one for one in tables if one is not None and one.scene is not None][:most]
+    return [table for table in tables if table is not None and table.scene is not None][:most]
 
 
-def _seeks(context: CommandContext) -> list[Words]:
-    found = challenges.open_seeks(context.connection, SEEKS)
-    return [_seek(seek) for seek in found if seek.game in context.services.registry]
+# -- players ---------------------------------------------------------------------------------
 
 
-def _seek(seek: challenges.Seek) -> Words:
-    return {
-        "userid": seek.userid,
-        "game": seek.game,
-        "seats": seek.seats,
-        "options": list(seek.options),
-        "since": f"{seek.created_at:%Y-%m-%d}",
-    }
+def _named_player(context: CommandContext, userid: str) -> Player | None:
+    """Return the player of a userid; ``None`` if there is none who may be named."""
+    player = shown_player(context, userid) if USERID.fullmatch(userid) else None
+    return player if player is not None and player.public else None
 
 
-def _more_of(context: CommandContext, userid: str) -> dict[str, Any]:
-    """What a player's page has beside what letters tell."""
-    connection, player = context.connection, shown_player(context, userid)
-    assert player is not None
+def _standings(context: CommandContext) -> list[StandingsTable]:
+    return [_standings_table(context, game) for game in context.services.registry]
+
+
+def _standings_table(context: CommandContext, game: AnyGame) -> StandingsTable:
+    words = rating_tables.best_players(context, game)
+    names = public_names(
+        context.connection, {row["userid"] for row in (*words["rows"], *words["below"])}
+    )
+    return StandingsTable(
+        game=words["game"],
+        title=words["title"],
+        rows=[_standing(row, names.of(row["userid"]), row["rank"]) for row in words["rows"]],
+        below=[_standing(row, names.of(row["userid"])) for row in words["below"]],
+        more=words["more"],
+        bots=words["bots"],
+        sure_after=words["sure_after"],
+        opponents=words["opponents"],
+    )
+
+
+def _standing(row: Mapping[str, Any], name: PublicName, rank: int | None = None) -> Standing:
+    return Standing(
+        userid=name,
+        rank=rank,
+        shown=row["shown"],
+        provisional=row["provisional"],
+        games=row["games"],
+        wins=row["wins"],
+        losses=row["losses"],
+        draws=row["draws"],
+    )
+
+
+def _open_seeks(context: CommandContext) -> list[Seek]:
+    return _seeks(context, challenges.open_seeks(context.connection, SEEKS))
+
+
+def _seeks(context: CommandContext, seeks: Iterable[challenges.Seek]) -> list[Seek]:
+    """Return the seeks of games that are installed, with public names."""
+    installed = [seek for seek in seeks if seek.game in context.services.registry]
+    names = public_names(context.connection, {seek.userid for seek in installed})
+    return [
+        Seek(
+            userid=names.of(seek.userid),
+            game=seek.game,
+            seats=seek.seats,
+            options=list(seek.options),
+            since=f"{seek.created_at:%Y-%m-%d}",
+        )
+        for seek in installed
+    ]
+
+
+def _player(context: CommandContext, userid: str) -> PublicPlayer | None:
+    player = _named_player(context, userid)
+    if player is None:
+        return None
+    connection = context.connection
+    name = PublicNames(frozenset()).of(player.userid)
     games = {game.info.key: game for game in context.services.registry}
-    met = [one for one in histories.met(connection, player.id, MET) if one.game in games]
-    seeks = challenges.seeks_of(connection, player.id)
+    met = [board for board in histories.met(connection, player.id, MET) if board.game in games]
+    opponents = public_names(connection, {board.userid for board in met})
+    ended = histories.of_player(connection, player.id, None, queries.LISTED)
     best = solo.best_by_kind(connection, player.id, KINDS)
-    hidden = preferences.unnamed(connection, {one.userid for one in met})
-    rivals = [(UNNAMED if one.userid in hidden else one.userid, one) for one in met]
-    return {
-        "curves": {key: rating_tables.curve(context, key, player.id) for key in games},
-        "accept": "" if player.userid in BOT_USERIDS else player.accept,
-        "seeks": [_seek(seek) for seek in seeks if seek.game in games],
-        "met": _counted([(who, one, one.places[one.other_seat]) for who, one in rivals], OPPONENTS),
-        "kinds": _counted([(_kind(games, one), one, _best_other(one)) for one in met], KINDS),
-        "scores": [(games[one[0]].info.title, *one[1:]) for one in best if one[0] in games],
-        "streaks": _streaks(context, player),
-    }
+    return PublicPlayer(
+        userid=name,
+        ratings=_ratings(context, player, name),
+        ended=_finished_boards(context, ended, "%Y-%m-%d"),
+        running=_running(context, player),
+        curves={key: rating_tables.curve(context, key, player.id) for key in games},
+        accept="" if player.userid in BOT_USERIDS else player.accept,
+        seeks=_seeks(context, challenges.seeks_of(connection, player.id)),
+        met=_records(
+            [(opponents.opponent(one.userid), one, one.places[one.other_seat]) for one in met],
+            OPPONENTS,
+        ),
+        kinds=_records([(_kind(games, one), one, _best_other(one)) for one in met], KINDS),
+        scores=[(games[row[0]].info.title, *row[1:]) for row in best if row[0] in games],
+        streaks=_streaks(context, player),
+    )
 
 
-def _kind(games: Mapping[str, AnyGame], one: Met) -> str:
-    """A kind of board in words: what everybody may read of its options."""
-    game = games[one.game]
-    words = one.options
+def _ratings(context: CommandContext, player: Player, name: PublicName) -> list[PlayerRating]:
+    """Return a rating for each game that was played; if there is none, one without a standing."""
+    ratings = []
+    for game in context.services.registry:
+        row = rating_tables.shown_standing(context, game, player)
+        standing = None if row is None else _standing(row, name)
+        bots = rating_tables.shown_bots(game)
+        ratings.append(PlayerRating(game.info.key, game.info.title, standing, bots))
+    return [one for one in ratings if one.standing is not None] or ratings[:1]
+
+
+def _running(context: CommandContext, player: Player) -> list[RunningBoard]:
+    rows = queries.running_rows(context, player)
+    names = public_names(context.connection, {name for row in rows for name in row["players"]})
+    running = []
+    for row in rows:
+        called = names.at_board(row["players"])
+        running.append(
+            RunningBoard(
+                board=row["board"],
+                game=row["game"],
+                players=[called[name] for name in row["players"]],
+                waiting=[called[name] for name in row["waiting"]],
+                unshown="unshown" in row,
+            )
+        )
+    return running
+
+
+def _kind(games: Mapping[str, AnyGame], met: Met) -> str:
+    """Return a kind of board in words: the title, and the options that everybody may read."""
+    game = games[met.game]
+    options = met.options
     if races(game):
-        words = game.shown(game.options(one.options, one.seats))
-    many = "" if one.seats == 2 else f"for {one.seats}"
-    return " ".join(filter(None, (game.info.title, many, *words)))
+        options = game.shown(game.options(met.options, met.seats))
+    seats = "" if met.seats == 2 else f"for {met.seats}"
+    return " ".join(filter(None, (game.info.title, seats, *options)))
 
 
-def _best_other(one: Met) -> int:
-    """The best place of all others at a board."""
-    return min(place for seat, place in enumerate(one.places) if seat != one.seat)
+def _best_other(met: Met) -> int:
+    """Return the best place of all others at a board."""
+    return min(place for seat, place in enumerate(met.places) if seat != met.seat)
 
 
-def _counted(met: Sequence[tuple[str, Met, int]], most: int) -> list[Words]:
-    """How boards ended for their player: (what they are counted by, board, the others' place)."""
-    found: dict[str, dict[str, Any]] = {}
+def _records(met: Sequence[tuple[str, Met, int]], most: int) -> list[Record]:
+    """Count how boards ended for their player, and return the records with most boards.
+
+    Args:
+        met: (name of the record, board, place of the others). A board counts once in a record,
+            with the best place of the others.
+        most: the most records to return.
+    """
     best_last = sorted(met, key=lambda row: -row[2])
-    boards = {(what, one.board): (one, place) for what, one, place in best_last}
-    for (what, _), (one, theirs) in boards.items():
-        row = found.setdefault(what, {"name": what, "played": 0, "won": 0, "lost": 0, "drawn": 0})
-        mine = one.places[one.seat]
-        row["played"] += 1
-        row["won" if mine < theirs else "lost" if mine > theirs else "drawn"] += 1
-    rows: list[Words] = sorted(found.values(), key=lambda row: (-row["played"], row["name"]))
-    return rows[:most]
+    boards = {(name, one.board): (one, place) for name, one, place in best_last}
+    results: dict[str, list[int]] = {}
+    for (name, _), (one, place) in boards.items():
+        results.setdefault(name, []).append(place - one.places[one.seat])
+    records = [
+        Record(
+            name=name,
+            played=len(margins),
+            won=sum(margin > 0 for margin in margins),
+            lost=sum(margin < 0 for margin in margins),
+            drawn=margins.count(0),
+        )
+        for name, margins in results.items()
+    ]
+    return sorted(records, key=lambda record: (-record.played, record.name))[:most]
 
 
 def _streaks(context: CommandContext, player: Player) -> list[tuple[str, int]]:
+    """Return the titles of games, and the boxes of the day that were solved in a row."""
     today = daily_box.day_of(context.now)
-    found = []
+    streaks = []
     for game in races_of(context, None):
         key = game.info.key
         lengths = [streak(context, player.id, key, day) for day in (today, today - 1)]
-        found.append((game.info.title, max(lengths)))
-    return [one for one in found if one[1]]
+        streaks.append((game.info.title, max(lengths)))
+    return [(title, days) for title, days in streaks if days]

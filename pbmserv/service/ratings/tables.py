@@ -37,33 +37,41 @@ CURVE = 200
 
 def standings(context: CommandContext, command: Standings) -> Answer:
     """Carry out ``game standings``: show the best players, each person once."""
-    parts = []
-    for game in games_of(context, command.game):
-        best = partial(ratings.best, context.connection, game.info.key)
-        placed = persons.first_each_once(context.connection, best, BEST + 1)
-        rows = [
-            {"rank": rank, "userid": line.userid, **_shown(line.standing)}
-            for rank, line in _ranked(placed[:BEST])
-        ]
-        room = max(0, BEST - len(placed))
-        without_place = partial(ratings.without_place, context.connection, game.info.key)
-        placed_ids = [line.player_id for line in placed]
-        below = persons.first_each_once(context.connection, without_place, room + 1, placed_ids)
-        words = {
-            "game": game.info.key,
-            "title": game.info.title,
-            "rows": rows,
-            "below": [{"userid": line.userid, **_shown(line.standing)} for line in below[:room]],
-            "more": len(placed) > BEST or len(below) > room,
-            "bots": _shown_bots(game),
-            "sure_after": SURE_AFTER,
-            "opponents": OPPONENTS,
-        }
-        parts.append(Part("standings", words))
-    return Answer(tuple(parts))
+    games = games_of(context, command.game)
+    return Answer(tuple(Part("standings", best_players(context, game)) for game in games))
 
 
-def _shown_bots(game: AnyGame) -> dict[str, int]:
+def best_players(context: CommandContext, game: AnyGame) -> dict[str, Any]:
+    """Return the words of the letter ``standings``: the best players, each person once."""
+    best = partial(ratings.best, context.connection, game.info.key)
+    placed = persons.first_each_once(context.connection, best, BEST + 1)
+    rows = [
+        {"rank": rank, "userid": line.userid, **_shown(line.standing)}
+        for rank, line in _ranked(placed[:BEST])
+    ]
+    room = max(0, BEST - len(placed))
+    without_place = partial(ratings.without_place, context.connection, game.info.key)
+    placed_ids = [line.player_id for line in placed]
+    below = persons.first_each_once(context.connection, without_place, room + 1, placed_ids)
+    return {
+        "game": game.info.key,
+        "title": game.info.title,
+        "rows": rows,
+        "below": [{"userid": line.userid, **_shown(line.standing)} for line in below[:room]],
+        "more": len(placed) > BEST or len(below) > room,
+        "bots": shown_bots(game),
+        "sure_after": SURE_AFTER,
+        "opponents": OPPONENTS,
+    }
+
+
+def shown_standing(context: CommandContext, game: AnyGame, player: Player) -> dict[str, Any] | None:
+    """Return what people see of a player's rating; ``None`` before the first rated game."""
+    rated = ratings.of_player(context.connection, game.info.key, player.id)
+    return _shown(rated.standing) if rated else None
+
+
+def shown_bots(game: AnyGame) -> dict[str, int]:
     """Return the ratings of a game's bots, best first; no game changes them."""
     strengths = game.info.strength.items()
     ratings_shown = {userid: anchor(strength["mu"]).shown for userid, strength in strengths}
@@ -113,7 +121,7 @@ def _rating_words(context: CommandContext, game: AnyGame, player: Player) -> dic
         "game": key,
         "title": game.info.title,
         "standing": _shown(rated.standing) if rated else None,
-        "bots": _shown_bots(game),
+        "bots": shown_bots(game),
         "changes": [_explained(change, boards[change.board_id], names) for change in changes],
         "start": SHOWN_START,
         "sure_after": SURE_AFTER,

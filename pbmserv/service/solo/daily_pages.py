@@ -42,6 +42,8 @@ from pbmserv.service.solo.solo_page import (
 from pbmserv.store import solo
 from pbmserv.store.solo import EPOCH, number_of
 from pbmserv.views.board import BoardScene, board_scene
+from pbmserv.views.names import public_names
+from pbmserv.views.public import DailyLine
 from pbmserv.views.texts import refusal_sentence
 
 Words: TypeAlias = Mapping[str, Any]
@@ -124,7 +126,7 @@ class DailyTable:
 
     Attributes:
         grade: how hard it is; "" = nobody knows.
-        rows: who has solved it, by points: rank, userid, points, board.
+        rows: the players who solved it, by points.
         unsolved: how many have come to an end without.
         running: how many still play it.
         is_today: somebody may get it yet.
@@ -137,7 +139,7 @@ class DailyTable:
     number: int
     day: str
     grade: str
-    rows: Sequence[Words]
+    rows: Sequence[DailyLine]
     unsolved: int
     running: int
     is_today: bool
@@ -295,6 +297,7 @@ def daily(context: CommandContext, number: int) -> DailyTable | None:
             continue
         boards = solo.boards_of_day(connection, key, day)
         best = best_of_day(context, key, day, TABLE)
+        names = public_names(connection, {line.userid for line in best})
         is_shut = day == today or solo.still_run(connection, key, day)
         days = solo.neighbours(connection, key, day)
         scene = None if is_shut else _opened(game, words)
@@ -304,7 +307,9 @@ def daily(context: CommandContext, number: int) -> DailyTable | None:
             number=number,
             day=_date(day),
             grade=grade_of(game, words),
-            rows=table(best),
+            rows=[
+                DailyLine(**{**line, "userid": names.of(line["userid"])}) for line in table(best)
+            ],
             unsolved=boards.get(False, 0),
             running=boards.get(None, 0),
             is_today=day == today,

@@ -144,8 +144,12 @@ class Database:
 def _without_transactions(engine: Engine) -> Connection:
     """Return a connection to SQLite on which SQLAlchemy begins no transaction."""
     connection = engine.connect()
-    connection.begin()  # SQLAlchemy's idea of a transaction lasts as long as the connection
-    at_driver("COMMIT", connection)
+    try:
+        connection.begin()  # SQLAlchemy's idea of a transaction lasts as long as the connection
+        at_driver("COMMIT", connection)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

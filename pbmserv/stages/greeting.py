@@ -1,4 +1,4 @@
-"""The text that the server prints at its start."""
+"""The text that a server prints when it is ready."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pbmserv.stages import preflight
 def greeting(
     settings: Settings, mailbox: str = "", stages: Sequence[str] = preflight.STAGES
 ) -> str:
-    """Return the start-up text. Its commands work unchanged, from the same folder.
+    """Return the text, whose commands work unchanged in the folder of the start.
 
     Args:
         settings: with the ports that were bound.
-        mailbox: address of the mailbox's first page; ``""`` = there is none.
-        stages: the stages that run here; the text is about these only.
+        mailbox: address of the mailbox's first page; ``""`` if there is none.
+        stages: the stages that run in this server.
     """
     domain = settings.address.rpartition("@")[2]
     is_whole = set(stages) == set(preflight.STAGES)
