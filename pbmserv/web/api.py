@@ -37,6 +37,19 @@ from pbmserv.views.public import Finished
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web import post_limits
 from pbmserv.web.allowance import Allowance, Exhausted
+from pbmserv.web.api_requests import (
+    HTML,
+    JSON,
+    PROBLEM,
+    ApiProblem,
+    adapter,
+    bad_token,
+    must_accept,
+    number_of,
+    posted,
+    quality,
+    token_of,
+)
 from pbmserv.web.api_shapes import (
     Board,
     Game,
@@ -49,22 +62,7 @@ from pbmserv.web.api_shapes import (
     Today,
     like,
 )
-from pbmserv.web.openapi import (
-    HTML,
-    JSON,
-    LAST_NUMBER,
-    PROBLEM,
-    ApiProblem,
-    Endpoint,
-    adapter,
-    bad_token,
-    described,
-    must_accept,
-    number_of,
-    posted,
-    quality,
-    token_of,
-)
+from pbmserv.web.openapi import LAST_NUMBER, Endpoint, described
 from pbmserv.web.pages import (
     BRIEFLY,
     PRIVATE,

@@ -281,7 +281,7 @@ def not_a_command(words: Sequence[Word], games: Collection[str]) -> Line:
 
 
 def _not_a_command(words: Sequence[Word], games: Collection[str], sender: Sender) -> Line:
-    shown = [_shown(word) for word in words[:2]]
+    shown = [_shown_word(word) for word in words[:2]]
     echo = REST if REST in shown or len(words) > 2 else " ".join(shown)
     if len(words) > 2 and is_number(words[0].text) and _takes_a_board(words[1]):
         return Line(REST, _number_in_front(words, None, games, sender))
@@ -327,7 +327,7 @@ def without_unknown_word(line: Line) -> Line:
     return replace(line, echo=REST, meaning=without_word, for_sender=None)
 
 
-def _shown(word: Word) -> str:
+def _shown_word(word: Word) -> str:
     """Return a word of a line that is not a command, or ``...`` if it may be a password."""
     return word.raw if word.plain in MEANT_BY else quotable(word.text) or REST
 

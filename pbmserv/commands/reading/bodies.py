@@ -118,7 +118,7 @@ class _BodyReader:
         elif self._words_at:
             is_blank = not self._text[self._words_at - 1].strip()
             why = "blank" if is_blank else "below"
-            below = Below(self._text, self._words_at, self._games, why=why)
+            below = LinesBelow(self._text, self._words_at, self._games, why=why)
             self.words = below.words()
             self.lines += below.not_tried()
 
@@ -160,8 +160,10 @@ class _BodyReader:
             self._after_challenge = head.row is not None and head.row.name == "challenge"
             self._expects_words = self._after_challenge or _carries_words(head, read)
             self._has_carrier |= head.row is not None and head.row.section in _FOR_OTHERS
-        elif self._announced and not _greets(words):
-            self.lines.append(_labelled(not_a_command(words, self._games), words, self._begin))
+        elif self._announced and not _is_greeting(words):
+            self.lines.append(
+                _with_line_number(not_a_command(words, self._games), words, self._begin)
+            )
             self._expects_words = False
         elif self._commands:  # a greeting above the first command needs no answer of its own
             self.lines.append(not_a_command(words, self._games))
@@ -188,12 +190,12 @@ class _BodyReader:
             if line is None:
                 break
             words = words_of(line)
-            head = _command(words, self._games)
+            head = _named_command(words, self._games)
             if head is not None:
                 rest.append(Line(short_form(head, words), NotTried(why)))
             elif words and self._announced and why != "stop":
-                rest.append(Line(_line_label(words, self._begin), NotTried(why)))
-        self.lines += _first_of(rest, why)
+                rest.append(Line(_numbered_line(words, self._begin), NotTried(why)))
+        self.lines += _with_counted_rest(rest, why)
 
     def _list_below(self) -> None:
         """List the commands below a blank line if no command above can carry them as a message."""
@@ -203,31 +205,31 @@ class _BodyReader:
             if is_signature(line) or line.lstrip().startswith(">"):
                 break
             words = words_of(line)
-            head = _command(words, self._games)
+            head = _named_command(words, self._games)
             if head is not None:
                 lines.append(Line(short_form(head, words), NotTried("blank")))
-        self.lines += _first_of(lines, "blank")
+        self.lines += _with_counted_rest(lines, "blank")
 
 
-def _command(words: Sequence[Word], games: Collection[str]) -> Head | None:
+def _named_command(words: Sequence[Word], games: Collection[str]) -> Head | None:
     """Return the head of a line that names a command, `None` for other lines."""
     head = find_command(words, games) if words else None
     return head if head is not None and head.row is not None and head.row.command else None
 
 
-def _first_of(lines: Sequence[Line], why: str) -> list[Line]:
+def _with_counted_rest(lines: Sequence[Line], why: str) -> list[Line]:
     """Return the first lines that are not tried, and one line that counts the others."""
     more = len(lines) - MOST_NOT_TRIED
     rest = [Line(REST, NotTried(why, more))] if more > 0 else []
     return [*lines[:MOST_NOT_TRIED], *rest]
 
 
-def _greets(words: Sequence[Word]) -> bool:
+def _is_greeting(words: Sequence[Word]) -> bool:
     """Return whether a line only says hello and needs no answer."""
     return len(words) <= _MOST_GREETING and words[0].plain in _HELLO
 
 
-def _line_label(words: Sequence[Word], at: int) -> str:
+def _numbered_line(words: Sequence[Word], at: int) -> str:
     """Return the number of a line and those of its words that cannot be a password."""
     shown = [word.raw if word.plain in BY_NAME else quotable(word.text) or REST for word in words]
     without_repeats = [
@@ -236,9 +238,9 @@ def _line_label(words: Sequence[Word], at: int) -> str:
     return f"line {at + 1}: {' '.join(without_repeats)}"
 
 
-def _labelled(line: Line, words: Sequence[Word], at: int) -> Line:
+def _with_line_number(line: Line, words: Sequence[Word], at: int) -> Line:
     """Return the refusal of a line with an echo by which its writer finds the line."""
-    label = _line_label(words, at)
+    label = _numbered_line(words, at)
     for_sender = line.for_sender
     if for_sender is None:
         return replace(line, echo=label)
@@ -298,7 +300,7 @@ def is_signature(line: str) -> bool:
     return line.rstrip() == "--"
 
 
-class Below:
+class LinesBelow:
     """The lines of a body below its commands: words for others, and commands that are not tried.
 
     Args:
@@ -351,7 +353,7 @@ class Below:
         if not self._commands:
             return ()
         commands = sorted(self._commands, key=itemgetter(0))
-        return tuple(_first_of([line for at, line in commands if at >= begin], self._why))
+        return tuple(_with_counted_rest([line for at, line in commands if at >= begin], self._why))
 
 
 def short_form(head: Head, words: Sequence[Word]) -> str:
@@ -369,7 +371,7 @@ def short_form_if_full(line: str, games: Collection[str]) -> str | None:
     text = fold(line).lstrip(_MARKS)
     label, _, behind = text.partition(":")
     words = words_of(behind if label.lower() == "subject" else text)
-    head = _command(words, games)
+    head = _named_command(words, games)
     if head is None or head.row is None:
         return None
     rest = words[head.rest :]

@@ -30,7 +30,7 @@ from pbmserv.commands.reading.bodies import (
     MOST_COMMANDS,
     MOST_NOT_TRIED,
     MOST_PROSE,
-    Below,
+    LinesBelow,
     is_signature,
     is_stop,
     join_continuation,
@@ -176,7 +176,7 @@ def _read_new_mail(text: str, body: str, games: Collection[str], *, answers: boo
             return read_in_body
         if answers and _is_of_a_letter(words, head, line, empty=not body.strip()):
             return _without_commands(body, games)
-    below = Below(body.split("\n"), 0, games, subject=text)
+    below = LinesBelow(body.split("\n"), 0, games, subject=text)
     return Reading((line, *below.not_tried()), below.words())
 
 
@@ -214,7 +214,7 @@ def _read_reply_lines(
             return reading
     if place == len(lines) - 1 and " " not in text:  # as in most replies
         return Reading((Line(text[:LONGEST_ECHO], ReplyMove((text,), ("",))),))
-    below = Below(lines, place + 1, games)
+    below = LinesBelow(lines, place + 1, games)
     move = reply_moves(top, below, lines, games)
     return Reading((Line(move.lines[0][:LONGEST_ECHO], move), *below.not_tried()), below.words())
 
@@ -244,7 +244,7 @@ def read_message(body: str, games: Collection[str]) -> Reading:
         return read_reply(body, games)
     if first == "chat":
         return read_reply(body, games)
-    below = Below(lines, 0, games)
+    below = LinesBelow(lines, 0, games)
     return Reading((Line("message", Chat(None, None, None)), *below.not_tried()), below.words())
 
 

@@ -152,7 +152,9 @@ def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notifica
         notifications += moves.resign(context, Resign(None, number, None)).notifications
     context.line_words = words
     context.sitter = context.focus = context.player = None
-    return tuple(one for one in notifications if one.player_id != player.id), len(numbers)
+    return tuple(
+        notification for notification in notifications if notification.player_id != player.id
+    ), len(numbers)
 
 
 def _renamed(
@@ -163,7 +165,9 @@ def _renamed(
     def part(old: Part) -> Part:
         return replace(old, words=leaving.without_name(old.words, userid, neutral))
 
-    return tuple(replace(one, part=part(one.part)) for one in notifications)
+    return tuple(
+        replace(notification, part=part(notification.part)) for notification in notifications
+    )
 
 
 _FREE = [

@@ -1,4 +1,4 @@
-"""A board's page: what its player sees, and presses, which are carried out like mails.
+"""A board's page, as its player sees it; `pages.board_presses` carries out what is pressed.
 
 The token of the reply address of the board's letters opens the page, so the page can do what a
 reply can. The page's own address has the token of a visit. Looking changes nothing: buttons lead

@@ -96,9 +96,11 @@ def news_to_followers(
     if ended and spoils(context, board):  # others still have to solve it
         words, ply = {"event": "kept", "over": True}, 0
     notifications = tuple(
-        Notification(one.address, one.player_id, Part("followed", words, board.id, ply, None))
-        for one in boards.followers_of(context.connection, board.id)
-        if ended or one.what == "all"
+        Notification(
+            follower.address, follower.player_id, Part("followed", words, board.id, ply, None)
+        )
+        for follower in boards.followers_of(context.connection, board.id)
+        if ended or follower.what == "all"
     )
     if ended:
         boards.drop_followers(context.connection, board.id)
@@ -109,11 +111,11 @@ def not_played(context: CommandContext, board: BoardRow) -> tuple[Notification, 
     """Return letters to the followers of a board that was declined."""
     notifications = tuple(
         Notification(
-            one.address,
-            one.player_id,
+            follower.address,
+            follower.player_id,
             Part("followed", {"event": "declined", "over": True}, board.id, board.plies, None),
         )
-        for one in boards.followers_of(context.connection, board.id)
+        for follower in boards.followers_of(context.connection, board.id)
     )
     boards.drop_followers(context.connection, board.id)
     return notifications

@@ -130,15 +130,15 @@ def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
     """Return the inviter, and the name for the friend."""
     if command.who is not None:
         sender = context.authenticate(command.who)
-        others = [one for one in command.userids if one != sender.userid]
+        others = [userid for userid in command.userids if userid != sender.userid]
     else:
         sender = _proven(context, command)
-        others = [one for one in command.userids if one != sender.userid]
+        others = [userid for userid in command.userids if userid != sender.userid]
         if others and sender.userid in command.userids:
             context.echo_hidden = True  # it may be a password that is wrong
             raise Refused("invite-name", example=f"{command.game} challenge {command.address}")
     if len(others) > 1 or any(
-        players.of_name(context.connection, one) is not None for one in others
+        players.of_name(context.connection, other) is not None for other in others
     ):
         raise Refused("invites-one", example=f"{command.game} challenge {command.address}")
     return sender, "".join(others)
@@ -146,7 +146,7 @@ def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
 
 def _proven(context: CommandContext, command: Challenge) -> Player:
     writers = context.known_writers()
-    named = [one for one in writers if one.userid in command.userids]
+    named = [writer for writer in writers if writer.userid in command.userids]
     by_reply = context.reply_address is not None and bool(context.reply_address.player)
     if len(named) == 1 and not by_reply:
         return context.authenticate(Credentials(named[0].userid, VOUCHED))

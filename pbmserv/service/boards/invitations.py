@@ -279,7 +279,7 @@ def seek(context: CommandContext, command: Seek) -> Answer:
         " ".join((key, "seek", player.userid, "PASSWORD", *said)),
     )
     seeks = challenges.seeks_like(context.connection, key, seats, options)
-    mine = next((one for one in seeks if one.player_id == player.id), None)
+    mine = next((other for other in seeks if other.player_id == player.id), None)
     if mine is not None:
         return Answer((Part("seek", _words(game.info.title, mine, "still")),))
     partners = _partners(context, player, seeks, seats - 1)
@@ -301,19 +301,19 @@ def _partners(
 
     No two of them block each other or are one person.
     """
-    ids = {player.id, *(one.player_id for one in seeks)}
+    ids = {player.id, *(candidate.player_id for candidate in seeks)}
     people = persons.persons_of(context.connection, ids)
     blocked = contact.blocked_pairs(context, ids, people)
     chosen: list[challenges.Seek] = []
-    for one in seeks:
+    for candidate in seeks:
         there = [player.id, *(other.player_id for other in chosen)]
         apart = any(
-            people.same(one.player_id, other)
-            or {(one.player_id, other), (other, one.player_id)} & blocked
+            people.same(candidate.player_id, other)
+            or {(candidate.player_id, other), (other, candidate.player_id)} & blocked
             for other in there
         )
         if not apart:
-            chosen.append(one)
+            chosen.append(candidate)
         if len(chosen) == wanted:
             return chosen
     return None

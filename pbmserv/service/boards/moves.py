@@ -141,7 +141,7 @@ def resign(context: CommandContext, command: Resign) -> Answer:
     must_run(context, board)
     position = context.position(board)
     others = [one for one in board.sitters if one is not sitter]
-    is_taken_up = board.status == BoardStatus.ACTIVE or any(one.accepted_at for one in others)
+    is_taken_up = board.status == BoardStatus.ACTIVE or any(other.accepted_at for other in others)
     if position.apart and others and is_taken_up:  # the others go on
         return log_ply(
             context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)

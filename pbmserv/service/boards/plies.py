@@ -261,7 +261,7 @@ def _must_be_valid(outcome: Outcome, seats: int) -> None:
     places, scores, seat = outcome.places, outcome.scores, outcome.seat
     numbers = [*places, *scores, *(() if seat is None else (seat,))]
     if (
-        any(type(one) is not int for one in numbers)
+        any(type(number) is not int for number in numbers)
         or len(places) != seats
         or min(places, default=0) != 1
         or len(scores) not in {0, seats}

@@ -80,14 +80,15 @@ def go_on(context: CommandContext, answer: Answer) -> Answer:
             answer = _Run(context, board_id, plans).into(answer)
 
     # Letters to players with waiting plans name the plans.
-    for part in [*answer.parts, *[one.part for one in answer.notifications]]:
+    for part in [*answer.parts, *[notification.part for notification in answer.notifications]]:
         number = part.board
         if number is not None and number not in plans_by_board and _names_plan(part):
             plans_by_board[number] = moves.plans(context.connection, number)
     if not any(plans_by_board.values()):
         return answer
     notifications = tuple(
-        replace(one, part=_naming(one.part, plans_by_board)) for one in answer.notifications
+        replace(notification, part=_naming(notification.part, plans_by_board))
+        for notification in answer.notifications
     )
     return Answer(tuple(_naming(part, plans_by_board) for part in answer.parts), notifications)
 
@@ -233,12 +234,12 @@ class _Run:
         plies."""
         own, notifications = list(answer.parts), []
         replaced = {}
-        for one in answer.notifications:
-            part = one.part
+        for notification in answer.notifications:
+            part = notification.part
             if part.board == board.id and kind_of(part.letter).tells_turn and part.seat is not None:
-                replaced[one.player_id] = part
+                replaced[notification.player_id] = part
             else:
-                notifications.append(one)
+                notifications.append(notification)
         for sitter in board.sitters:
             old = replaced.get(sitter.player_id)
             new = self.parts.get(sitter.player_id)

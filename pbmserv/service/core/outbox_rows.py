@@ -56,7 +56,11 @@ def _identity(context: CommandContext, part: Part) -> str:
 
 def queue_letters(context: CommandContext, notifications: Iterable[Notification]) -> int:
     """Queue letters, except to players who left and have no address; return their number."""
-    rows = [outbox_row(context, one) for one in notifications if one.recipient]
+    rows = [
+        outbox_row(context, notification)
+        for notification in notifications
+        if notification.recipient
+    ]
     if rows:
         outbox.add(context.connection, rows, context.now, context.mail_id)
     return len(rows)

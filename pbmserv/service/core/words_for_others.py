@@ -19,7 +19,7 @@ from typing import Any
 
 from pbmserv.commands.grammar.readings import Line, NotTried
 from pbmserv.commands.grammar.words import LONGEST_PASSWORD, SHORTEST_PASSWORD, fold
-from pbmserv.commands.reading.bodies import LONGEST_WORDS, Below
+from pbmserv.commands.reading.bodies import LONGEST_WORDS, LinesBelow
 from pbmserv.commands.reading.quoted_lines import Quoted, bare
 from pbmserv.commands.table.accounts import ChangePassword
 from pbmserv.commands.table.starting import Challenge
@@ -129,7 +129,9 @@ def _checked(context: CommandContext, writer: Writer, written: str) -> Passed:
     if not _is_proven(context, writer):
         unproven = NotTried("unproven", example=_with_password(context, writer))
         return Passed(UNSAID, (Line(WORDS, unproven),))
-    below = Below(written.split("\n"), 0, frozenset(g.info.key for g in context.services.registry))
+    below = LinesBelow(
+        written.split("\n"), 0, frozenset(g.info.key for g in context.services.registry)
+    )
     left_out = [*below.not_tried()]
     text = below.words()
     if _holds_password(context, writer, text):

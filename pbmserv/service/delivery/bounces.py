@@ -90,7 +90,7 @@ def receive(
         else:
             inbox.set_player(context.connection, context.mail_id, letter.player_id)
     notifications = [] if letter is None else _received(context, letter, report, is_away_note)
-    return [outbox_row(context, one) for one in notifications]
+    return [outbox_row(context, notification) for notification in notifications]
 
 
 def _received(
@@ -352,7 +352,7 @@ def _welcome(
         "userid": player.userid,
         "other": address,
         "tz": player.tz,
-        "failed": [failure_words(one) for one in failed],
+        "failed": [failure_words(standing) for standing in failed],
         "again": again,
         "away": was_away,
         "digest": bool(digests),
@@ -373,9 +373,9 @@ def send_kept(context: CommandContext, player_id: int, address: str) -> tuple[li
         The digests, and the number of the other letters.
     """
     kept = bounces.waiting(context.connection, player_id)
-    later = [one for one in kept if kind_of(one.letter).can_wait]
-    stale = [one for one in kept if kind_of(one.letter).soon_stale]
-    others = [one for one in kept if one not in later and one not in stale]
+    later = [letter for letter in kept if kind_of(letter.letter).can_wait]
+    stale = [letter for letter in kept if kind_of(letter.letter).soon_stale]
+    others = [letter for letter in kept if letter not in later and letter not in stale]
     bounces.out_of_date(context.connection, _ids(stale))
     bounces.send_again(context.connection, _ids(others), address, context.now)
     return digest.gathered(context, player_id, later), len(others)

@@ -108,10 +108,10 @@ def gathered(context: CommandContext, player_id: int, news: Sequence[QueuedLette
 def _reminded(waiting: Sequence[Waiting], remind: Callable[[int], Due | None]) -> dict[int, Due]:
     """Return the boards of which a digest reminds, by number; at most the drawn ones."""
     reminded: dict[int, Due] = {}
-    for one in sorted(waiting, key=lambda one: one.since):
-        due = remind(one.board.id) if len(reminded) < MOST_DRAWN else None
+    for entry in sorted(waiting, key=lambda entry: entry.since):
+        due = remind(entry.board.id) if len(reminded) < MOST_DRAWN else None
         if due is not None:
-            reminded[one.board.id] = due
+            reminded[entry.board.id] = due
     return reminded
 
 
@@ -125,7 +125,7 @@ def _made(
     """Return the words of a digest, or of several if one has no room for all that players said."""
     if news:
         kept_letters.fold(context.connection, [letter.id for letter in news])
-    elif all(one.board.terms.alone for one in waiting):
+    elif all(entry.board.terms.alone for entry in waiting):
         return []
     batches = _batches(news)
     digests = [_words(context, player_id, batches[0], waiting, due)]
@@ -166,7 +166,7 @@ def _words(
         key=lambda one: (one.board.id in due, max(_ids(by_board, one.board.id)), one.since),
         reverse=True,
     )
-    shown = {one.board.id for one in waiting}
+    shown = {entry.board.id for entry in waiting}
     drawn, more = entries(context, waiting, lambda one: by_board.get(one.board.id, ()), due)
     others = list(_others(context, player_id, by_board, shown))
     others += [

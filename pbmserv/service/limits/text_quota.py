@@ -48,40 +48,40 @@ class Quota:
         self._was_full = False
 
     def measure(self, now: datetime) -> None:
-        """Ask the database what is taken, if that was not done lately."""
+        """Ask the database for the room in use, if that was not done lately."""
         if self._measured_at is not None and now - self._measured_at < MEASURE_EVERY:
             return
         with self._database.reading.connect() as connection:
             taken = inbox.octets(connection)
         with self._guard:
-            taken["waiting"] = self._taken.get("waiting", 0)  # which stands elsewhere
+            taken["waiting"] = self._taken.get("waiting", 0)  # waiting mails are in another table
             self._taken, self._measured_at = taken, now
 
     @property
     def taken(self) -> int:
-        """Octets of all texts, as far as this process knows."""
+        """Octets of all texts that this process knows of."""
         with self._guard:
             return sum(self._taken.values())
 
     @property
     def excess(self) -> int:
-        """Octets above the level at which texts of mails that led to nothing go."""
+        """Octets above the level at which texts of mails that led to nothing are dropped."""
         with self._guard:
             return sum(self._taken.values()) - int(self.most * FULL)
 
     def takes(self, state: str, octets: int) -> bool:
-        """Whether a mail's text is kept, and counted from now on."""
+        """Return whether a mail's text is kept, and count it then."""
         if state in UNUSED and not (self._keeps_unused and self.excess + octets <= 0):
             return False
         with self._guard:
             must_stay = sum([size for became, size in self._taken.items() if became not in UNUSED])
-            if must_stay + octets > self.most:  # others than these make room for it soon
+            if must_stay + octets > self.most:  # texts of the other states are dropped soon
                 return False
             self._taken[state] = self._taken.get(state, 0) + octets
         return True
 
     def keeps(self, octets: int) -> None:
-        """A mail is kept for the operator."""
+        """Count a mail that is kept for the operator."""
         with self._guard:
             self._taken["kept"] = self._taken.get("kept", 0) + octets
 
@@ -105,17 +105,17 @@ class Quota:
         return True
 
     def waits(self, octets: int) -> None:
-        """So much is in mails that wait."""
+        """Replace the octets of waiting mails."""
         with self._guard:
             self._taken["waiting"] = octets
 
     def frees(self, state: str, octets: int) -> None:
-        """Texts of mails of that state were emptied."""
+        """Count texts of mails of that state that were dropped."""
         with self._guard:
             self._taken[state] = max(0, self._taken.get(state, 0) - octets)
 
     def tell(self) -> None:
-        """Tell the operator, once, that there is no room any more, and once that there is."""
+        """Log once when the quota is nearly used up, and once when there is room again."""
         taken = self.taken
         is_full = taken > self.most * FULL
         if is_full and not self._was_full:

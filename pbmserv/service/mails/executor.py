@@ -93,7 +93,10 @@ class Executor:
         idle = silence.idle_kind(context, is_done=is_done, has_letters=bool(letters))
         reply = silence.decide(context, idle, answers)
         if reply is Reply.NONE:  # nor are words passed on
-            return [*welcome, *(one for one in letters if kind_of(one.letter).never_hushed)]
+            return [
+                *welcome,
+                *(letter for letter in letters if kind_of(letter.letter).never_hushed),
+            ]
         if reply is Reply.LAST:
             answers += [last_answer(context, answer) for answer in answers[:1]]
         return answers + welcome + letters
@@ -156,7 +159,9 @@ class Executor:
             context.budget.begin(read)
             answer = self._answer(context, read)
             reaching = [
-                one for one in answer.notifications if kind_of(one.part.letter).reaches_others
+                notification
+                for notification in answer.notifications
+                if kind_of(notification.part.letter).reaches_others
             ]
             if reaching:
                 must_not_reach_too_many(context, reaching)

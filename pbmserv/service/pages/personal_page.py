@@ -181,8 +181,10 @@ class PersonalPages:
     ) -> PersonalPage:
         now, local = self._clock.now(), zone(player.tz)
         shown, unshown = self._boards_of(connection, player)
-        waiting = [one for one in shown if one.scene.your_turn or player.userid in one.undecided]
-        others = [one for one in shown if one not in waiting]
+        waiting = [
+            page for page in shown if page.scene.your_turn or player.userid in page.undecided
+        ]
+        others = [page for page in shown if page not in waiting]
         context = CommandContext(self._services, connection, VISITOR, now)
         return PersonalPage(
             token,

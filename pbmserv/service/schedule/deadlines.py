@@ -111,7 +111,7 @@ class _Look:
             notifications = self._end(late)
             # If no other player has waited, only followers are told.
             return (
-                [one for one in notifications if one.part.seat is None]
+                [notification for notification in notifications if notification.part.seat is None]
                 if self._terms.alone
                 else notifications
             )

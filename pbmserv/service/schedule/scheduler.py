@@ -170,8 +170,10 @@ class Scheduler:
             with self._database.reading.connect() as connection:
                 due = find(connection, self._present(), most)
             more = len(due) == most
-            batch = [one for one in due if one not in passed]
-            futures = [(one, self._writer.submit(partial(self._job, do, one))) for one in batch]
+            batch = [number for number in due if number not in passed]
+            futures = [
+                (number, self._writer.submit(partial(self._job, do, number))) for number in batch
+            ]
             for one, future in futures:
                 if not self._settled(one, future, put_off):
                     passed.add(one)
