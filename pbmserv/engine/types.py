@@ -14,7 +14,14 @@ T = TypeVar("T")
 Seat = NewType("Seat", int)
 """A player's place at a board, 0-based in the order of the challenge."""
 
-BOT_USERIDS = ("house-beginner", "house-easy", "house", "house-hard", "house-best")
+BOT_USERIDS = (
+    "house-beginner",
+    "house-casual",
+    "house-easy",
+    "house",
+    "house-hard",
+    "house-best",
+)
 """Userids of the server's own players, the weakest first. A game has a bot for some of them."""
 
 Value = str | int | bool | tuple[str, ...]

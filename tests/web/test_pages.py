@@ -248,7 +248,7 @@ def test_all_ways_into_a_game_are_named() -> None:
     for way in ("challenge yourname house", "solo yourname", "daily yourname password"):
         assert f"blackbox {way}|" in told
     assert "blackbox challenge yourname theirname -race|" in told
-    assert "house-beginner, house-easy, house, house-hard or house-best\n" in told
+    assert "house-beginner, house-casual, house-easy, house, house-hard or house-best\n" in told
 
 
 def test_letters_are_a_link_away(site) -> None:
