@@ -123,7 +123,7 @@ def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
     assert "alice to move" in screen.inner_text("h1")
     assert "Your turn!" in server.letters(ALICE)[-1].text
     screen.goto(f"http://127.0.0.1:{server.web_port}{mine}")
-    assert "Nobody waits for you" in screen.inner_text("h1")
+    assert "Nobody is waiting for you" in screen.inner_text("h1")
 
     # Preferences, with what a keyboard does in lists and fields.
     reach(screen, "name you")

@@ -137,7 +137,7 @@ def test_nobody_else_gets_the_old_name(house: Indoors) -> None:
     do(house, people.merge, userid="alice", into="bob")
     house.letters()
     (refused,) = house.send("stranger@players.example", f"signup alice {PASSWORD}")
-    assert 'Somebody plays as "alice" already.' in flat(refused)
+    assert 'Somebody already plays as "alice".' in flat(refused)
     for line in (f"showas alice {PASSWORD} 1", f"back alice {PASSWORD}", f"reset alice {PASSWORD}"):
         (refused,) = house.send(ALICE, line)
         assert "Not done" in refused.text

@@ -146,13 +146,36 @@ HINTS = (
     (Hint("port", ("C",), blind=True), "Try port C."),
     (
         Hint("port", ("C",), bits=1.0, shares={"hit": 25, "reflection": 0, "detour": 75}, exits=2),
-        "it tells 1.0 bit on average.",
+        "It should rule out 5 of 10 possibilities.",
+    ),
+    (
+        Hint(
+            "port",
+            ("C",),
+            bits=1.0,
+            left=2,
+            after=1,
+            shares={"hit": 50, "reflection": 0, "detour": 50},
+            exits=1,
+        ),
+        "This ray will decide it. 2 possibilities fit what you know.",
+    ),
+    (
+        Hint(
+            "port",
+            ("C",),
+            bits=3.2,
+            left=1000,
+            after=100,
+            shares={"hit": 20, "reflection": 0, "detour": 80},
+        ),
+        "It should rule out 9 of 10 possibilities.",
     ),
     (Hint("apart", cells=("A1", "B2"), left=2, layouts=(("A1",), ("B2",))), TWO + "Only luck"),
     (Hint("apart", cells=("A1", "B2"), left=2, layouts=(("A1",), ("B2",)), fair=True), TWO + "Any"),
     (Hint("apart"), "No port is left to fire."),
     (Hint("ready", left=1), "nothing else does"),
-    (Hint("ready", left=2, fair=True), "what else would"),
+    (Hint("ready", left=2, fair=True), "no ray can tell them from the other possibilities"),
 )
 
 

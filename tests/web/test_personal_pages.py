@@ -60,7 +60,7 @@ def test_boards_preferences_and_absence(server: Running) -> None:
     alice = opened(server, welcome)
     assert alice.headers["cache-control"] == "no-store"
     assert alice.headers["referrer-policy"] == "no-referrer"
-    assert "Nobody waits for you" in alice.text
+    assert "Nobody is waiting for you" in alice.text
 
     server.send(BOB, "blackbox challenge bob wonder-land alice")
     assert "1 board waits for you" in alice.load().text
@@ -69,7 +69,7 @@ def test_boards_preferences_and_absence(server: Running) -> None:
     assert link is not None
     board = Tab(server.web_port, link[1]).load()
     board.press("a1,c4,e5,g2")
-    assert "Nobody waits for you" in alice.load().text
+    assert "Nobody is waiting for you" in alice.load().text
     assert "Board 1: bob to move" in alice.text
     server.send(BOB, "blackbox move 1 bob wonder-land b3,d3,f6,g7")
     server.send(BOB, "blackbox move 1 bob wonder-land 4")
@@ -135,7 +135,7 @@ def test_a_link_is_mailed_and_nobody_learns_who_plays_here(server: Running) -> N
     (two,) = server.letters(BOB)
     assert not server.letters()
     assert one.subject == "Your page, alice"
-    assert "Nobody waits" in opened(server, one).text
+    assert "Nobody is waiting" in opened(server, one).text
     assert "bob" in opened(server, two).text
     mailed(server, ALICE)
     assert not server.letters()  # one in three hours
