@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from pbmserv.engine.adapter import adapted
 from pbmserv.engine.protocol import Game, races
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import ServerFault
@@ -61,7 +62,7 @@ class Registry:
     def __init__(self, games: Iterable[AnyGame]) -> None:
         self._versions: dict[tuple[str, int], AnyGame] = {}
         self._newest: dict[str, AnyGame] = {}
-        for game in games:
+        for game in map(adapted, games):
             key, version = game.info.key, game.info.rules_version
             if _KEY.fullmatch(key) is None:
                 raise ServerFault(f"a game's key is a word of small letters, not {key!r}")
@@ -88,6 +89,7 @@ class Registry:
             try:
                 loaded = entry.load()
                 games = loaded if isinstance(loaded, tuple | list) else [loaded]
+                games = [adapted(game) for game in games]
                 cls(games)  # what is wrong with these is told with their name
             except (Exception, SystemExit) as error:
                 told = f"{entry.name} = {entry.value}: {type(error).__name__}: {error}"
@@ -129,6 +131,7 @@ def announced() -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group=GROUP))
 
 
+@cache
 def template_folders() -> list[Path]:
     """The folders ``templates`` inside packages of their own that announce games."""
     packages = dict.fromkeys(entry.module.partition(".")[0] for entry in announced())

@@ -10,6 +10,7 @@ from pbmserv.commands.table.playing import Hint, Undo
 from pbmserv.engine.position import Position, work_of
 from pbmserv.engine.protocol import Forgiving, races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
+from pbmserv.engine.table import OFFER
 from pbmserv.engine.types import Move, Outcome
 from pbmserv.errors import Illegal, Refused, ServerFault
 from pbmserv.service.boards import reports
@@ -138,7 +139,8 @@ def log_ply(
     for other in board.sitters:
         if other.player_id == sitter.player_id or other.userid in undecided:
             continue
-        if outcome is not None or (not ply.free and after.is_news_for(other.seat)):
+        is_news = after.is_news_for(other.seat) and (not ply.free or _is_offer(after))
+        if outcome is not None or is_news:
             told.append(
                 Notification.sitter(other, Part(letter, news, board.id, after.number, other.seat))
             )
@@ -151,6 +153,11 @@ def log_ply(
         unseen, is_over = ply.free or not after.is_news_for(None), outcome is not None
         told += news_to_followers(context, board, after.number, free=unseen, ended=is_over)
     return Answer((own,), tuple(told))
+
+
+def _is_offer(after: Position) -> bool:
+    """Whether a free ply asks the other player something, or answers."""
+    return any(note.kind == OFFER for note in after.step.notes)
 
 
 @dataclass(frozen=True, slots=True)
