@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from pbmserv.game import Grid, Items, Part
+from pbmserv.game import Grid, Items, Part, matching
 from pbmserv.game.cells import Cell, Layout, edge_words, laid_out, piece_of
 
 _LARGE = 9
@@ -97,19 +97,18 @@ def page_blocks(
         moves: those that the reader can make now.
         draft: the text of the move so far; cells that complete it are buttons, too.
     """
-    begun = "".join(draft.casefold().split())
-    squeezed = ["".join(move.casefold().split()) for move in moves]
-    further = [move[len(begun) :] for move in squeezed if begun and move.startswith(begun)]
-    starts = bool(further and any(further))
+    begun = matching.pieces(draft)
+    further = {
+        matching.pieces(move)[len(begun) : len(begun) + 1]
+        for move in (matching.beginning_with(draft, moves) if begun else ())
+    }
 
     def draw(cell: Cell) -> str:
-        name = cell.name.casefold()
-        tap = cell.tap
-        if starts and any(rest.startswith(name) for rest in further if rest):
-            tap = cell.name
+        name = matching.pieces(cell.name)
+        tap = cell.name if name in further else cell.tap
         if not tap:
             return _shown(cell, named=False)
-        pressed = begun and (name == begun or tap.casefold() == begun)
+        pressed = begun and (name == begun[-1:] or matching.pieces(tap) == begun)
         state = ' aria-pressed="true"' if pressed else ""
         label = escape(f"{cell.name}: {cell.says}")
         return (

@@ -225,6 +225,8 @@ class ListedBot:
 
     def choose(self, view: View, rng: Rng) -> str:
         assert view.seat is not None
+        if view.may_swap and self._game.rules.worth_swapping(view.table.state):
+            return SWAP
         return self._choose(view.table.state, view.table.sides[view.seat], CountedRng(rng))
 
 
@@ -368,12 +370,13 @@ class AdaptedGame:
             return Move(move)
         if spoken and (answer := self._spoken(view, spoken, text)) is not None:
             return answer
-        is_like = matching.is_like(text, [*self._vocabulary(view), *listed])
+        known = [*self._vocabulary(view), *listed]
+        is_like = matching.is_like(text, known, freely=self._reads_itself)
         if not is_like:
             raise self._refused(NotUnderstood, "not-a-move", view, text)
         if not view.may_act:
             raise self._refused(Illegal, "not-now", view, text)
-        if type(self.rules).read is not Game.read:
+        if self._reads_itself:
             try:
                 return Move(self._own_reading(view, text))
             except No as no:
@@ -516,7 +519,12 @@ class AdaptedGame:
                 return move
             if begun := matching.beginning_with(text, moves):
                 return begun[0] if len(begun) == 1 else text
-        return put
+        return candidates[0] if self._reads_itself else put
+
+    @property
+    def _reads_itself(self) -> bool:
+        """Whether the game has its own way to read moves."""
+        return type(self.rules).read is not Game.read
 
 
 def adapted(game: Any) -> Any:

@@ -23,6 +23,7 @@ from pbmserv.game.api import (
     ranked,
     win,
 )
+from pbmserv.game.search import alpha_beta, ladder, monte_carlo
 
 __all__ = [
     "LETTERS",
@@ -39,7 +40,10 @@ __all__ = [
     "Rng",
     "Seat",
     "Told",
+    "alpha_beta",
     "draw",
+    "ladder",
+    "monte_carlo",
     "ranked",
     "win",
 ]

@@ -305,6 +305,10 @@ class Game(Generic[S]):
         """Say what the seat to move can reply with; if empty, the server lists the moves."""
         return ""
 
+    def worth_swapping(self, state: S) -> bool:
+        """Whether a bot takes over the first player's side after the first move."""
+        return False
+
     def leave(self, state: S, seat: Seat, rng: Rng) -> S | After[S]:
         """Carry out that one of three or more players has resigned; it has no more turns."""
         return state

@@ -79,7 +79,7 @@ def laid_out(grid: Grid, moves: Iterable[str] = (), *, turned: bool = False) -> 
     """
     legal = () if grid.still else tuple(moves)
     spelt = {"".join(matching.tokens(move)): move for move in legal}
-    begun = {text[:end] for text in spelt for end in range(1, len(text) + 1)}
+    begun = {matching.pieces(move)[:1] for move in legal}
     width = max(map(len, grid.rows), default=0)
     columns = tuple(grid.columns[n] if n < len(grid.columns) else "" for n in range(width))
     lines = tuple(
@@ -90,7 +90,7 @@ def laid_out(grid: Grid, moves: Iterable[str] = (), *, turned: bool = False) -> 
 
     def tap(name: str) -> str:
         text = "".join(matching.tokens(name))
-        return spelt.get(text) or (name if text and text in begun else "")
+        return spelt.get(text) or (name if matching.pieces(name) in begun else "")
 
     taps = tuple(spelt.get(name.casefold(), "") for name in columns)
     rows = []

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 _TOKEN = re.compile(r"[^\W_]+")
+_PIECE = re.compile(r"[^\W\d_]+\d+|\d+|[^\W\d_]+")
 _CELL = re.compile(r"([a-z]{1,2})([0-9]{1,2})")
 _REVERSED = re.compile(r"([0-9]{1,2})([a-z]{1,2})")
 _ENGLISH = frozenset({"a", "i", "am", "an", "as", "at", "be", "do", "go", "he", "if", "no", "on"})
@@ -65,23 +66,35 @@ def among_words(text: str, moves: Iterable[str]) -> str | None:
 
 def beginning_with(text: str, moves: Iterable[str]) -> list[str]:
     """Return the moves of which the whole text spells the beginning, as ``e2`` does of ``e2e4``."""
-    begun = _squeezed(text)
+    begun = pieces(text)
     if not begun:
         return []
-    return [move for move in moves if _squeezed(move).startswith(begun)]
+    return [move for move in moves if pieces(move)[: len(begun)] == begun]
 
 
-def is_like(text: str, words: Iterable[str]) -> bool:
-    """Whether a text looks like a move: numbers, names of cells, and words that moves have."""
+def pieces(text: str) -> tuple[str, ...]:
+    """Return the parts that taps make a move of: ``e2e4`` has two, ``13/7 8/7`` has four."""
+    return tuple(_PIECE.findall(text.casefold()))
+
+
+def is_like(text: str, words: Iterable[str], *, freely: bool = False) -> bool:
+    """Whether a text looks like a move: names of cells, and words that moves have.
+
+    Args:
+        freely: whether any short token with a digit may be a part of a move.
+    """
     found = tokens(text)
     known = {token for word in words for token in tokens(word)}
-    return bool(found) and all(token in known or _is_cell(token) for token in found)
+    return bool(found) and all(token in known or _is_named(token, freely) for token in found)
 
 
-def _is_cell(token: str) -> bool:
-    return any(form.fullmatch(token) for form in (_CELL, _REVERSED)) and not token.endswith(
-        ("st", "nd", "rd", "th")
-    )
+def _is_named(token: str, freely: bool) -> bool:
+    """Whether a token may name a cell."""
+    if token.endswith(("st", "nd", "rd", "th")):
+        return False
+    if freely and len(token) <= _LONGEST:
+        return any(letter.isdigit() for letter in token)
+    return any(form.fullmatch(token) for form in (_CELL, _REVERSED))
 
 
 def choices(moves: Sequence[str]) -> str:

@@ -33,10 +33,15 @@ TEXTS = ("a", "1", "?", "what?", "!1", "99", "pass", "accept")
 
 def folder(game: AnyGame) -> Path:
     """Where the contract files of a game lie: here, or ``contract/KEY`` in a package of its own."""
-    package = sys.modules[type(game).__module__.partition(".")[0]]
+    package = sys.modules[_module(game).partition(".")[0]]
     here = TESTS / "golden" / game.info.key
     places = [] if here.is_dir() else getattr(package, "__path__", ())
     return next((Path(place, "contract", game.info.key) for place in places), here)
+
+
+def _module(game: AnyGame) -> str:
+    """The module that has the rules."""
+    return type(getattr(game, "rules", game)).__module__
 
 
 @cache
@@ -49,7 +54,7 @@ def hook(game: AnyGame) -> ModuleType | None:
     tell from this one; ``GARBAGE`` is the alphabet that comes closest to moves; ``TEXTS`` are
     moves and what is nearly one, and ``FREE`` those that use no turn, of which some must do.
     """
-    key, package = game.info.key, type(game).__module__.partition(".")[0]
+    key, package = game.info.key, _module(game).partition(".")[0]
     names = (f"hook_{key}", f"{package}.contract.{key}.hook")
     for name in names:
         try:
