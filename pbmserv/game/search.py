@@ -66,7 +66,7 @@ def alpha_beta(
     Args:
         nodes: how many positions to look at.
     """
-    search = _AlphaBeta(game, evaluate, max(20, round(nodes * Effort.share)))
+    search = _AlphaBeta(game, evaluate, max(10, round(nodes * Effort.share)))
     moves = rng.shuffled(list(game.moves(state, seat)))
     best = moves[0]
     for depth in range(1, _DEEPEST):
@@ -183,7 +183,7 @@ def monte_carlo(
     root = _node(game, moves_of, state, seat, draws)
     if len(root.untried) == 1:
         return root.untried[0]
-    for _ in range(max(10, round(playouts * Effort.share))):
+    for _ in range(max(2, round(playouts * Effort.share))):
         path, node = [root], root
         while not node.untried and node.children and node.result is None:
             parent = node

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from pbmserv.game.search import Effort
 
 
 @pytest.fixture(autouse=True)
-def _little_effort(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _little_effort(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Effort, "share", 0.004)
-    yield

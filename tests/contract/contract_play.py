@@ -24,6 +24,8 @@ show_heaps()
 TESTS = Path(__file__).resolve().parent.parent
 GAMES = tuple(Registry([*Registry.installed(), HEAPS]))
 LONGEST = 2000
+SOME = 12
+"""States of a board that are looked at, where a look takes long."""
 NAMES = tuple(f"player{n}" for n in range(1, 9))
 
 
@@ -116,10 +118,17 @@ class Played:
         return (*map(Seat, range(self.record.seats)), None)
 
     @property
+    def some_states(self) -> list[Any]:
+        """The first and the last state and some between them, the same ones each time."""
+        states = self.states
+        return [*states[:: 1 + len(states) // SOME], states[-1]]
+
+    @property
     def states(self) -> list[Any]:
         return [step.state for step in self.steps]
 
 
+@cache
 def play_randomly(game: AnyGame, words: tuple[str, ...], seed: bytes) -> Played:
     """Play legal turns, drawn by *seed*, until the board is over."""
     seats = seats_for(game, words)
