@@ -34,6 +34,7 @@ from forking import offer
 from indoors import HandedIn, indoors
 from migrated import migrated
 from processes import Process
+from one_game import play_blackbox_alone
 from running import Correspondence, Running, start
 
 from pbmserv.games.blackbox.bots import difficulty, trees
@@ -60,6 +61,7 @@ make_argon2_cheap()
 build_command_line_once()
 know_statements()
 wait_for_no_disk()
+play_blackbox_alone()
 
 
 def pytest_configure(config: pytest.Config) -> None:

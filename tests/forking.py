@@ -298,8 +298,10 @@ def _main() -> None:
     _get_ready()
     asked = parent.serve()
     if asked is not None:
+        from one_game import play_blackbox_alone
+
         from pbmserv.__main__ import main
-        from pbmserv.engine.registry import announced
+        from pbmserv.engine import registry
 
         arguments, environment, folder = asked
         os.chdir(folder)
@@ -308,7 +310,8 @@ def _main() -> None:
         time.tzset()
         if more := environment.get("PYTHONPATH"):
             sys.path[:0] = more.split(os.pathsep)
-            announced.cache_clear()  # there may be other games
+            registry.announced.cache_clear()  # there may be other games
+        play_blackbox_alone()
         # What Python made of the files that this process began with is not true of these.
         sys.stdout = os.fdopen(1, "w", closefd=False)
         sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)

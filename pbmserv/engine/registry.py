@@ -131,7 +131,6 @@ def announced() -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group=GROUP))
 
 
-@cache
 def template_folders() -> list[Path]:
     """The folders ``templates`` inside packages of their own that announce games."""
     packages = dict.fromkeys(entry.module.partition(".")[0] for entry in announced())

@@ -264,7 +264,7 @@ class Keeper:
     def swapped(self, table: Table, seat: Seat) -> Step[Table]:
         """Exchange the sides of two players after the first move."""
         if not table.may_swap or seat not in table.movers:
-            raise Illegal("no-swap")
+            raise Illegal(f"{self.game.key}.no-swap", part=SWAP)
         used = dict(table.due)[seat]
         other = Seat(1 - seat)
         after = replace(
@@ -300,7 +300,7 @@ class Keeper:
             return Step(after, public, notes, reveals=True)
         target = table.retaken(by)
         if target is None:
-            raise Illegal("no-take-back")
+            raise Illegal(f"{self.game.key}.no-take-back", part=TAKE_BACK)
         due = tuple((one, table.used + 1) for one, _ in target.due)
         return Step(replace(target, due=due, used=table.used, offer=None), public, notes)
 

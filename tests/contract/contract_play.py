@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from heaps import HEAPS, show_heaps
+from one_game import every_game
 
 from pbmserv.engine.position import advance, start
 from pbmserv.engine.record import GameRecord, Ply
@@ -22,7 +23,7 @@ from pbmserv.letters.scene import Links
 
 show_heaps()
 TESTS = Path(__file__).resolve().parent.parent
-GAMES = tuple(Registry([*Registry.installed(), HEAPS]))
+GAMES = tuple(Registry([*(entry.load() for entry in every_game()), HEAPS]))
 LONGEST = 2000
 SOME = 12
 """States of a board that are looked at, where a look takes long."""
