@@ -33,8 +33,8 @@ from examples import load_profile
 from forking import offer
 from indoors import HandedIn, indoors
 from migrated import migrated
-from processes import Process
 from one_game import play_blackbox_alone
+from processes import Process
 from running import Correspondence, Running, start
 
 from pbmserv.games.blackbox.bots import difficulty, trees

@@ -638,4 +638,4 @@ def bot(nodes: int, slips: int) -> Any:
     return choose
 
 
-GAME.bots = {"house-easy": bot(300, 3), "house": bot(4_000, 0), "house-best": bot(80_000, 0)}
+GAME.bots = {"house-easy": bot(300, 3), "house": bot(4_000, 0), "house-best": bot(60_000, 0)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from pbmserv.game import (
     monte_carlo,
     win,
 )
+from pbmserv.game.search import Effort
 
 COLUMNS = "ABCDEFGHJKLMNOPQRST"
 STONES = {
@@ -347,39 +349,117 @@ def sensible(state: Position, seat: Seat) -> list[str]:
     return moves or ["pass"]
 
 
-def lead(state: Position) -> list[float]:
-    """Return the worth of a position for both seats by its areas."""
+def lead(state: Position) -> float:
+    """Return by how many points black leads."""
     black, white = areas(state.board)
+    return black - white - state.doubled / 2
+
+
+def stifled(board: list[str], cell: int, around: Sequence[Sequence[int]]) -> set[int]:
+    """Return the stones joined to a stone if none of them has a liberty, else nothing."""
+    stone, found, waiting = board[cell], {cell}, [cell]
+    while waiting:
+        for other in around[waiting.pop()]:
+            there = board[other]
+            if there == ".":
+                return set()
+            if there == stone and other not in found:
+                found.add(other)
+                waiting.append(other)
+    return found
+
+
+def put(
+    board: list[str], cell: int, stone: str, around: Sequence[Sequence[int]]
+) -> list[int] | None:
+    """Put a stone on a board; the captured stones. `None`: it would be suicide."""
+    board[cell] = stone
+    captured: list[int] = []
+    for other in around[cell]:
+        if board[other] not in {".", stone} and (dead := stifled(board, other, around)):
+            captured += dead
+            for one in dead:
+                board[one] = "."
+    if not captured and stifled(board, cell, around):
+        board[cell] = "."
+        return None
+    return captured
+
+
+def random_end(state: Position, seat: Seat, draws: random.Random) -> list[str]:
+    """Return the board after a random game, in which nobody fills an own eye."""
+    around = beside(size_of(state.board))
+    board = list(state.board)
+    free = [n for n, stone in enumerate(board) if stone == "."]
+    stone, forbidden, passes = "XO"[seat], -1, 0
+    for _ in range(3 * len(board)):
+        untried, captured, cell = len(free), None, -1
+        while untried and captured is None:
+            at = int(draws.random() * untried)
+            untried -= 1
+            cell = free[at]
+            free[at], free[untried] = free[untried], cell
+            if cell != forbidden and any(board[other] != stone for other in around[cell]):
+                captured = put(board, cell, stone, around)
+        if captured is None:
+            passes += 1
+            if passes == 2:
+                break
+        else:
+            passes, forbidden = 0, captured[0] if len(captured) == 1 else -1
+            free[untried] = free[-1]
+            free.pop()
+            free += captured
+        stone = "O" if stone == "X" else "X"
+    return board
+
+
+def playout(state: Position, seat: Seat, draws: random.Random) -> list[float]:
+    """Play a random game; the worth of its end for both seats."""
+    black, white = areas("".join(random_end(state, seat, draws)))
     ahead = black - white - state.doubled / 2
-    worth = max(-1.0, min(1.0, ahead / 10))
+    worth = (1.0 if ahead > 0 else -1.0 if ahead < 0 else 0.0) * 0.95 + ahead * 0.0005
     return [worth, -worth]
+
+
+def likely_dead(state: Position, seat: Seat, rng: Rng) -> set[int]:
+    """Return the stones that seldom survive random games."""
+    draws = random.Random(rng.below(2**32))  # noqa: S311 - for playing only
+    count = max(4, round(40 * Effort.share))
+    survived = [0] * len(state.board)
+    for n in range(count):
+        for cell, stone in enumerate(random_end(state, (seat + n) % 2, draws)):
+            survived[cell] += stone == state.board[cell]
+    return {n for n, stone in enumerate(state.board) if stone != "." and survived[n] < count / 4}
 
 
 def bot(playouts: int) -> Any:
     """Return a bot that plays the game to its end at random, so many times."""
 
     def choose(state: Position, seat: Seat, rng: Rng) -> str:
+        named = names(size_of(state.board))
         if state.stage == "mark":
-            return "none"
+            dead = GAME.dead(state, [named[n] for n in likely_dead(state, seat, rng)])
+            return f"dead {' '.join(named[n] for n in sorted(dead))}" if dead else "none"
         if state.stage == "agree":
-            return "agree"
+            mine = {n for n in state.dead if state.board[n] == "XO"[seat]}
+            return "agree" if mine <= likely_dead(state, seat, rng) else "resume"
         if sensible(state, seat) == ["pass"]:
             return "pass"
-        if state.passes and lead(state)[seat] > 0:
+        if state.passes and (lead(state) > 0) == (seat == 0):
             return "pass"
-        size = size_of(state.board)
+        share = (81 / len(state.board)) ** 2
         return monte_carlo(
             GAME,
             state,
             seat,
             rng,
-            playouts=round(playouts * 81 / (size * size)),
-            longest=size * size,
-            settle=lead,
+            playouts=round(playouts * share),
             sensible=sensible,
+            playout=playout,
         )
 
     return choose
 
 
-GAME.bots = {"house-easy": bot(20), "house": bot(60), "house-best": bot(150)}
+GAME.bots = {"house-easy": bot(60), "house": bot(300), "house-best": bot(900)}

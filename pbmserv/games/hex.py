@@ -198,5 +198,5 @@ def circuit_bot(tried: int, rounds: int) -> Any:
 GAME.bots = {
     "house-easy": circuit_bot(1, 6),
     "house": circuit_bot(6, 15),
-    "house-best": circuit_bot(24, 25),
+    "house-best": circuit_bot(60, 25),
 }

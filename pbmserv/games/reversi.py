@@ -88,7 +88,7 @@ class Reversi(Game[str]):
 
     key, title = "reversi", "Reversi"
     options = (Option("size", "rows and columns", (6, 8, 10), 8),)
-    bots = ladder(lambda: GAME, worth, nodes=(15, 250, 3_000))
+    bots = ladder(lambda: GAME, worth, nodes=(15, 500, 8_000))
 
     def start(self, seats: int, options: Mapping[str, Any], rng: Rng) -> str:
         size = options["size"]
