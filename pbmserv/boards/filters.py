@@ -45,8 +45,8 @@ def drawn_page(view: View, names: Sequence[str], moves: Sequence[str], draft: st
 
 
 def whose_pieces(view: View, names: Sequence[str]) -> str:
-    """Return a sentence that says whose pieces are whose."""
-    return legend(view.parts, view.names_by_side(names), view.side)
+    """Return a sentence that says whose pieces are whose, on a board with glyphs."""
+    return legend(view.parts, view.names_by_side(names), view.side, glyphs=True)
 
 
 def with_names(text: str, names: Sequence[str], you: int | None) -> str:

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from pbmserv.game import Grid, Items, Part, matching
-from pbmserv.game.cells import Cell, Layout, edge_words, laid_out, piece_of
+from pbmserv.game.cells import Cell, Layout, edge_words, face, laid_out, piece_of
 
 _LARGE = 9
 """The most columns of a board whose cells are as large as a thumb."""
 _MEN = 5
-_FLUID = frozenset({"hexes", "points"})
-_PIXELS = 26
+_SMALL = frozenset({"hexes", "points"})
 
 
 @dataclass(frozen=True)
@@ -31,8 +30,6 @@ class Block:
         rows: the rows of the table, for a grid.
         texts: the items or paragraphs.
         is_large: whether the cells are as large as a thumb.
-        is_fluid: whether the cells become as small as a phone wants them.
-        width: of a board whose cells are neither, in pixels.
         shape: of the grid.
         notes: sentences below the board.
     """
@@ -42,8 +39,6 @@ class Block:
     rows: str = ""
     texts: tuple[str, ...] = ()
     is_large: bool = False
-    is_fluid: bool = False
-    width: int = 0
     shape: str = ""
     notes: tuple[str, ...] = ()
 
@@ -67,12 +62,16 @@ def letter_blocks(
         link: makes the address of a reply with a move; `None` if there is no room for links.
     """
 
+    grids = [part for part in parts if isinstance(part, Grid)]
+    named = all(_is_large(grid) and grid.shape != "lines" for grid in grids)
+
     def draw(cell: Cell) -> str:
-        shown = _shown(cell, named=True)
+        shown = _shown(cell, named=named)
         if link is None or not cell.tap:
             return shown
         words = cell.tap if cell.tap in moves else f"{cell.tap} "
-        return f'<a href="{escape(link(words))}">{shown}</a>'
+        label = "" if named or cell.piece else f' aria-label="{escape(cell.name)}"'
+        return f'<a href="{escape(link(words))}"{label}>{shown}</a>'
 
     def head(name: str, tap: str) -> str:
         if link is None or not tap:
@@ -137,33 +136,36 @@ def _blocks(
     for part in parts:
         if isinstance(part, Grid):
             layout = laid_out(part, moves, turned=turned)
-            rows, wide = _rows(layout, draw, head)
+            rows = _rows(layout, draw, head)
             edges = edge_words(layout, names, you)
             yield Block(
                 "grid",
                 part.title,
                 Markup("\n".join(rows)),  # noqa: S704 - every text in it is escaped
-                is_large=layout.width <= _LARGE and part.shape not in _FLUID,
-                is_fluid=part.shape in _FLUID,
-                width=_PIXELS * wide,
+                is_large=_is_large(part),
                 shape=part.shape,
                 notes=(edges,) if edges else (),
             )
         elif isinstance(part, Items):
-            texts = tuple(_face(piece_of(part.pieces, key)) for key in part.items)
+            texts = tuple(face(piece_of(part.pieces, key)) for key in part.items)
             yield Block("items", part.title, texts=texts)
         else:
             texts = tuple(line for line in part.splitlines() if line.strip())
             yield Block("text", texts=texts)
 
 
-def _rows(layout: Layout, draw: Draw, head: Callable[[str, str], str]) -> tuple[list[str], int]:
-    """Return the rows of a table, and its columns."""
+def _is_large(grid: Grid) -> bool:
+    """Whether there is room for large cells."""
+    return max(map(len, grid.rows), default=0) <= _LARGE and grid.shape not in _SMALL
+
+
+def _rows(layout: Layout, draw: Draw, head: Callable[[str, str], str]) -> list[str]:
+    """Return the rows of a table."""
     if layout.grid.shape == "points":
-        return _points(layout, draw), layout.width
+        return _points(layout, draw)
     is_hex = layout.grid.shape == "hexes"
     span = ' colspan="2"' if is_hex else ""
-    height, most = len(layout.rows), layout.width
+    height = len(layout.rows)
     first = "".join(
         f"<th{span}{_edge(layout, 'top')}>{head(name, tap)}</th>"
         for name, tap in zip(layout.columns, layout.taps, strict=True)
@@ -189,8 +191,7 @@ def _rows(layout: Layout, draw: Draw, head: Callable[[str, str], str]) -> tuple[
     if is_hex:
         last = first.replace(_edge(layout, "top"), _edge(layout, "bottom"))
         rows.append(f'<tr><th colspan="{height}"></th>{last}<th></th></tr>')
-        return rows, 2 * most + height + 1
-    return rows, most + 2
+    return rows
 
 
 def _points(layout: Layout, draw: Draw) -> list[str]:
@@ -239,18 +240,13 @@ def _edge(layout: Layout, side: str) -> str:
     return f' class="p{owner}"' if owner in {0, 1} else ""
 
 
-def _face(piece: object) -> str:
-    glyph, text = getattr(piece, "glyph", ""), getattr(piece, "text", "")
-    return glyph or text
-
-
 def _shown(cell: Cell, *, named: bool) -> str:
     """Return the inside of a cell: its piece, or in a letter the name of an empty cell."""
     if cell.piece is None:
         return str(escape(cell.name)) if named else "&nbsp;"
-    face = str(escape(_face(cell.piece)))
+    man = str(escape(face(cell.piece)))
     if cell.count == 1:
-        return face
+        return man
     if cell.count <= _MEN:
-        return "<br>".join([face] * cell.count)
-    return "<br>".join([*[face] * (_MEN - 1), str(cell.count)])
+        return "<br>".join([man] * cell.count)
+    return "<br>".join([*[man] * (_MEN - 1), str(cell.count)])

@@ -121,11 +121,14 @@ def piece_of(pieces: Mapping[str, Piece], key: str) -> Piece:
     return pieces[key] if key in pieces else Piece(key, key)
 
 
-def legend(parts: Sequence[Part], names: Sequence[str], you: int | None) -> str:
+def legend(
+    parts: Sequence[Part], names: Sequence[str], you: int | None, *, glyphs: bool = False
+) -> str:
     """Return a sentence that says whose pieces are whose, "" if nothing is anybody's.
 
     Args:
         names: of the players, by side.
+        glyphs: whether the board is drawn with glyphs.
     """
     owned: dict[int, list[Piece]] = {}
     others: list[Piece] = []
@@ -138,14 +141,28 @@ def legend(parts: Sequence[Part], names: Sequence[str], you: int | None) -> str:
                 owned[piece.seat].append(piece)
             elif piece.seat is None and key in there and piece not in others:
                 others.append(piece)
-    said = []
-    for seat, pieces in sorted(owned.items(), key=lambda one: (one[0] != you, one[0])):
-        if seat < len(names):
-            texts = " ".join(dict.fromkeys(piece.text for piece in pieces))
-            said.append(f"{'you have' if seat == you else names[seat] + ' has'} {texts}")
-    said += [f"{piece.text} is {piece.say}" for piece in others if piece.text != piece.say]
+    said = [
+        f"{'you have' if seat == you else names[seat] + ' has'} {_set_of(pieces, glyphs)}"
+        for seat, pieces in sorted(owned.items(), key=lambda one: (one[0] != you, one[0]))
+        if seat < len(names)
+    ]
+    said += [f"{face(piece, glyphs)} is {piece.say}" for piece in others if piece.text != piece.say]
     text = "; ".join(said) + "." if said else ""
     return f"Y{text[1:]}" if text.startswith("you ") else text
+
+
+def _set_of(pieces: Sequence[Piece], glyphs: bool) -> str:
+    """Return the pieces of a player in a few words: "X", or "white" for all that are white."""
+    faces = " ".join(dict.fromkeys(face(piece, glyphs) for piece in pieces))
+    colours = {piece.say.split()[0] for piece in pieces}
+    if len(pieces) == 1 or len(colours) > 1:
+        return faces
+    return colours.pop() if glyphs else f"{colours.pop()} ({faces})"
+
+
+def face(piece: Piece, glyphs: bool = True) -> str:
+    """Return the character that stands for a piece."""
+    return piece.glyph if glyphs and piece.glyph else piece.text
 
 
 def edge_words(layout: Layout, names: Sequence[str], you: int | None) -> str:
