@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from inspect import cleandoc
 from typing import Any
 
+from pbmserv.engine.board_drawing import board_drawing
+from pbmserv.engine.board_facts import GameBoard, grids_of, things_of
 from pbmserv.engine.table import (
     ACCEPT,
     DRAW,
@@ -20,6 +22,7 @@ from pbmserv.engine.table import (
 )
 from pbmserv.engine.types import (
     BOT_USERIDS,
+    Drawing,
     GameInfo,
     Move,
     Outcome,
@@ -503,6 +506,26 @@ class AdaptedGame:
             return Preview(move, view, ())
         shown = self.view(step.state, view.seat)
         return Preview(move, replace(shown, may_take_back=False), step.notes)
+
+    facts_type = GameBoard
+
+    def facts(self, view: View) -> GameBoard:
+        """Return the board as facts for programs."""
+        parts, table = view.parts, view.table
+        seats = [int(table.seat_of(side)) for side in range(table.seats)]
+        return GameBoard(
+            grids_of(parts, seats),
+            things_of(parts),
+            tuple(part for part in parts if isinstance(part, str)),
+            view.moves,
+            table.last,
+            view.offer,
+            view.may_swap,
+        )
+
+    def drawing(self, view: View, seat: Seat, end: View | None) -> Drawing | None:  # noqa: ARG002
+        """Return a drawing of the board, which is the same for all seats."""
+        return board_drawing(view.parts, turned=view.is_turned) if seat == 0 else None
 
     def tapped(self, view: View, draft: str, tap: str) -> str:
         """Return the text of a move after a tap on a cell, which may be half a move."""

@@ -417,7 +417,7 @@ class _Api:
         must_accept(request, JSON)
         if not self._document:
             games = [one for one in Registry.installed() if isinstance(one, Readable)]
-            facts = [one.facts_type for one in games]
+            facts = list(dict.fromkeys(one.facts_type for one in games))
             document = described(self.endpoints, facts, f"{self._home}/api")
             self._document = json.dumps(document).encode()
         return tagged(request, self._document, JSON, SHARED)

@@ -228,6 +228,8 @@ class _Public:
             words = [self._words(found.scene, one) for one in found.drawings]
             if is_png:
                 titles = [found.scene.names[one.seat] for one in found.drawings]
+                if len(titles) == 1:  # a board of all players
+                    titles = [found.scene.players]
                 headline = self._printer.text("game-title", page=found).strip()
                 return await asyncio.to_thread(self._ink.png, found.drawings, titles, headline)
             return self._ink.file(found.drawings, ". ".join(words))
