@@ -8,7 +8,7 @@ from typing import Any
 
 from pbmserv.commands.table.playing import Hint, Undo
 from pbmserv.engine.position import Position, work_of
-from pbmserv.engine.protocol import Forgiving, races
+from pbmserv.engine.protocol import Aided, Forgiving, races
 from pbmserv.engine.record import FORFEIT, WITHDRAW
 from pbmserv.engine.table import OFFER
 from pbmserv.engine.types import Move, Outcome
@@ -91,7 +91,13 @@ def _meanwhile(
     if isinstance(game, Forgiving):
         free, rest = game.meanwhile(view, move)
     if free is None:
-        raise Refused("not-your-turn", part=rest, waiting=waiting, example=f"queue {rest}")
+        raise Refused(
+            "not-your-turn",
+            part=rest,
+            waiting=waiting,
+            aids=isinstance(game, Aided),
+            example=f"queue {rest}",
+        )
     answer = log_ply(context, board, sitter, position.move(sitter.seat, free), words)
     return answer.saying(held={"move": rest, "waiting": waiting})
 
