@@ -226,7 +226,7 @@ def _no_process_left_behind() -> Iterator[None]:
 @pytest.fixture
 def trees_anew() -> Iterator[None]:
     """Read the files of the bots again, in the test and after it."""
-    readers = (trees.tree, trees.sound, difficulty.hiding, difficulty.hiding_sums)
+    readers = (trees.tree, trees.usable_tree, difficulty.hiding, difficulty.hiding_sums)
     for reader in readers:
         reader.cache_clear()
     yield
