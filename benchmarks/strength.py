@@ -30,8 +30,8 @@ from pbmserv.games.blackbox.bots import kernels, levels
 from pbmserv.games.blackbox.bots.candidates import ALL, SAMPLE, Candidates
 from pbmserv.games.blackbox.bots.levels import LEVELS, MEASURED, STRENGTH, anywhere
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import HIT
 from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.state import State, new_state
 from pbmserv.games.blackbox.views import View
 

@@ -1,4 +1,4 @@
-"""Which pages `make screenshots` photographs: `tests/web/test_pictures.py` asks the routes."""
+"""Pages that `make screenshots` photographs; `tests/web/test_pictures.py` compares the routes."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/{operators}/audit": ("operators-audit",),
     "no such page": ("missing",),
 }
-"""Routes, and the names of their pictures."""
+"""Names of pictures by route."""
 NO_PAGES = (
     *(".svg", ".png", ".atom", ".xml", ".txt", ".css", ".js", "/news"),
     *("/healthz", "/healthz/ready", "/healthz/live", "/sign-out"),
 )
-"""How paths end that lead to no page."""
+"""Ends of paths that lead to no page."""

@@ -54,7 +54,7 @@ def test_two_people_play_without_scripts(chromium: Browser, server: Running) -> 
 def test_buttons_and_taps_are_seen_in_somebody_s_own_colours(
     chromium: Browser, server: Running
 ) -> None:
-    """Of a system with a few colours of its own, which take the place of all of ours."""
+    """The colours of a system with high contrast, which replace all of ours."""
     server.send(ALICE, "blackbox challenge alice wonder-land bob")
     screen = opened(chromium, server, page_of(server.letters(ALICE)[-1]), 320, "light")
     tap(screen, "B3")
@@ -131,7 +131,7 @@ def test_a_turn_by_the_keyboard_alone_from_ones_own_page(
     reach(screen, "Save")
     enter(screen)
     assert "Your preferences are changed." in screen.inner_text("main")
-    assert "Pages that everybody may read call you" in screen.inner_text("main")
+    assert "Public pages call you" in screen.inner_text("main")
     follow(screen.get_by_role("link", name="Standings"))
     assert any(one.url.endswith("/standings") for one in asked_for)
     assert {one.all_headers().get("referer", "") for one in asked_for} == {""}
@@ -179,9 +179,9 @@ def test_a_board_is_sealed_stepped_through_and_begun_anew(
     assert screen.get_by_label("D4: empty").count() == 1
     assert screen.locator("main button").count() == 0
     follow(screen.get_by_role("link", name="Back to the game"))
-    reach(screen, "Begin the box anew")
+    reach(screen, "Begin the box again")
     screen.keyboard.press("Enter")
-    reach(screen, "Yes, begin anew")
+    reach(screen, "Yes, begin again")
     enter(screen)
     assert screen.get_by_label("sealed by you").count() == 0
     follow(screen.get_by_role("button", name="Undo"))

@@ -67,13 +67,13 @@ def test_a_guest_seals_steps_back_and_is_asked_before_the_box_begins_anew(
     assert screen.get_by_label("B3: marker").count() == 1
     assert screen.locator("main button").count() == 0
     follow(screen.get_by_role("link", name="Back to the game"))
-    reach(screen, "Begin anew")
+    reach(screen, "Begin again")
     enter(screen)
     looked_at(chromium, screen, 320, "light")
     follow(screen.get_by_role("link", name="No, go on"))
     assert screen.url == address
-    follow(screen.get_by_role("button", name="Begin anew"))
-    follow(screen.get_by_role("link", name="Yes, begin anew"))
+    follow(screen.get_by_role("button", name="Begin again"))
+    follow(screen.get_by_role("link", name="Yes, begin again"))
     assert screen.get_by_label("sealed by you").count() == 0
     elsewhere = opened(chromium, server, address.partition(str(server.web_port))[2], 320, "light")
     assert elsewhere.get_by_label("B3: sealed by you, mark").count() == 1

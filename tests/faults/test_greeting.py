@@ -18,7 +18,7 @@ from running import Running, start
 from pbmserv.cli.main import run
 from pbmserv.config.listen import Listen
 from pbmserv.config.settings import Settings
-from pbmserv.serve import greeting, program
+from pbmserv.stages.greeting import greeting, program
 from pbmserv.stages.preflight import STAGES
 
 

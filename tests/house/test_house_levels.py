@@ -1,4 +1,4 @@
-"""The house's levels: what help says of them is what was measured, and each plays like itself."""
+"""The levels of the house: help shows the measurements, and each level plays as measured."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from pbmserv.games.blackbox.bots import levels, trees
 from pbmserv.games.blackbox.bots.levels import LEVELS, STRENGTH, anywhere
 from pbmserv.games.blackbox.bots.trees import orientations, port_orientations
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace_all
+from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import Options
-from pbmserv.letters.compose import page
+from pbmserv.games.blackbox.rays import HIT, trace_all
+from pbmserv.views.texts import render_text
 
 FILE = Path(levels.__file__).parent / STRENGTH
 MEASURED = json.loads(FILE.read_text())["levels"]
@@ -27,7 +28,7 @@ MEASURED = json.loads(FILE.read_text())["levels"]
 
 def help_text() -> str:
     found = topic("house-best", ["blackbox"])
-    return page(found.template, {**found.values, "infos": {"blackbox": GAME.info}})
+    return render_text(found.template, {**found.values, "infos": {"blackbox": GAME.info}})
 
 
 def test_the_levels_are_those_that_were_measured_in_their_order() -> None:
@@ -76,7 +77,7 @@ def test_each_port_is_turned_as_its_cells_are() -> None:
 
 
 def moves(level: str, options: Options, number: int) -> list[str]:
-    """A level's game against somebody who does nothing."""
+    """Play a game of a level against an opponent who does nothing."""
     lot = Rng(b"levels", number)
     state = box_to_solve(options, anywhere(options, lot))
     found = []

@@ -287,7 +287,7 @@ def operating(folder: Path) -> Iterator[Posted]:
             partial(boards.set_deadline, number=1, times=["--totaltime=60"]),
             partial(boards.hand_over, number=1, old="bob", new="dave"),
             partial(boards.set_rated, number=2, rated=True),
-            partial(boards.withdrawn, number=3),
+            partial(boards.end_board, number=3),
             partial(people.suspend, userid="carol", end_games=False),
             partial(people.restore, userid="carol"),
             partial(people.merge, userid="carol", into="dave"),

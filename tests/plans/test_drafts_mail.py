@@ -1,4 +1,4 @@
-"""Moves that are looked at first: submit and confirm, preview, check; and moves taken back."""
+"""Moves that players try before they make them: submit and confirm, preview, check, undo."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from pbmserv.errors import Illegal
 
 @pytest.fixture
 def heaps(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
-    """A server that plays Heaps, too."""
+    """Start a server with Blackbox and Heaps."""
     show_heaps()
     games = [*Registry.installed(), HEAPS]
     monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
@@ -123,7 +123,7 @@ def test_newcomers_are_offered_the_game_that_one_can_begin_alone() -> None:
 class Coached(Heaps):
     """Heaps whose coach counts turns."""
 
-    def reported(self, state: Heap, reader: Seat | None) -> tuple[Seat, ...]:
+    def reported_seats(self, state: Heap, reader: Seat | None) -> tuple[Seat, ...]:
         return (Seat(0),)
 
     def report(self, steps: Sequence[Step[Heap]], seat: Seat) -> Mapping[str, int]:

@@ -16,7 +16,7 @@ from pbmserv.engine.registry import Registry
 def two_games(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Running]:
-    """A server with Blackbox and Heaps."""
+    """Start a server with Blackbox and Heaps."""
     show_heaps()
     games = [*Registry.installed(), HEAPS]
     monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
@@ -25,7 +25,7 @@ def two_games(
 
 
 def flat(letter: Letter) -> str:
-    """The text of a letter without its line breaks."""
+    """Return the text of a letter without line breaks."""
     return " ".join(letter.text.split())
 
 

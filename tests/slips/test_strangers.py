@@ -1,4 +1,4 @@
-"""Who is no player, and lost, gets one letter that says how to begin; never more than others."""
+"""A lost stranger gets one letter that explains how to begin, with no facts for members."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_stranger_is_told_how_to_begin(house, subject: str, body: str) -> None
     (letter,) = letters
     assert "signup nina PASSWORD" in letter.text
     assert "subject=signup nina PASSWORD" in unquote(letter.html)
-    (known,) = house.send(ALICE, subject, body)  # a player hears what was wrong
+    (known,) = house.send(ALICE, subject, body)  # a player gets the reason
     assert known.kind != "stranger"
 
 

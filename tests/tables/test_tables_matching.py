@@ -33,7 +33,7 @@ def statuses(server: Correspondence) -> list[str]:
 
 
 @pytest.mark.both_databases
-def test_who_looks_for_the_same_finds_each_other(server: Correspondence) -> None:
+def test_players_with_the_same_wishes_are_paired(server: Correspondence) -> None:
     alice, bob, carol = guests(server, "alice", "bob", "carol")
     alice.asks(seek("-fair"))
     looking = alice.letter()

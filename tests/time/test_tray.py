@@ -38,7 +38,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_one_mail_has_every_board_and_one_reply_answers_them(server: Correspondence) -> None:
+def test_a_digest_has_all_boards_and_one_reply_answers_them(server: Correspondence) -> None:
     alice, bob = three_boards(server)
     assert len(server.letters(alice)) == 3
     assert server.letters(bob) == []
@@ -228,7 +228,7 @@ def test_examples_name_a_board_of_the_digest_and_work_there(server: Corresponden
         assert f"Try this: {example}" in one_line(server.letter(bob).text), words
 
 
-def test_what_else_a_line_can_say(server: Correspondence) -> None:
+def test_other_commands_in_a_line_of_a_digest_reply(server: Correspondence) -> None:
     alice, bob = three_boards(server)
     mine = server.letters(alice)
     server.reply(mine[0], "1: a1")  # the number in front does no harm in its own board's thread

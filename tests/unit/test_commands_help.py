@@ -1,4 +1,4 @@
-"""Help and the catalogue agree, and every refusal has its sentence."""
+"""Help pages and the table of commands agree, and every refusal has a sentence."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from rows import rows
 
 import pbmserv.commands
+from pbmserv.commands.grammar.examples import STRANGER, example
 from pbmserv.commands.help_topics import help_pages, topic
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.catalogue import ROWS, example
-from pbmserv.commands.table.model import STRANGER
+from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.errors import PlayerError
-from pbmserv.letters.environment import environment
-from pbmserv.letters.scene import why
+from pbmserv.views.environment import environment
+from pbmserv.views.texts import refusal_sentence
 
 GAMES = frozenset({"blackbox"})
 
@@ -91,24 +91,24 @@ def test_commands_in_the_tutorial_are_understood():
     assert len(commands) >= 4
     for command in commands:
         (line,) = read(command, "", games=GAMES, reply=False).lines
-        assert not isinstance(line.asked, PlayerError), command
+        assert not isinstance(line.meaning, PlayerError), command
 
 
 @rows("name", ["moves", "times", "digest"])
 def test_lines_that_a_page_shows_are_understood(name):
     lines = re.findall(r"^ {2}(\S.*)$", page(name), re.MULTILINE)
-    lines = [line for line in lines if not line.startswith("--")]  # a time, and what it means
+    lines = [line for line in lines if not line.startswith("--")]  # a time and its meaning
     assert lines
     for line in lines:
         reply = "alice" not in line
         reading = read(
             "" if reply else line, line if reply else "", games=GAMES, reply=reply, tray=reply
         )
-        assert not isinstance(reading.lines[0].asked, PlayerError), line
+        assert not isinstance(reading.lines[0].meaning, PlayerError), line
 
 
 def filled_in(form):
-    """A form with words in the places where its reader is to write some."""
+    """Return a form with words in place of its placeholders."""
     words = {
         "BOARD": "12",
         "USERID": "alice",
@@ -125,10 +125,10 @@ def test_an_example_of_every_row_is_understood():
         if row.command and row.in_line:
             text = filled_in(example(row, None, GAMES, {}, STRANGER))
             (line,) = read(text, "", games=GAMES, reply=False).lines
-            assert not isinstance(line.asked, PlayerError), row.name
+            assert not isinstance(line.meaning, PlayerError), row.name
 
 
-# What is refused, by code: found in the room's own source, so that none is forgotten.
+# The codes of all refusals in the source of the package, so that none is forgotten.
 
 SOURCE = "".join(
     path.read_text(encoding="utf-8")
@@ -140,7 +140,7 @@ CODES = sorted(
 
 
 def garbled():
-    """Refusals of every kind, from lines that are cut, stretched and misspelt."""
+    """Return refusals of all kinds, from lines that are cut, extended and misspelt."""
     lines = [row.example for row in ROWS if row.command and row.in_line]
     lines += [" ".join(line.split()[:n]) for line in lines for n in range(1, 6)]
     lines += [f"{line} {more}" for line in lines for more in ("b!", "--x=1", "-", "alice 3")]
@@ -192,17 +192,17 @@ def garbled():
     found.append(read("", "multiple", games=GAMES, reply=False))
     found += [read("", line, games=GAMES, reply=True) for line in ("resign or not", "my password")]
     return [
-        line.asked.refusal
+        line.meaning.refusal
         for reading in found
         for line in reading.lines
-        if isinstance(line.asked, PlayerError)
+        if isinstance(line.meaning, PlayerError)
     ]
 
 
 def test_every_refusal_has_a_sentence_of_its_own():
     sentences = {}
     for refusal in garbled():
-        text = why(refusal)
+        text = refusal_sentence(refusal)
         assert text.endswith((".", "?", ")")), (refusal, text)
         sentences.setdefault(refusal.code, text)
     assert sorted({*sentences, "no-commands"}) == CODES
@@ -220,7 +220,7 @@ def test_an_example_in_a_refusal_works():
             reply=reply,
         )
         if refusal.code != "missing-game":
-            assert not isinstance(reading.lines[0].asked, PlayerError), refusal
+            assert not isinstance(reading.lines[0].meaning, PlayerError), refusal
 
 
 def test_all_commands_fit_one_screen():

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.games.blackbox.display import ATOM, CELL, shapes_of
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace_all
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.rays import HIT, trace_all
 
 
 @st.composite
@@ -44,7 +45,7 @@ def test_every_ray_begins_and_ends_at_its_ports(box) -> None:
 
 def near(point, port, board) -> float:
     """How far a point is from the middle of a port."""
-    column, row = board.around[port]
+    column, row = board.port_places[port]
     return max(abs(point[0] - (column + 0.5) * CELL), abs(point[1] - (row + 0.5) * CELL))
 
 

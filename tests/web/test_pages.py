@@ -23,13 +23,15 @@ from pbmserv.engine.registry import Registry, bots_of
 from pbmserv.engine.types import GameInfo
 from pbmserv.errors import ConfigError, ServerFault
 from pbmserv.games.blackbox.game import Blackbox
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace_all
-from pbmserv.letters.environment import environment
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.net.connection_limits import ConnectionLimits
 from pbmserv.net.listening import bind
 from pbmserv.service.solo.daily_pages import GuestBoxes, GuestLook
-from pbmserv.web.application import Confirmation, Pages, Subscription, build
+from pbmserv.views.environment import environment
+from pbmserv.web.application import build
+from pbmserv.web.pages import Pages
 from pbmserv.web.server import WebServer, bounds
 
 TOKEN = "a" * 45
@@ -76,23 +78,23 @@ class CommandContext:
         self.well = True
         self.broken = False
 
-    def _found(self, token: str) -> Confirmation | None:
+    def _found(self, token: str) -> Waiting | None:
         if self.broken:
             raise RuntimeError("secret inside")
         return Waiting("<alice>", "alice@example.org", self.done) if token == TOKEN else None
 
-    async def describe(self, token: str) -> Confirmation | None:
+    async def describe(self, token: str) -> Waiting | None:
         return self._found(token)
 
-    async def confirm(self, token: str) -> Confirmation | None:
+    async def confirm(self, token: str) -> Waiting | None:
         self.done = self.done or token == TOKEN
         return self._found(token)
 
-    async def subscription(self, token: str) -> Subscription | None:
+    async def subscription(self, token: str) -> Followed | None:
         self._found("")
         return self.subscribed if token == TOKEN else None
 
-    async def unsubscribe(self, token: str) -> Subscription | None:
+    async def unsubscribe(self, token: str) -> Followed | None:
         self.ended.append(token)
         return await self.subscription(token)
 

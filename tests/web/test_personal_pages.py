@@ -11,7 +11,7 @@ import pytest
 from pressing import Tab
 from running import Letter, Running, start
 
-from pbmserv.service.accounts.personal_page import line_of
+from pbmserv.service.pages.personal_page import line_of
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
 KEY = re.compile(r'name="key" value="([0-9a-f]+)"')
@@ -163,7 +163,7 @@ def test_a_link_ends_by_time_and_by_a_new_password_and_is_no_address(server: Run
     assert not server.letters()
     server.send(ALICE, "forgot alice")
     server.reply(server.letters(ALICE)[-1], "password another-word")
-    assert "no longer good" in alice.load().text
+    assert "no longer works" in alice.load().text
     assert press(alice, "export").status == 404
     server.live(days=20)
     mailed(server, "alice")

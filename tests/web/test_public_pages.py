@@ -27,7 +27,7 @@ from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.store import solo
 from pbmserv.store.tables.boards import boards
 from pbmserv.web.pages import Printer
-from pbmserv.web.pictures import rating_graph
+from pbmserv.web.rating_graph import rating_graph
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
 PASSWORD = "wonder-land"

@@ -1,4 +1,4 @@
-"""A block silences: every way by which words leave, under every name of both persons."""
+"""A block silences every way to send words, under every name of both persons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from running import add_player
 from sqlalchemy import select
 
 from pbmserv.store.accounts import players
-from pbmserv.store.operators import operating
+from pbmserv.store.operators.people import shared_boards
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
@@ -100,7 +100,7 @@ def _reply(text: str, *, asked: bool = False) -> Way:
 
 
 def _played_and(command: str, move: str = "") -> Way:
-    """The same once both have hidden their atoms."""
+    """Write words with a command after both players have hidden their atoms."""
 
     def write(server: Indoors, pair: Pair) -> list[Posted]:
         number = pair.turn.board
@@ -182,7 +182,7 @@ def test_no_words_of_a_blocked_person_reach_the_blocker(
 def test_the_words_reach_somebody_who_has_not_blocked(
     begun: Begun, tmp_path: Path, path: str
 ) -> None:
-    """So the table above says something: most of these ways do bring words."""
+    """Most of these ways do carry words, so the test above proves something."""
     silent = {"undo", "queue", "challenge without a password"}
     pair = begun.pairs[0]
     with going_on(begun.prepared, tmp_path / "open") as server:
@@ -249,7 +249,7 @@ def boards_with(server: Indoors, one: str, other: str) -> int:
         first, second = (players.of_name(connection, name) for name in (one, other))
         assert first is not None
         assert second is not None
-        return len(operating.shared_boards(connection, first.id, second.id))
+        return len(shared_boards(connection, first.id, second.id))
 
 
 def block(server: Indoors) -> None:

@@ -184,7 +184,7 @@ _DIGEST_ON = frozenset({"on", "yes"})
 _MOST_SETTING = 2
 
 
-def meant(text: str) -> str:
+def meant_command(text: str) -> str:
     """Return the command that a line means in plain words, in its written form; ``""`` for none.
 
     Args:

@@ -1,0 +1,281 @@
+"""The one Jinja environment: where templates lie, and what becomes of them when they are loaded.
+
+A letter is one file, ``letters/NAME.j2``, with four blocks: ``subject``, ``headline`` (one line:
+what this letter is), ``text`` and ``html``. It is compiled twice, as ``letters/NAME.txt.j2`` and as
+``letters/NAME.html.j2``, since what is printed is escaped in HTML alone.
+
+Some mail programs drop style blocks (Gmail does so in answers and forwarded mail), so elements
+carry their own styles. Templates name classes; when a template is loaded, css_inline writes the
+rules of ``letters/letter.css`` into its start tags. ``letters/head.css`` has rules that a tag
+cannot carry, such as those for dark screens: each is a line, and a letter has those that it needs.
+A game adds ``games/KEY/letter.css`` and ``games/KEY/head.css``, which only letters with its boards
+have. Classes that no head.css names are dropped. Colours and fonts are in ``palette.j2``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import (
+    Environment,
+    FileSystemBytecodeCache,
+    FileSystemLoader,
+    StrictUndefined,
+    Template,
+    TemplateNotFound,
+    select_autoescape,
+)
+from jinja2.ext import Extension
+
+from pbmserv import __version__
+from pbmserv.engine.registry import template_folders
+from pbmserv.views.filters import FILTERS
+
+
+def templates_root() -> Path:
+    """The folder of all templates.
+
+    In an installed wheel it lies inside the package; in a checkout it is the
+    repository's ``templates``.
+    """
+    package = Path(__file__).resolve().parent.parent
+    packed = package / "_templates"
+    return packed if packed.is_dir() else package.parent / "templates"
+
+
+_LETTER = re.compile(r"letters/([a-z-]+)\.(txt|html)\.j2")
+_BLOCKS_OF_THE_OTHER = {
+    "txt": re.compile(r"{% block html %}(?:(?!{% (?:end)?block ).)*{% endblock %}\n", re.DOTALL),
+    "html": re.compile(
+        r"{% block (?:subject|text) %}(?:(?!{% (?:end)?block ).)*{% endblock %}\n", re.DOTALL
+    ),
+}
+_ESCAPED = ".html.j2"
+_INCLUDED = re.compile(r'{% include "((?:letters|games)/[^"]+)" %}')
+
+
+class TemplateLoader(FileSystemLoader):
+    """Finds letters in either form, and writes the pieces that they name into them.
+
+    An include costs a look-up and a copy of all values each time; a letter has twenty of them.
+
+    What is not ours is a game's in a package of its own. To look for these takes 9 ms, which who
+    draws a board in a terminal need not wait for.
+    """
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.overrides: Mapping[str, Path] = {}
+        """Files of the operator, by the names of the shipped templates (see `overrides`)."""
+
+    def add_games(self) -> bool:
+        """Look for templates in the packages of games, too; tell whether there are more."""
+        more = [one for one in map(str, template_folders()) if one not in self.searchpath]
+        self.searchpath = [*self.searchpath, *more]
+        return bool(more)
+
+    def written(self, environment: Environment, path: str) -> tuple[str, str, Callable[[], bool]]:
+        """Return the same as `get_source` for a file as somebody wrote it."""
+        if own := self.overrides.get(path):
+            return own.read_text("utf-8"), str(own), lambda: True
+        try:
+            return super().get_source(environment, path)
+        except TemplateNotFound:
+            if not self.add_games():
+                raise
+            return super().get_source(environment, path)
+
+    def get_source(
+        self, environment: Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
+        """Return the template's text, its file, and a check whether that is still the same."""
+        found = _LETTER.fullmatch(template)
+        path = f"letters/{found[1]}.j2" if found else template
+        source, file, is_same = self.written(environment, path)
+        if found:
+            source = _BLOCKS_OF_THE_OTHER[found[2]].sub("", source)
+        if not template.startswith(("letters/", "games/")):
+            return source, file, is_same
+
+        def piece(include: re.Match[str]) -> str:
+            """A piece in a scope of its own, as an include has one, escaped as its name says."""
+            inside = self.get_source(environment, include[1])[0]
+            if template.endswith(_ESCAPED) and not include[1].endswith(_ESCAPED):
+                return f"{{% autoescape false %}}{inside}{{% endautoescape %}}"
+            return f"{{% with %}}{inside}{{% endwith %}}"
+
+        return _INCLUDED.sub(piece, source), file, is_same
+
+
+class _Environment(Environment):
+    """A Jinja environment whose templates have no global values of their own."""
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        """Return a dictionary: each rendering copies it, faster than Jinja's `ChainMap`."""
+        return {**self.globals, **(d or {})}
+
+
+@cache
+def environment() -> Environment:
+    """Return the environment that renders every letter and page; templates are compiled once."""
+    return environment_of(TemplateLoader(templates_root()))
+
+
+def environment_of(loader: TemplateLoader) -> Environment:
+    """Return an environment as letters need it.
+
+    Only names that end in ``.html.j2`` escape the values they print. Blanks at the beginning of a
+    line are kept, since boards need them.
+    """
+    templates = _Environment(
+        loader=loader,
+        trim_blocks=True,
+        lstrip_blocks=False,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        cache_size=-1,
+        extensions=[InlineStyles],
+        autoescape=select_autoescape(
+            (_ESCAPED.removeprefix("."),), (), default=False, default_for_string=False
+        ),
+    )
+    templates.filters.update(FILTERS)
+    return templates
+
+
+_HEAD, _TAGS = "head.css", "letter.css"
+_CLASSES = re.compile(r'class=(?:"([a-z ]*)"|([a-z]+))')
+_SELECTED = re.compile(r"\.[a-z]+")
+_STYLES = re.compile(rf"(?:letters|games/[^/]+)/(?:{_HEAD}|{_TAGS})|palette\.j2")
+
+
+def with_head_styles(html: str, games: frozenset[str]) -> str:
+    """Fill the style block of a letter with the rules that its elements and boards need."""
+    classes = frozenset(quoted or bare for quoted, bare in _CLASSES.findall(html))
+    return html.replace("<style></style>", f"<style>\n{_rules(classes, games)}</style>", 1)
+
+
+@lru_cache(maxsize=256)
+def _rules(classes: frozenset[str], games: frozenset[str]) -> str:
+    """Return the lines of head.css whose selectors name one of these classes, or no class."""
+    words = {f".{word}" for some in classes for word in some.split()}
+    lines = _sheets(environment(), _HEAD, sorted(games)).splitlines(keepends=True)
+    return "".join(
+        line
+        for line in lines
+        if not (named := _SELECTED.findall(line.partition("{")[0])) or not words.isdisjoint(named)
+    )
+
+
+def _sheets(templates: Environment, name: str, games: Iterable[str]) -> str:
+    """Return a stylesheet of letters, followed by the games' own ones."""
+    sheet = templates.get_template(f"letters/{name}").render()
+    for game in games:
+        try:
+            sheet += templates.get_template(f"games/{game}/{name}").render()
+        except TemplateNotFound:
+            continue  # the game needs none
+    return sheet
+
+
+def keep_compiled(folder: Path) -> None:
+    """Keep compiled templates in *folder*, which nobody else may write to: its files are run.
+
+    Styles are written into templates before these are compiled, so there is a folder for each
+    version of the styles. The first folder of a process counts.
+    """
+    if environment().bytecode_cache is None:
+        loader = environment().loader
+        assert loader is not None
+        names = filter(_STYLES.fullmatch, loader.list_templates())
+        styles = "".join(loader.get_source(environment(), name)[0] for name in names)
+        place = folder / f"{__version__}-{hashlib.sha256(styles.encode()).hexdigest()[:12]}"
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        environment().bytecode_cache = FileSystemBytecodeCache(str(place))
+
+
+@cache
+def template_of(name: str) -> Template:
+    """A template by its name.
+
+    Raises:
+        TemplateNotFound: there is none.
+    """
+    return environment().get_template(name)
+
+
+# Bounded, so that a template full of tags that nothing closes is read in linear time.
+_EXPRESSION = r"\{\{(?:[^}]|\}(?!\})){0,200}\}\}"
+_STATEMENT = r"\{%(?:[^%]|%(?!\})){0,200}%\}"
+_VALUE = rf'"(?:{_EXPRESSION}|{_STATEMENT}|[^"{{]|\{{(?![{{%]))*"'
+_TAG = re.compile(rf"<(?P<name>[a-z][a-z0-9]*)(?P<said>(?:\s+[a-z-]+={_VALUE}|{_STATEMENT})*)\s*>")
+_CLASS = re.compile(r'(?<!\s)\s+class="([^"{}]*)"')
+_STYLE = re.compile(r'(?<!\s)\s+style="([^"]*)"')
+_INSIDE = {"tr": "<table>", "caption": "<table>", "td": "<table><tr>", "th": "<table><tr>"}
+"""What an HTML parser wants to see in front of a tag, else it drops it."""
+
+
+class InlineStyles(Extension):
+    """Gives the start tags of HTML letters, and of games' boards in them, their style."""
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment)
+        self._sheets: dict[str, tuple[str, str]] = {}
+
+    def preprocess(  # the third argument is the signature's; no template here asks for it
+        self,
+        source: str,
+        name: str | None,
+        filename: str | None = None,  # noqa: ARG002
+    ) -> str:
+        """The template with styles in place of classes."""
+        if name is None or not name.endswith(".html.j2"):
+            return source
+        if not name.startswith(("letters/", "games/")) or name.endswith("page.html.j2"):
+            return source  # a page has a stylesheet
+        folder, _, path = name.partition("/")
+        game = path.partition("/")[0] if folder == "games" else ""
+        if game not in self._sheets:
+            games = [game] if game else []
+            self._sheets[game] = (
+                _sheets(self.environment, _TAGS, games),
+                _sheets(self.environment, _HEAD, games),
+            )
+        return with_styles(source, *self._sheets[game])
+
+
+def with_styles(source: str, sheet: str, head: str) -> str:
+    """HTML (with Jinja in it) whose start tags have the style that *sheet* gives them.
+
+    Classes that *head*, the style block of a letter, does not name are dropped.
+    """
+
+    def restyled(found: re.Match[str]) -> str:
+        said = found["said"]
+        classes = _CLASS.search(said)
+        kept = [word for word in classes[1].split() if f".{word}" in head] if classes else []
+        name, own = found["name"], _STYLE.search(said)
+        style = _style(name, classes[1] if classes else "", own[1] if own else "", sheet)
+        rest = _STYLE.sub("", _CLASS.sub("", said))
+        if kept:
+            rest += f' class="{" ".join(kept)}"'
+        return f"<{name}{rest}" + (f' style="{style}">' if style else ">")
+
+    return _TAG.sub(restyled, source)
+
+
+@cache
+def _style(name: str, classes: str, own: str, sheet: str) -> str:
+    import css_inline  # takes a moment to load, and only who sends letters needs it
+
+    inliner = css_inline.CSSInliner(extra_css=sheet, load_remote_stylesheets=False, minify_css=True)
+    tag = f'{_INSIDE.get(name, "")}<{name} class="{classes}" style="{own}">'
+    # The parser puts html, head and body around it: a name ends where it ends.
+    found = re.search(rf'<{name}(?=[\s>])[^<>]* style="([^"]*)"', inliner.inline(tag))
+    return found[1].removesuffix(";") if found else ""
