@@ -1,8 +1,8 @@
-"""The one Jinja environment: where templates lie, and what becomes of them when they are loaded.
+"""The Jinja environment of all templates: it finds them, and prepares them when it loads them.
 
-A letter is one file, ``letters/NAME.j2``, with four blocks: ``subject``, ``headline`` (one line:
-what this letter is), ``text`` and ``html``. It is compiled twice, as ``letters/NAME.txt.j2`` and as
-``letters/NAME.html.j2``, since what is printed is escaped in HTML alone.
+A letter is one file, ``letters/NAME.j2``, with the blocks ``subject``, ``headline`` (one line),
+``text`` and ``html``. It is compiled twice, as ``letters/NAME.txt.j2`` and as
+``letters/NAME.html.j2``, since only HTML escapes the values that it prints.
 
 Some mail programs drop style blocks (Gmail does so in answers and forwarded mail), so elements
 carry their own styles. Templates name classes; when a template is loaded, css_inline writes the
@@ -38,11 +38,7 @@ from pbmserv.views.filters import FILTERS
 
 
 def templates_root() -> Path:
-    """The folder of all templates.
-
-    In an installed wheel it lies inside the package; in a checkout it is the
-    repository's ``templates``.
-    """
+    """Return the folder of all templates: in the package of a wheel, else in the repository."""
     package = Path(__file__).resolve().parent.parent
     packed = package / "_templates"
     return packed if packed.is_dir() else package.parent / "templates"
@@ -60,27 +56,28 @@ _INCLUDED = re.compile(r'{% include "((?:letters|games)/[^"]+)" %}')
 
 
 class TemplateLoader(FileSystemLoader):
-    """Finds letters in either form, and writes the pieces that they name into them.
+    """Finds letters in either form, and replaces includes in them by the included text.
 
-    An include costs a look-up and a copy of all values each time; a letter has twenty of them.
+    An include costs a look-up and a copy of all values at each rendering, and a letter has twenty.
+    Packages of games are searched only for a template that is not shipped, since that takes 9 ms.
 
-    What is not ours is a game's in a package of its own. To look for these takes 9 ms, which who
-    draws a board in a terminal need not wait for.
+    Attributes:
+        overrides: the operator's files, by the names of shipped templates (see `overrides`).
     """
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
         self.overrides: Mapping[str, Path] = {}
-        """Files of the operator, by the names of the shipped templates (see `overrides`)."""
 
     def add_games(self) -> bool:
-        """Look for templates in the packages of games, too; tell whether there are more."""
-        more = [one for one in map(str, template_folders()) if one not in self.searchpath]
+        """Search the packages of games, too, and return whether there are any."""
+        folders = map(str, template_folders())
+        more = [folder for folder in folders if folder not in self.searchpath]
         self.searchpath = [*self.searchpath, *more]
         return bool(more)
 
     def written(self, environment: Environment, path: str) -> tuple[str, str, Callable[[], bool]]:
-        """Return the same as `get_source` for a file as somebody wrote it."""
+        """Return the same as `get_source`, for a file as it was written."""
         if own := self.overrides.get(path):
             return own.read_text("utf-8"), str(own), lambda: True
         try:
@@ -93,23 +90,23 @@ class TemplateLoader(FileSystemLoader):
     def get_source(
         self, environment: Environment, template: str
     ) -> tuple[str, str, Callable[[], bool]]:
-        """Return the template's text, its file, and a check whether that is still the same."""
-        found = _LETTER.fullmatch(template)
-        path = f"letters/{found[1]}.j2" if found else template
-        source, file, is_same = self.written(environment, path)
-        if found:
-            source = _BLOCKS_OF_THE_OTHER[found[2]].sub("", source)
+        """Return the template's text, its file, and a function that says whether it is current."""
+        letter = _LETTER.fullmatch(template)
+        path = f"letters/{letter[1]}.j2" if letter else template
+        source, file, is_current = self.written(environment, path)
+        if letter:
+            source = _BLOCKS_OF_THE_OTHER[letter[2]].sub("", source)
         if not template.startswith(("letters/", "games/")):
-            return source, file, is_same
+            return source, file, is_current
 
         def piece(include: re.Match[str]) -> str:
-            """A piece in a scope of its own, as an include has one, escaped as its name says."""
+            """Return an included text in a scope of its own, escaped as its name says."""
             inside = self.get_source(environment, include[1])[0]
             if template.endswith(_ESCAPED) and not include[1].endswith(_ESCAPED):
                 return f"{{% autoescape false %}}{inside}{{% endautoescape %}}"
             return f"{{% with %}}{inside}{{% endwith %}}"
 
-        return _INCLUDED.sub(piece, source), file, is_same
+        return _INCLUDED.sub(piece, source), file, is_current
 
 
 class _Environment(Environment):
@@ -122,15 +119,15 @@ class _Environment(Environment):
 
 @cache
 def environment() -> Environment:
-    """Return the environment that renders every letter and page; templates are compiled once."""
+    """Return the environment of this process, which compiles each template once."""
     return environment_of(TemplateLoader(templates_root()))
 
 
 def environment_of(loader: TemplateLoader) -> Environment:
-    """Return an environment as letters need it.
+    """Return an environment.
 
-    Only names that end in ``.html.j2`` escape the values they print. Blanks at the beginning of a
-    line are kept, since boards need them.
+    Only templates whose names end in ``.html.j2`` escape values. Blanks at the beginning of a line
+    are kept, since boards need them.
     """
     templates = _Environment(
         loader=loader,
@@ -185,10 +182,10 @@ def _sheets(templates: Environment, name: str, games: Iterable[str]) -> str:
 
 
 def keep_compiled(folder: Path) -> None:
-    """Keep compiled templates in *folder*, which nobody else may write to: its files are run.
+    """Keep compiled templates in *folder*, to which only the server may write: its files are code.
 
-    Styles are written into templates before these are compiled, so there is a folder for each
-    version of the styles. The first folder of a process counts.
+    Compiled templates contain styles, so each version of the styles has a folder. A second call in
+    a process does nothing.
     """
     if environment().bytecode_cache is None:
         loader = environment().loader
@@ -202,15 +199,15 @@ def keep_compiled(folder: Path) -> None:
 
 @cache
 def template_of(name: str) -> Template:
-    """A template by its name.
+    """Return a template by its name.
 
     Raises:
-        TemplateNotFound: there is none.
+        TemplateNotFound: there is no such template.
     """
     return environment().get_template(name)
 
 
-# Bounded, so that a template full of tags that nothing closes is read in linear time.
+# Bounded, so that a template with many unclosed tags is read in linear time.
 _EXPRESSION = r"\{\{(?:[^}]|\}(?!\})){0,200}\}\}"
 _STATEMENT = r"\{%(?:[^%]|%(?!\})){0,200}%\}"
 _VALUE = rf'"(?:{_EXPRESSION}|{_STATEMENT}|[^"{{]|\{{(?![{{%]))*"'
@@ -218,23 +215,23 @@ _TAG = re.compile(rf"<(?P<name>[a-z][a-z0-9]*)(?P<said>(?:\s+[a-z-]+={_VALUE}|{_
 _CLASS = re.compile(r'(?<!\s)\s+class="([^"{}]*)"')
 _STYLE = re.compile(r'(?<!\s)\s+style="([^"]*)"')
 _INSIDE = {"tr": "<table>", "caption": "<table>", "td": "<table><tr>", "th": "<table><tr>"}
-"""What an HTML parser wants to see in front of a tag, else it drops it."""
+"""Tags that an HTML parser requires in front of a tag."""
 
 
 class InlineStyles(Extension):
-    """Gives the start tags of HTML letters, and of games' boards in them, their style."""
+    """Writes styles into the start tags of HTML letters, and of games' templates for them."""
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
         self._sheets: dict[str, tuple[str, str]] = {}
 
-    def preprocess(  # the third argument is the signature's; no template here asks for it
+    def preprocess(
         self,
         source: str,
         name: str | None,
         filename: str | None = None,  # noqa: ARG002
     ) -> str:
-        """The template with styles in place of classes."""
+        """Return the template with styles in place of classes."""
         if name is None or not name.endswith(".html.j2"):
             return source
         if not name.startswith(("letters/", "games/")) or name.endswith("page.html.j2"):
@@ -251,16 +248,16 @@ class InlineStyles(Extension):
 
 
 def with_styles(source: str, sheet: str, head: str) -> str:
-    """HTML (with Jinja in it) whose start tags have the style that *sheet* gives them.
+    """Return HTML, with Jinja in it, whose start tags have the styles of *sheet*.
 
-    Classes that *head*, the style block of a letter, does not name are dropped.
+    Classes that *head*, the rules for the head of a letter, does not name are dropped.
     """
 
-    def restyled(found: re.Match[str]) -> str:
-        said = found["said"]
+    def restyled(tag: re.Match[str]) -> str:
+        said = tag["said"]
         classes = _CLASS.search(said)
         kept = [word for word in classes[1].split() if f".{word}" in head] if classes else []
-        name, own = found["name"], _STYLE.search(said)
+        name, own = tag["name"], _STYLE.search(said)
         style = _style(name, classes[1] if classes else "", own[1] if own else "", sheet)
         rest = _STYLE.sub("", _CLASS.sub("", said))
         if kept:
@@ -272,10 +269,10 @@ def with_styles(source: str, sheet: str, head: str) -> str:
 
 @cache
 def _style(name: str, classes: str, own: str, sheet: str) -> str:
-    import css_inline  # takes a moment to load, and only who sends letters needs it
+    import css_inline  # slow to load, and needed only where letters are made
 
     inliner = css_inline.CSSInliner(extra_css=sheet, load_remote_stylesheets=False, minify_css=True)
     tag = f'{_INSIDE.get(name, "")}<{name} class="{classes}" style="{own}">'
-    # The parser puts html, head and body around it: a name ends where it ends.
-    found = re.search(rf'<{name}(?=[\s>])[^<>]* style="([^"]*)"', inliner.inline(tag))
-    return found[1].removesuffix(";") if found else ""
+    # The parser adds html, head and body, and "<b" must not match "<body".
+    styled = re.search(rf'<{name}(?=[\s>])[^<>]* style="([^"]*)"', inliner.inline(tag))
+    return styled[1].removesuffix(";") if styled else ""

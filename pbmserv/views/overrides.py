@@ -1,8 +1,8 @@
-"""Templates of an operator, which are used in place of the shipped ones of the same name.
+"""Templates of an operator, which replace the shipped ones of the same name.
 
-They lie in a folder of their own, so an upgrade leaves them alone. Each is checked before it is
-used: a later version may ask more of a template than an older one had, and a letter that cannot be
-made helps nobody. A template with a fault is reported, and the shipped one is used.
+They are in a folder of their own, which an upgrade does not change. Each is checked before it is
+used, since a later version may require more of a template. If a template has a fault, the fault is
+reported, and the shipped template is used.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Checked:
 
 
 class _Fault(Exception):
-    """A fault that is found in the middle of a check: its line, and the reason."""
+    """Raised by a check: the line of the fault, and the reason."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(why)
@@ -64,7 +64,7 @@ def use(folder: Path) -> tuple[Fault, ...]:
     """Use the templates in *folder* in this process and its forks, before any template is loaded.
 
     Raises:
-        OperatorError: it is not a folder that can be read.
+        OperatorError: the folder cannot be read.
     """
     checked = check(folder)
     loader = environment().loader
@@ -82,7 +82,7 @@ def shipped_text(name: str) -> str:
     """Return the text of a shipped template.
 
     Raises:
-        OperatorError: there is none of that name.
+        OperatorError: there is no shipped template of that name.
     """
     shipped = _Shipped()
     if name not in shipped.names:
@@ -91,10 +91,10 @@ def shipped_text(name: str) -> str:
 
 
 def check(folder: Path) -> Checked:
-    """Check every template in *folder*; files whose names begin with a dot are left out.
+    """Check all templates in *folder*, except files whose names begin with a dot.
 
     Raises:
-        OperatorError: it is not a folder that can be read.
+        OperatorError: the folder cannot be read.
     """
     try:
         files = sorted(_files(folder))
@@ -120,7 +120,7 @@ def check(folder: Path) -> Checked:
 
 
 def _circular(usable: Mapping[str, Path], shipped: _Shipped) -> list[str]:
-    """Return the names of templates whose pieces include each other without an end."""
+    """Return the names of templates that include themselves."""
     loader = TemplateLoader(templates_root())
     loader.overrides = usable
     circular = []
@@ -175,18 +175,18 @@ class _Shipped:
 
     @cached_property
     def values(self) -> set[str]:
-        """All values that any shipped template asks for."""
-        found: set[str] = set()
+        """All values that shipped templates use."""
+        values: set[str] = set()
         for name in self.names:
-            found |= meta.find_undeclared_variables(self.tree(name))
-        return found
+            values |= meta.find_undeclared_variables(self.tree(name))
+        return values
 
 
 def _check(name: str, file: Path, shipped: _Shipped) -> None:
     """Compare a template with the shipped one.
 
     Raises:
-        _Fault: it cannot stand in for it.
+        _Fault: it cannot replace the shipped one.
     """
     if name not in shipped.names:
         raise _Fault(0, shipped.unknown(name))
