@@ -1,7 +1,7 @@
 """Finds a move in a sentence that has other words in it.
 
 A ray cannot be called back, so a label counts only where the sentence leaves no doubt: it says to
-fire or names a port, or it says that this is the move; and there is only one label in it.
+fire, names a port or says that this is the move, and there is only one label in it.
 """
 
 from __future__ import annotations
@@ -9,100 +9,125 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from pbmserv.engine.plain_text import plain
 from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.spoken_words import (
     ASKS_US,
+    BEFORE_LETTER,
     BEHIND,
     BETWEEN,
+    CHANCE,
     CHOOSE,
     DOUBT,
     FIGURES,
     FIRE,
     IDLE,
+    LINE,
     MARK,
+    ON_THE_WAY,
+    OTHER,
     OWN_MOVE,
     PORT,
-    plain,
 )
+from pbmserv.games.blackbox.views import View
 
 LONGEST = 120
 """Characters of a sentence that may hold a move."""
 
-_NEAR = 4
+_NEAR = 6
 """Words between a verb and its label."""
 
-_AREA = re.compile(
-    r"\bseal(?:ed|s)?\s+(?:(?:from|cells?|the|area)\s+)*([a-z]{1,2}\d{1,3})\s*(?:to|through|-)\s*([a-z]{1,2}\d{1,3})"
-)
+_ARTICLES = frozenset({"a", "i", "e", "o", "y", "w", "z", "d", "l"})
+"""Labels that are also words, so that they count only at the end of a sentence."""
 
-_WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W\d_]+)*[°º]?|[?+/!]")
+_WORD = re.compile(r"[^\W_]+(?:['-][^\W\d_]+)*|[?+/!]")
 _CELL = re.compile(r"([a-z]{1,2})-?(\d{1,3})|(\d{1,3})([a-z]{1,2})")
+_JOINED = re.compile(r"(?<=[^\W\d_a-z])(?=\d)|(?<=\d)(?=[^\W\d_a-z])|(?<=port)(?=\d)")
+_ABBREVIATED = re.compile(r"\b(no|nr|num)\.(?=\s*\d)")
+_SENTENCE_ENDS = re.compile(r"[.!?]\s+\w")
+
+
+def spoken(view: View, sentence: str) -> str:
+    """Return what a sentence says as moves are written, ``""`` if that is not clear."""
+    board = view.options.board
+    return spoken_move(board, sentence) if view.has_hidden else spoken_cells(board, sentence)
 
 
 def spoken_move(board: Geometry, sentence: str) -> str:
-    """Return the move in a sentence as moves are written, ``""`` if it has none for sure.
+    """Return the move in a sentence as moves are written, ``""`` if it surely has none.
 
     Args:
         board: whose ports and cells have labels.
         sentence: one sentence, with its question mark if it has one.
     """
-    if len(sentence) > LONGEST:
-        return ""
-    text = plain(sentence)
-    if area := _AREA.search(text):
-        return f"!{area[1].upper()}-{area[2].upper()}"
-    asks = "?" in text
-    if asks and not ASKS_US.search(text):
+    text = _one_sentence(sentence)
+    if not text or ("?" in text and not ASKS_US.search(text)):
         return ""
     if DOUBT.search(ASKS_US.sub(" ", text)):
         return ""
     words = _WORD.findall(text)
-    cells = [name for name in map(_cell_name, words) if name and board.cell(name) is not None]
-    labels = _labels(board, words) if not cells else [word for word in words if word.isdigit()]
-    if len(labels) == 1 and labels[0].isdigit() and IDLE.issuperset(set(words) - {labels[0]}):
+    cells = [name for name in map(_cell_name, words) if board.cell(name) is not None]
+    if cells:
+        is_mark = not MARK.isdisjoint(words) and _names_nothing_else(words)
+        return ",".join(f"+{name.upper()}" for name in dict.fromkeys(cells)) if is_mark else ""
+    labels = _labels(board, words)
+    is_named = len(labels) == 1 and labels[0] in words and words[0] != "the"  # "the 5 of us"
+    if is_named and IDLE.issuperset({*words} - {labels[0]}):
         return labels[0]
-    if len(set(labels)) == 1 and not cells and _says_fire(words, text, labels[0]):
-        return labels[0].upper()
-    if cells and not labels and not MARK.isdisjoint(words):
-        return ",".join(f"+{name.upper()}" for name in dict.fromkeys(cells))
+    if len(set(labels)) == 1 and _says_fire(words, text, labels[0]):
+        return labels[0]
     return ""
 
 
-def spoken_cells(board: Geometry, sentence: str) -> tuple[str, ...]:
-    """Return the cells that a sentence names, if it names no port and is no question."""
-    text = plain(sentence)
-    if "?" in text or DOUBT.search(text) or len(sentence) > LONGEST:
-        return ()
+def spoken_cells(board: Geometry, sentence: str) -> str:
+    """Return the cells that a sentence names as moves are written, ``""`` if it is a question or
+    has other numbers."""
+    text = _one_sentence(sentence)
+    if not text or "?" in text or DOUBT.search(text):
+        return ""
     words = [word for word in re.split(r"[^\w-]+", text) if word]
     names = [name for name in map(_cell_name, words) if name]
-    if any(board.cell(name) is None for name in names) or any(word.isdigit() for word in words):
-        return ()
-    return tuple(name.upper() for name in names)
+    if any(board.cell(name) is None for name in names) or any(map(str.isdigit, words)):
+        return ""
+    return ",".join(names).upper()
+
+
+def leaves_it_to_chance(sentence: str) -> bool:
+    """Return whether somebody who has to hide atoms wants them to be hidden anywhere."""
+    text = plain(sentence)
+    return len(sentence) <= LONGEST and CHANCE.search(text) is not None and not _CELL.search(text)
+
+
+def _one_sentence(text: str) -> str:
+    """Return a short sentence in plain letters; ``""`` if it is long, or there are several."""
+    if len(text) > LONGEST:
+        return ""
+    words = _ABBREVIATED.sub(r"\1 ", _JOINED.sub(" ", plain(text)))
+    return "" if words.endswith(":") or _SENTENCE_ENDS.search(words) else words
 
 
 def _labels(board: Geometry, words: Sequence[str]) -> list[str]:
-    """Return the words that are labels of ports; a letter only behind a word that wants one."""
-    found: list[str] = []
+    """Return the labels of ports; a letter counts only behind a word that wants one."""
+    labels: list[str] = []
     for place, word in enumerate(words):
-        figure = FIGURES.get(word, word)
-        name = figure.upper()
-        if name not in board.ports:
-            continue
-        if figure.isdigit():
-            found.append(name)
-        elif place and words[place - 1] in FIRE | CHOOSE | PORT | {
-            "at",
-            "from",
-            "into",
-            "in",
-            "is",
-        }:
-            is_article = name in {"A", "I", "E", "O", "Y", "W", "Z", "D", "L"} and place + 1 < len(
-                words
-            )
-            if not is_article or words[place + 1] in {"please", "now", "then"}:
-                found.append(name)
-    return found
+        name = FIGURES.get(word, word).upper()
+        if name.isdigit():  # of a port that does not exist, too
+            labels.append(name)
+        elif name in board.ports and place:
+            following = words[place + 1 : place + 2]
+            is_wanted = words[place - 1] in FIRE | CHOOSE | PORT | LINE | BEFORE_LETTER
+            if is_wanted and (word not in _ARTICLES or IDLE.issuperset(following)):
+                labels.append(name)
+    return labels
+
+
+def _names_nothing_else(words: Sequence[str]) -> bool:
+    """Return whether a sentence with cells has no port and no verb of another move."""
+    is_letter = len(words[0]) == 1 and words[0] not in {"a", "i"}
+    has_label = any(len(word) == 1 and word not in "aioye" for word in words)
+    has_number = any(FIGURES.get(word, word).isdigit() for word in words)
+    others = FIRE | PORT | OTHER
+    return not (is_letter or has_label or has_number) and others.isdisjoint(words)
 
 
 def _says_fire(words: Sequence[str], text: str, label: str) -> bool:
@@ -111,20 +136,27 @@ def _says_fire(words: Sequence[str], text: str, label: str) -> bool:
     following = words[place + 1 : place + 2]
     if not BEHIND.issuperset(following):
         return False  # "2 apples"
-    if OWN_MOVE.search(text):
-        return True
-    before = words[max(0, place - _NEAR) : place]
-    if any(_is_meant(word, FIRE) for word in (*before, *following)):
-        return True
-    for word in reversed(before):
-        if word in CHOOSE or _is_meant(word, PORT):
+    if own := OWN_MOVE.search(text):
+        between = _WORD.findall(text[own.end() :])
+        between = between[: between.index(words[place])] if words[place] in between else ["?"]
+        return (ON_THE_WAY | {"is"}).issuperset(between)
+    for word in reversed(words[max(0, place - _NEAR) : place]):
+        if _means(word, FIRE):
+            return True
+        if word not in ON_THE_WAY and not _means(word, PORT):
+            break
+    for word in reversed(words[:place]):
+        if word in CHOOSE or _means(word, PORT):
             return True
         if word not in BETWEEN:
             break
-    return any(_is_meant(word, PORT) for word in following)
+    if any(_means(word, FIRE | PORT) for word in following):
+        return True
+    known = IDLE | BETWEEN | ON_THE_WAY
+    return not LINE.isdisjoint(words) and known.issuperset({*words} - {words[place]})
 
 
-def _is_meant(word: str, known: frozenset[str]) -> bool:
+def _means(word: str, known: frozenset[str]) -> bool:
     """Return whether a word is one of *known*, or one of them with two letters exchanged."""
     if word in known:
         return True
@@ -135,8 +167,6 @@ def _is_meant(word: str, known: frozenset[str]) -> bool:
 
 
 def _cell_name(word: str) -> str:
-    """Return a word as cells are named, such as ``b2`` for ``2b`` and ``b-2``; ``""`` if it is none."""
+    """Return a word as cells are named: ``b2`` for ``2b`` and ``b-2``; ``""`` for other words."""
     match = _CELL.fullmatch(word)
-    if match is None:
-        return ""
-    return f"{match[1] or match[4]}{match[2] or match[3]}"
+    return f"{match[1] or match[4]}{match[2] or match[3]}" if match else ""

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pbmserv.commands.grammar.plain_words import is_praise, says_no, says_yes
+from pbmserv.commands.grammar.consent import Consent, consent_in
+from pbmserv.commands.grammar.plain_words import is_praise
+from pbmserv.commands.grammar.sentences import sentences, talk
 from pbmserv.commands.reading.replies import greets
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import Chat, Check, MakeMove, Preview, Resign
@@ -18,11 +20,12 @@ from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.service.boards import bot_turns, far_labels, invitations
 from pbmserv.service.boards.plies import decline, log_ply, must_run, over, play_move
+from pbmserv.service.boards.talked_moves import TalkedMove, must_be_one_move, talked_move
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.refusals import not_seated, wrong_game
 from pbmserv.service.core.said import UNSAID, Said
-from pbmserv.service.core.words_for_others import pass_on, words_for_others
+from pbmserv.service.core.words_for_others import pass_on, without_signature, words_for_others
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -64,14 +67,20 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     position = context.position(board)
     lines, number = _numbered(command.lines)
     not_late(context, board, sitter.seat, number, lines)
-    if sitter.accepted_at is None and says_no(lines[0]):
+    written = without_signature("\n".join((lines[0], command.after[0])))
+    consent = consent_in(written) if sitter.accepted_at is None else None
+    if consent is not None and not consent.is_yes:
+        context.line_words = talk(consent.others)
         return reject(context, Reject(None, None, None))
     view = position.game.view(position.state, sitter.seat)
     try:
         first, move = _first_move(position, view, lines)
     except NotUnderstood as error:
-        first_paragraph = " ".join(lines[: min(command.breaks, default=None)])
-        if sitter.accepted_at is None and says_yes(first_paragraph):
+        talked = talked_move(position, sitter.seat, written)
+        if talked is not None:
+            return _play_talked(context, board, sitter, position, talked, consent)
+        if consent is not None:
+            context.line_words = talk(consent.others)
             return invitations.accept(context, Accept(None, None, None))
         if sitter.accepted_at is None:
             raise Refused("accept-how", part=lines[0]) from error
@@ -86,9 +95,32 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         text, below = f"{text},{lines[place]}", command.after[place]
         move = None
     move = move or read_move(position, sitter.seat, text)
+    must_be_one_move([move], sentences(below))
     said = pass_on(context, below) if below else UNSAID
     asked = far_labels.question(context, board, sitter, position, move, text, with_words=bool(said))
     return asked or play_move(context, board, sitter, position, move, said, text)
+
+
+def _play_talked(
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    position: Position,
+    talked: TalkedMove,
+    consent: Consent | None,
+) -> Answer:
+    """Play a move that a reply says among other words, which go to the opponent.
+
+    A yes to the challenge is not among these.
+    """
+    words = talked.words
+    if consent is not None:
+        words = "\n".join(line for line in words.split("\n") if line != consent.sentence.written)
+    said = pass_on(context, words)
+    asked = far_labels.question(
+        context, board, sitter, position, talked.move, talked.typed, with_words=bool(said)
+    )
+    return asked or play_move(context, board, sitter, position, talked.move, said, talked.typed)
 
 
 def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove) -> Answer:
@@ -131,7 +163,10 @@ def holds_move(context: CommandContext, command: ReplyMove, number: int | None =
     board, sitter = context.seat_at(number, None, None)
     position = context.position(board)
     view = position.game.view(position.state, sitter.seat)
-    return any(_is_move(position, view, line) for line in _numbered(command.lines)[0])
+    lines = _numbered(command.lines)[0]
+    if any(_is_move(position, view, line) for line in lines):
+        return True
+    return talked_move(position, sitter.seat, "\n".join((lines[0], command.after[0]))) is not None
 
 
 def resign(context: CommandContext, command: Resign) -> Answer:

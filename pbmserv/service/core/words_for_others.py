@@ -72,6 +72,7 @@ def pass_on(context: CommandContext, written: str) -> Said:
     """
     if not written.strip():
         return UNSAID
+    written = without_signature(written)
     writer = _writer(context)
     if _is_signature(context, written, writer.userid):
         return UNSAID
@@ -103,6 +104,16 @@ def _is_signature(context: CommandContext, written: str, userid: str) -> bool:
     local = context.actor.address.partition("@")[0]
     names = {userid, *_NAME.findall(local.lower())}
     return len(lines) == 1 and names.issuperset(_NAME.findall(lines[0].lower()) or [""])
+
+
+def without_signature(written: str) -> str:
+    """Return a text without a goodbye and the few lines below it that are not sentences."""
+    lines = written.rstrip().split("\n")
+    for place in range(max(1, len(lines) - _MOST_SIGNED), len(lines) - 1):
+        below = list(filter(None, map(str.strip, lines[place + 1 :])))
+        if is_closing(lines[place].strip()) and not any(map(_is_sentence, below)):
+            return "\n".join(lines[:place]).rstrip()
+    return written
 
 
 def _writer(context: CommandContext) -> Writer:

@@ -1,0 +1,97 @@
+"""Finds the move among the sentences of a reply that has other words as well."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pbmserv.commands.grammar.sentences import Sentence, corrects, sentences, talk
+from pbmserv.engine.position import Position
+from pbmserv.engine.protocol import LeavingToChance, implements, only_meaning
+from pbmserv.engine.types import Move, Rng, Seat
+from pbmserv.errors import MoveError, NotUnderstood, Refused
+
+
+@dataclass(frozen=True, slots=True)
+class TalkedMove:
+    """A move among other words.
+
+    Attributes:
+        move: the move.
+        typed: the sentence that says it.
+        words: the other sentences, for the opponent.
+    """
+
+    move: Move
+    typed: str
+    words: str
+
+
+def talked_move(position: Position, seat: Seat, text: str) -> TalkedMove | None:
+    """Return the move that the sentences of a text say, `None` if none of them does.
+
+    Markers in one sentence and a turn in another are one move.
+
+    Raises:
+        MoveError: the only sentence that is a move is not legal.
+        Refused: the sentences say several moves, or one may take back another.
+    """
+    game: Any = position.game
+    view = game.view(position.state, seat)
+    parts = sentences(text)
+    moves: dict[int, Move] = {}
+    illegal: MoveError | None = None
+    for place, sentence in enumerate(parts):
+        try:
+            move = _meaning(game, view, sentence)
+        except MoveError as error:
+            illegal = illegal or error
+            continue
+        if move is not None:
+            moves[place] = move
+    if not moves:
+        if illegal is not None and len(parts) > 1:
+            raise illegal
+        return None
+    texts = list(dict.fromkeys(move.text for move in moves.values()))
+    others = [sentence for place, sentence in enumerate(parts) if place not in moves]
+    must_be_one_move(list(moves.values()), others)
+    chosen = next(iter(moves.values())) if len(texts) == 1 else game.parse(view, ",".join(texts))
+    typed = " ".join(parts[place].text for place in moves)
+    return TalkedMove(chosen, typed, talk(others))
+
+
+def must_be_one_move(moves: Sequence[Move], others: Sequence[Sentence]) -> None:
+    """Refuse several turns, and a turn that another sentence may take back: "No, 6!".
+
+    Raises:
+        Refused: which one is meant is not clear.
+    """
+    turns = list(dict.fromkeys(move.text for move in moves if not move.free))
+    doubt = next((sentence.text for sentence in others if corrects(sentence)), "")
+    if len(turns) > 1 or (turns and doubt):
+        other = turns[1] if len(turns) > 1 else doubt
+        raise Refused("which-move", part=other, first=turns[0], example=turns[0])
+
+
+def _meaning(game: Any, view: Any, sentence: Sentence) -> Move | None:
+    """Return the move that a sentence says.
+
+    Raises:
+        MoveError: the sentence is a move that is not legal.
+    """
+    text = sentence.text
+    if not text or (len(text) == 1 and text.isalpha()):  # an initial, below a greeting
+        return None
+    try:
+        move: Move = game.parse(view, text)
+    except NotUnderstood:
+        pass
+    else:
+        return move
+    move_meant = only_meaning(game, view, text)
+    if move_meant is None and implements(game, LeavingToChance):
+        return game.by_chance(view, text, Rng(secrets.token_bytes(32), 0))  # type: ignore[no-any-return]
+    return move_meant
