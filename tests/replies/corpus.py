@@ -27,6 +27,9 @@ LETTERS_OF: dict[str, frozenset[str]] = {
 }
 """Kinds of letters that say that a command was carried out or is offered."""
 
+OFFERS = {"resign": "Try this: resign", "unsubscribe": "Try this: signoff"}
+"""Refusals that offer a command, or a way to end all letters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -155,12 +158,13 @@ def is_right(case: Case, outcome: Outcome) -> bool:
     if answer in {"ask", "refuse"}:
         return not moved and bool(outcome.mine) and not outcome.his
     if answer == "words":
-        return not moved and bool(outcome.his) and "refusal" not in kinds
+        passed_on = bool(outcome.his) and "refusal" not in kinds
+        return not moved and (passed_on or "To say it: chat " in _said(outcome.mine))
     if answer == "help":
-        said = " ".join(" ".join(letter.text.split()) for letter in outcome.mine)
-        return not moved and text.lower() in said.lower()
+        return not moved and text.lower() in _said(outcome.mine).lower()
     if answer in LETTERS_OF:
-        return not moved and not kinds.isdisjoint(LETTERS_OF[answer])
+        is_offered = answer in OFFERS and OFFERS[answer] in _said(outcome.mine)
+        return not moved and (is_offered or not kinds.isdisjoint(LETTERS_OF[answer]))
     return moved == case.answer.upper().replace(" ", "")
 
 
@@ -168,8 +172,13 @@ def _is_placement(moved: str, text: str) -> bool:
     return len(moved.split(",")) == 4 if text == "random" else moved == text
 
 
+def _said(letters: tuple[Posted, ...]) -> str:
+    """Return the texts of letters in one line."""
+    return " ".join(" ".join(letter.text.split()) for letter in letters)
+
+
 def _has_talk(body: str, letters: tuple[Posted, ...]) -> bool:
     """Return whether some sentence of a reply is in a letter to Bob."""
-    said = " ".join(" ".join(letter.text.split()) for letter in letters)
+    said = _said(letters)
     sentences = [" ".join(one.split()) for one in re.split(r"[.!?\n]+", body)]
-    return any(len(one.split()) >= 3 and one in said for one in sentences)
+    return any(len(one.split()) >= 2 and one in said for one in sentences)

@@ -1,5 +1,7 @@
 """Splits what people write into sentences, and tells greetings and farewells from the rest."""
 
+# ruff: noqa: RUF001 - letters of other alphabets are meant
+
 from __future__ import annotations
 
 import re
@@ -49,6 +51,9 @@ _NO_NAMES = phrases(
     "i, i'd, i'll, i'm, my, fire, shoot, please, port, yes, no, ok, sure, mark, let's, the"
 )
 _MOST_NAMES = 3
+
+OR = phrases("or, oder, ou, o, eller, of, albo, lub, nebo, или, або")
+"""Words between two things to choose from."""
 
 _CORRECTIONS = any_of(
     phrases(

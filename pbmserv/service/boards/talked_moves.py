@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pbmserv.commands.grammar.sentences import Sentence, corrects, sentences, talk
+from pbmserv.commands.grammar.sentences import OR, Sentence, corrects, sentences, talk
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import LeavingToChance, implements, only_meaning
 from pbmserv.engine.types import Move, Rng, Seat
@@ -52,6 +52,8 @@ def talked_move(position: Position, seat: Seat, text: str) -> TalkedMove | None:
         if move is not None:
             moves[place] = move
     if not moves:
+        for sentence in parts:
+            _must_not_choose(game, view, sentence)
         if illegal is not None and len(parts) > 1:
             raise illegal
         return None
@@ -74,6 +76,23 @@ def must_be_one_move(moves: Sequence[Move], others: Sequence[Sentence]) -> None:
     if len(turns) > 1 or (turns and doubt):
         other = turns[1] if len(turns) > 1 else doubt
         raise Refused("which-move", part=other, first=turns[0], example=turns[0])
+
+
+def _must_not_choose(game: Any, view: Any, sentence: Sentence) -> None:
+    """Refuse a sentence that names two moves to choose from: "5 or 6?".
+
+    Raises:
+        Refused: it does.
+    """
+    words = sentence.text.rstrip("?").replace(",", " ").split()
+    for place in range(1, len(words) - 1):
+        if words[place].lower() in OR:
+            try:
+                first, second = (game.parse(view, words[at]) for at in (place - 1, place + 1))
+            except MoveError:
+                continue
+            if first.text != second.text:
+                raise Refused("which-move", part=second.text, first=first.text, example=first.text)
 
 
 def _meaning(game: Any, view: Any, sentence: Sentence) -> Move | None:

@@ -40,6 +40,9 @@ _NO_MOVE = (".not-a-move", "board-over")
 _SAID = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
 """A line that people may say to each other, in contrast to a misspelt move."""
 
+_SENTENCE = re.compile(r"(?:[\w'-]+[,.!?]* ){3,}[\w'-]+[!?.]*")
+"""Four words and more, perhaps with a number among them: "I have 2 kids and a dog"."""
+
 Carry: TypeAlias = Callable[[CommandContext, Line], object]
 """Carries out a line; raises `PlayerError` if it is refused."""
 
@@ -209,7 +212,8 @@ def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
     focus = _answered_board(context)
     if focus is None or focus.board.terms.alone:
         return ""
-    return f"chat {asked.lines[0]}" if _SAID.fullmatch(asked.lines[0]) else ""
+    line = asked.lines[0]
+    return f"chat {line}" if _SAID.fullmatch(line) or _SENTENCE.fullmatch(line) else ""
 
 
 def _unnamed(example: str, sender: Sender) -> str:
