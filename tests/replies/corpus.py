@@ -86,7 +86,7 @@ class Stage:
         self._number += 1
         alice, bob = f"alice{self._number}", f"bob{self._number}"
         self._server.sign_up(alice, bob)
-        letter, board = self._letter(case, alice, bob)
+        letter, board = self._letter(case.situation, alice, bob)
         before = self._plies(board)
         letters = self._server.reply(letter, case.body)
         with self._server.server.database.reading.connect() as connection:
@@ -100,17 +100,24 @@ class Stage:
             tuple(one for one in letters if one.recipient != to),
         )
 
-    def _letter(self, case: Case, alice: str, bob: str) -> tuple[Posted, int]:
+    def letter(self, situation: str) -> Posted:
+        """Return the letter to new players that Alice answers in a situation."""
+        self._number += 1
+        alice, bob = f"alice{self._number}", f"bob{self._number}"
+        self._server.sign_up(alice, bob)
+        return self._letter(situation, alice, bob)[0]
+
+    def _letter(self, situation: str, alice: str, bob: str) -> tuple[Posted, int]:
         """Return the letter that Alice answers, and the board it is about."""
         server = self._server
         subject = f"blackbox challenge {bob} {PASSWORD} {alice}"
         letter = self._to(alice, server.send(address_of(bob), subject))
         board = letter.board
         assert board is not None
-        if case.situation == "challenge":
+        if situation == "challenge":
             return letter, board
         letter = self._to(alice, server.reply(letter, "accept"))
-        if case.situation == "hiding":
+        if situation == "hiding":
             return letter, board
         self._move(board, bob, HIDDEN[1])
         letters = self._move(board, alice, HIDDEN[0])
@@ -118,7 +125,7 @@ class Stage:
         row = [one for one in letters if one.recipient == address_of(alice)]
         if not any("Your move" in one.subject for one in row):  # Bob is first
             row = [one for one in self._move(board, bob, "1") if one.recipient == address_of(alice)]
-        if case.situation == "turn":
+        if situation == "turn":
             return row[-1], board
         letters = self._move(board, bob, "resign", name="resign")
         return self._to(alice, letters), board

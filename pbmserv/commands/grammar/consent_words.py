@@ -65,8 +65,9 @@ NO_ALONE = phrases(
 
 HARMLESS = any_of(
     phrases(
-        "why not, no problem, no worries, not a problem, cannot wait, do not mind, if you like",
-        "pourquoi pas, pas de problème, perché no, kein problem, warum nicht, por qué no",
+        "why not, no problem, no worries, not a problem, cannot wait, i cannot wait, do not mind",
+        "i do not mind, if you like, pourquoi pas, pas de problème, perché no, kein problem",
+        "warum nicht, por qué no",
     )
 )
 """Phrases with a no in them that say yes."""

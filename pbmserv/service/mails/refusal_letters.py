@@ -19,7 +19,7 @@ from pbmserv.commands.table.catalogue import WHICH
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS, Seat
-from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused, is_form
+from pbmserv.errors import Misread, MoveError, NotUnderstood, PlayerError, Refusal, Refused, is_form
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.outcome import Part
@@ -47,6 +47,12 @@ Carry: TypeAlias = Callable[[CommandContext, Line], object]
 """Carries out a line; raises `PlayerError` if it is refused."""
 
 _OF_A_DIGEST = re.compile(r"(\d{1,9}): ", re.ASCII)
+
+
+def refuses_move(error: PlayerError) -> bool:
+    """Whether a refused line was surely meant as a move."""
+    is_late = error.refusal.code in {"not-your-turn", "stale", "which-move"}
+    return is_late or (isinstance(error, MoveError) and not isinstance(error, NotUnderstood))
 
 
 def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part, str]:
@@ -212,8 +218,8 @@ def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
     focus = _answered_board(context)
     if focus is None or focus.board.terms.alone:
         return ""
-    line = asked.lines[0]
-    return f"chat {line}" if _SAID.fullmatch(line) or _SENTENCE.fullmatch(line) else ""
+    text = asked.lines[0]
+    return f"chat {text}" if _SAID.fullmatch(text) or _SENTENCE.fullmatch(text) else ""
 
 
 def _unnamed(example: str, sender: Sender) -> str:
