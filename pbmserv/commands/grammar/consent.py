@@ -39,11 +39,13 @@ class Consent:
     Attributes:
         is_yes: whether the answer is yes.
         sentence: the sentence that says so.
+        leads: only greetings stand above it.
         others: the other sentences, which may hold a first move or words for the opponent.
     """
 
     is_yes: bool
     sentence: Sentence
+    leads: bool
     others: tuple[Sentence, ...]
 
 
@@ -57,7 +59,9 @@ def consent_in(text: str) -> Consent | None:
     first = clear[0]
     if any(DOUBT.search(plain(sentence.text)) for sentence in parts[:first]):
         return None
-    return Consent(bool(answers[first]), parts[first], (*parts[:first], *parts[first + 1 :]))
+    leads = not any(sentence.text for sentence in parts[:first])
+    others = (*parts[:first], *parts[first + 1 :])
+    return Consent(bool(answers[first]), parts[first], leads, others)
 
 
 def _answer(sentence: Sentence) -> bool | None:

@@ -75,12 +75,12 @@ HARMLESS = any_of(
 DOUBT = any_of(
     phrases(
         "maybe, perhaps, possibly, probably, might, depends, depending, not sure, unsure",
-        "think about, let me think, do not know, dunno, no idea, no clue, yes or no, ask me",
-        "later, not understand, if, unless, but, when, who, what, how, where, which, why",
-        "know more, hear more, wait, vielleicht, mal sehen, weiss nicht, später, aber, wenn",
-        "peut-être, plus tard, je ne sais pas, mais, quizá, quizás, tal vez, más tarde, no sé",
-        "pero, forse, dopo, non so, ma, talvez, mas, misschien, maar, kanske, men, måske",
-        "kanskje, może, ale, snad, možná, может, возможно, потом, но",
+        "think about, let me think, do not know, dunno, no idea, no clue, no rush, no hurry",
+        "no matter, yes or no, ask me, later, not understand, if, unless, but, when, who, what",
+        "how, where, which, why, know more, hear more, wait, vielleicht, mal sehen, weiss nicht",
+        "später, aber, wenn, peut-être, plus tard, je ne sais pas, mais, quizá, quizás, tal vez",
+        "más tarde, no sé, pero, forse, dopo, non so, ma, talvez, mas, misschien, maar, kanske",
+        "men, måske, kanskje, może, ale, snad, možná, может, возможно, потом, но",
     )
 )
 """Words with which a yes is not clear."""

@@ -62,7 +62,7 @@ _CORRECTIONS = any_of(
         "of, eller, nej",
     )
 )
-_MOST_OF_A_CORRECTION = 6
+_MOST_OF_A_CORRECTION = 4
 _PLACE = re.compile(r"(?<!\w)(?:[a-z]{0,2}\d{1,3}|[b-hj-z])(?!\w)")
 
 
@@ -113,11 +113,16 @@ def is_farewell(sentence: str) -> bool:
     return len(names) < _MOST_NAMES and all(name[:1].isupper() for name in names)
 
 
+def begins_correction(sentence: Sentence) -> bool:
+    """Return whether a sentence begins as one that takes another back: "No, wait"."""
+    return _CORRECTIONS.match(plain(sentence.text)) is not None
+
+
 def corrects(sentence: Sentence) -> bool:
-    """Return whether a sentence may take back a move that another one says: "No, 6!"."""
+    """Return whether a short sentence may take back a move that another one says: "No, 6!"."""
     words = plain(sentence.text)
     is_short = len(words.split()) <= _MOST_OF_A_CORRECTION
-    return is_short and _CORRECTIONS.match(words) is not None and _PLACE.search(words) is not None
+    return is_short and begins_correction(sentence) and _PLACE.search(words) is not None
 
 
 def _split(line: str) -> Iterator[tuple[str, str]]:

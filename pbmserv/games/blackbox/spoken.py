@@ -24,6 +24,7 @@ from pbmserv.games.blackbox.spoken_words import (
     IDLE,
     LINE,
     MARK,
+    NO_CHANCE,
     ON_THE_WAY,
     OTHER,
     OWN_MOVE,
@@ -95,7 +96,9 @@ def spoken_cells(board: Geometry, sentence: str) -> str:
 def leaves_it_to_chance(sentence: str) -> bool:
     """Return whether somebody who has to hide atoms wants them to be hidden anywhere."""
     text = plain(sentence)
-    return len(sentence) <= LONGEST and CHANCE.search(text) is not None and not _CELL.search(text)
+    if len(sentence) > LONGEST or _CELL.search(text) or not NO_CHANCE.isdisjoint(text.split()):
+        return False
+    return CHANCE.search(text) is not None
 
 
 def _one_sentence(text: str) -> str:

@@ -159,3 +159,6 @@ CHANCE = any_of(
     )
 )
 """Wishes for a hiding place that the server draws."""
+
+NO_CHANCE = _words("can't cannot not find see look where what how why when who question hope")
+"""Words of sentences about something else: "I can't find it anywhere"."""

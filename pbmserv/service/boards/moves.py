@@ -20,11 +20,11 @@ from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.service.boards import bot_turns, far_labels, invitations
 from pbmserv.service.boards.plies import decline, log_ply, must_run, over, play_move
-from pbmserv.service.boards.talked_moves import TalkedMove, must_be_one_move, talked_move
+from pbmserv.service.boards.talked_moves import must_not_be_taken_back, talked_move
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.refusals import not_seated, wrong_game
-from pbmserv.service.core.said import UNSAID, Said
+from pbmserv.service.core.said import Said
 from pbmserv.service.core.words_for_others import pass_on, without_signature, words_for_others
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
@@ -69,25 +69,14 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     not_late(context, board, sitter.seat, number, lines)
     written = without_signature("\n".join((lines[0], command.after[0])))
     consent = consent_in(written) if sitter.accepted_at is None else None
-    if consent is not None and not consent.is_yes:
+    if consent is not None and consent.leads and not consent.is_yes:
         context.line_words = talk(consent.others)
         return reject(context, Reject(None, None, None))
     view = position.game.view(position.state, sitter.seat)
     try:
         first, move = _first_move(position, view, lines)
     except NotUnderstood as error:
-        talked = talked_move(position, sitter.seat, written)
-        if talked is not None:
-            return _play_talked(context, board, sitter, position, talked, consent)
-        if consent is not None:
-            context.line_words = talk(consent.others)
-            return invitations.accept(context, Accept(None, None, None))
-        if sitter.accepted_at is None:
-            raise Refused("accept-how", part=lines[0]) from error
-        if lines[0].partition(" ")[0].lower() == sitter.userid:
-            context.echo_hidden = True  # "alice secret g" has a password
-            raise Refused("no-password-needed") from error
-        raise
+        return _in_sentences(context, board, sitter, position, written, consent, error)
     text, below = lines[first], command.after[first]
     for place in range(first + 1, len(lines)):
         if place in command.breaks or not _is_move(position, view, lines[place]):
@@ -95,32 +84,54 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         text, below = f"{text},{lines[place]}", command.after[place]
         move = None
     move = move or read_move(position, sitter.seat, text)
-    must_be_one_move([move], sentences(below))
-    said = pass_on(context, below) if below else UNSAID
+    must_not_be_taken_back(position, sitter.seat, move, below)
+    above = "" if _names_writer(sitter, lines[0]) else talk(sentences("\n".join(lines[:first])))
+    said = pass_on(context, "\n".join(filter(None, (above, below))))
     asked = far_labels.question(context, board, sitter, position, move, text, with_words=bool(said))
     return asked or play_move(context, board, sitter, position, move, said, text)
 
 
-def _play_talked(
+def _names_writer(sitter: Sitter, line: str) -> bool:
+    """Whether a line begins with its writer's userid, so that a password may follow."""
+    return line.partition(" ")[0].lower() == sitter.userid
+
+
+def _in_sentences(
     context: CommandContext,
     board: BoardRow,
     sitter: Sitter,
     position: Position,
-    talked: TalkedMove,
+    written: str,
     consent: Consent | None,
+    error: NotUnderstood,
 ) -> Answer:
-    """Play a move that a reply says among other words, which go to the opponent.
+    """Carry out a reply of which no line is a move: its sentences may say one, or answer the
+    challenge. The other sentences go to the opponents.
 
-    A yes to the challenge is not among these.
+    Raises:
+        PlayerError: they say neither, or more than one.
     """
-    words = talked.words
+    has_password = _names_writer(sitter, written) and consent is None  # "alice secret g"
+    talked = None if has_password else talked_move(position, sitter.seat, written)
+    if talked is not None:
+        yes = consent.sentence.written if consent is not None else ""
+        said = pass_on(context, "\n".join(line for line in talked.words.split("\n") if line != yes))
+        move, typed = talked.move, talked.typed
+        asked = far_labels.question(
+            context, board, sitter, position, move, typed, with_words=bool(said)
+        )
+        return asked or play_move(context, board, sitter, position, move, said, typed)
     if consent is not None:
-        words = "\n".join(line for line in words.split("\n") if line != consent.sentence.written)
-    said = pass_on(context, words)
-    asked = far_labels.question(
-        context, board, sitter, position, talked.move, talked.typed, with_words=bool(said)
-    )
-    return asked or play_move(context, board, sitter, position, talked.move, said, talked.typed)
+        context.line_words = talk(consent.others)
+        if consent.is_yes:
+            return invitations.accept(context, Accept(None, None, None))
+        return reject(context, Reject(None, None, None))
+    if sitter.accepted_at is None:
+        raise Refused("accept-how", part=written.partition("\n")[0]) from error
+    if has_password:
+        context.echo_hidden = True
+        raise Refused("no-password-needed") from error
+    raise error
 
 
 def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove) -> Answer:

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pbmserv.commands.grammar.sentences import OR, Sentence, corrects, sentences, talk
+from pbmserv.commands.grammar.sentences import (
+    OR,
+    Sentence,
+    begins_correction,
+    corrects,
+    sentences,
+    talk,
+)
 from pbmserv.engine.position import Position
 from pbmserv.engine.protocol import LeavingToChance, implements, only_meaning
 from pbmserv.engine.types import Move, Rng, Seat
@@ -76,6 +83,23 @@ def must_be_one_move(moves: Sequence[Move], others: Sequence[Sentence]) -> None:
     if len(turns) > 1 or (turns and doubt):
         other = turns[1] if len(turns) > 1 else doubt
         raise Refused("which-move", part=other, first=turns[0], example=turns[0])
+
+
+def must_not_be_taken_back(position: Position, seat: Seat, move: Move, below: str) -> None:
+    """Refuse a turn if words below it may take it back.
+
+    Raises:
+        Refused: they may.
+    """
+    if move.free or not below:
+        return
+    game: Any = position.game
+    view = game.view(position.state, seat)
+    for sentence in sentences(below):
+        must_be_one_move([move], [sentence])
+        if begins_correction(sentence):
+            other = only_meaning(game, view, sentence.text)
+            must_be_one_move([move] if other is None else [move, other], [])
 
 
 def _must_not_choose(game: Any, view: Any, sentence: Sentence) -> None:
