@@ -40,7 +40,7 @@ _NO_MOVE = (".not-a-move", "board-over")
 _SAID = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
 """A line that people may say to each other, in contrast to a misspelt move."""
 
-_SENTENCE = re.compile(r"(?:[\w'-]+[,.!?]* ){3,}[\w'-]+[!?.]*")
+_SENTENCE = re.compile(r"(?=[^\W\d])(?:[\w'-]+[,.!?]* ){3,}[\w'-]+[!?.]*")
 """Four words and more, perhaps with a number among them: "I have 2 kids and a dog"."""
 
 Carry: TypeAlias = Callable[[CommandContext, Line], object]
