@@ -68,7 +68,10 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     lines, number = _numbered(command.lines)
     not_late(context, board, sitter.seat, number, lines)
     written = without_signature("\n".join((lines[0], command.after[0])))
-    consent = consent_in(written) if sitter.accepted_at is None else None
+    is_asked = sitter.accepted_at is None
+    if is_asked and not context.submission.may_be_answered:  # a machine may have written it
+        written = lines[0]
+    consent = consent_in(written) if is_asked else None
     if consent is not None and consent.leads and not consent.is_yes:
         context.line_words = talk(consent.others)
         return reject(context, Reject(None, None, None))
@@ -112,7 +115,11 @@ def _in_sentences(
         PlayerError: they say neither, or more than one.
     """
     has_password = _names_writer(sitter, written) and consent is None  # "alice secret g"
-    talked = None if has_password else talked_move(position, sitter.seat, written)
+    is_read = not has_password and context.submission.may_be_answered  # no machine wrote it
+    has_accepted = sitter.accepted_at is not None or (consent is not None and consent.is_yes)
+    talked = (
+        talked_move(position, sitter.seat, written, has_accepted=has_accepted) if is_read else None
+    )
     if talked is not None:
         yes = consent.sentence.written if consent is not None else ""
         said = pass_on(context, "\n".join(line for line in talked.words.split("\n") if line != yes))
@@ -177,7 +184,8 @@ def holds_move(context: CommandContext, command: ReplyMove, number: int | None =
     lines = _numbered(command.lines)[0]
     if any(_is_move(position, view, line) for line in lines):
         return True
-    return talked_move(position, sitter.seat, "\n".join((lines[0], command.after[0]))) is not None
+    written = "\n".join((lines[0], command.after[0]))
+    return talked_move(position, sitter.seat, written, has_accepted=True) is not None
 
 
 def resign(context: CommandContext, command: Resign) -> Answer:

@@ -36,10 +36,13 @@ class TalkedMove:
     words: str
 
 
-def talked_move(position: Position, seat: Seat, text: str) -> TalkedMove | None:
+def talked_move(
+    position: Position, seat: Seat, text: str, *, has_accepted: bool
+) -> TalkedMove | None:
     """Return the move that the sentences of a text say, `None` if none of them does.
 
-    Markers in one sentence and a turn in another are one move.
+    Markers in one sentence and a turn in another are one move. A player who has not accepted the
+    board leaves no move to chance.
 
     Raises:
         MoveError: the only sentence that is a move is not legal.
@@ -53,6 +56,8 @@ def talked_move(position: Position, seat: Seat, text: str) -> TalkedMove | None:
     for place, sentence in enumerate(parts):
         try:
             move = _meaning(game, view, sentence)
+            if move is None and has_accepted:
+                move = _by_chance(game, view, sentence)
         except MoveError as error:
             illegal = illegal or error
             continue
@@ -134,7 +139,12 @@ def _meaning(game: Any, view: Any, sentence: Sentence) -> Move | None:
         pass
     else:
         return move
-    move_meant = only_meaning(game, view, text)
-    if move_meant is None and implements(game, LeavingToChance):
-        return game.by_chance(view, text, Rng(secrets.token_bytes(32), 0))  # type: ignore[no-any-return]
-    return move_meant
+    return only_meaning(game, view, text)
+
+
+def _by_chance(game: Any, view: Any, sentence: Sentence) -> Move | None:
+    """Return a move drawn at random if a sentence asks for one, else `None`."""
+    if not implements(game, LeavingToChance):
+        return None
+    move: Move | None = game.by_chance(view, sentence.text, Rng(secrets.token_bytes(32), 0))
+    return move
