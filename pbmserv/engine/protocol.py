@@ -483,6 +483,15 @@ def coached(game: object) -> TypeGuard[CoachedGame]:
 
 
 @runtime_checkable
+class LeavingToChance(Protocol[V_contra]):
+    """A game in which a player may leave a move to chance."""
+
+    def by_chance(self, view: V_contra, sentence: str, rng: Rng) -> Move | None:
+        """Return a legal move drawn at random if a sentence asks for one now, else `None`."""
+        ...
+
+
+@runtime_checkable
 class Aided(Protocol[V_contra]):
     """A game that can judge a player's markers by the player's knowledge."""
 

@@ -132,8 +132,7 @@ def check(tried: Tried) -> None:
     assert tried.letters, f"the example is answered by silence: {tried}"
     assert tried.begun == 0 or BEGINS.search(tried.wrote), f"nobody asked for a board: {tried}"
     if "resign" in tried.plies:
-        assert "resign" in tried.wrote or "give up" in tried.wrote, (
-            f"nobody wanted to give up: {tried}"
-        )
+        wants_to = any(words in tried.wrote for words in ("resign", "give up", "quit"))
+        assert wants_to, f"nobody wanted to give up: {tried}"
     elif tried.code != "unsubscribe":
         assert not tried.costs, f"nobody wrote {tried.costs}: {tried}"

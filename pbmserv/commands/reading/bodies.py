@@ -177,7 +177,9 @@ class _BodyReader:
         words = words_of(fold(self._text[self._at])) if self._at < len(self._text) else []
         if not words or is_stop(words):
             return False
-        if self._after_challenge and (self._announced or len(words) < _FEWEST_WORDS):
+        greets = words[0].plain.strip(",.!") in _HELLO
+        is_short = len(words) < _FEWEST_WORDS and not greets
+        if self._after_challenge and (self._announced or is_short):
             return False
         head = find_head(words, self._games)
         return head is None or (head.row is None and words[0].plain.strip(",.!") in _SENTENCE_WORDS)

@@ -54,6 +54,9 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 
+_ME_THE = frozenset({"me", "the", "my", "this", "again", "please", "now"})
+"""Words around "board" in "show me the board again"."""
+
 _MOST_PEOPLE = 3
 """Userids behind ``history``; "history repeats itself every time" is a sentence."""
 
@@ -257,7 +260,8 @@ def _read_command(head: _ReplyHead, games: Collection[str]) -> Line | None:
             return None  # "yes, but not now"
         spelling = head.name if head.name in row.names else name
         return read_arguments(row.as_reply, spelling, game, (), games)
-    is_this_board = name == "show" and texts in (["board"], ["boards"])
+    named = [word for word in texts if word not in _ME_THE]
+    is_this_board = name == "show" and named in (["board"], ["boards"])
     if is_this_board or (name in {"show", "showas"} and not rest):
         return Line("show", ShowAs(game, None))
     if name == "games" and WHICH.issuperset(texts):

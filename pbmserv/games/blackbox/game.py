@@ -92,6 +92,7 @@ class Blackbox:
     view = staticmethod(views.view_of)
     parse = staticmethod(legality.read_move)
     meant = staticmethod(legality.meant)
+    by_chance = staticmethod(legality.by_chance)
     far_cells = staticmethod(legality.far_cells)
     meanwhile = staticmethod(legality.meanwhile)
     condition = staticmethod(analysis.read_condition)

@@ -7,14 +7,16 @@ of the refusal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from pbmserv.engine.types import Move
+from pbmserv.engine.types import Move, Rng
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
 from pbmserv.games.blackbox.geometry import Geometry, in_ranges
 from pbmserv.games.blackbox.moves import AIDS, TEXT_LIMIT, Element, Kind, move_of, read_elements
+from pbmserv.games.blackbox.options import drawn
 from pbmserv.games.blackbox.readings import readings
+from pbmserv.games.blackbox.spoken import leaves_it_to_chance, spoken
 from pbmserv.games.blackbox.state import Box, Markers
 from pbmserv.games.blackbox.views import FIRED, BoxView, Standing, View
 
@@ -238,17 +240,39 @@ def meant(view: View, text: str) -> Move | None:
     """Return the only legal reading of a refused text, `None` if there is none or several."""
     if view.own is None or view.phase in {"over", "done"} or len(text) > TEXT_LIMIT:
         return None
-    legal_moves: dict[str, Move] = {}
     refused = "".join(text.split()).upper()
-    for signs in readings(view, text):
-        if signs.upper() == refused:
-            continue
+    meanings = [signs for signs in readings(view, text) if signs.upper() != refused]
+    legal_moves = _legal_moves(view, meanings) or _legal_moves(view, [spoken(view, text)])
+    return next(iter(legal_moves.values())) if len(legal_moves) == 1 else None
+
+
+def _legal_moves(view: View, meanings: Iterable[str]) -> dict[str, Move]:
+    """Return the legal ones of these moves by their canonical texts."""
+    legal_moves: dict[str, Move] = {}
+    for signs in filter(None, meanings):
         try:
             move = move_of(check(view, signs))
         except MoveError:
             continue
         legal_moves[move.text] = move
-    return next(iter(legal_moves.values())) if len(legal_moves) == 1 else None
+    return legal_moves
+
+
+_MOST_DRAWS = 100
+"""Placements that are drawn until one is legal."""
+
+
+def by_chance(view: View, sentence: str, rng: Rng) -> Move | None:
+    """Return a placement drawn at random if a reader who has to hide atoms asks for one."""
+    if view.own is None or view.has_hidden or not leaves_it_to_chance(sentence):
+        return None
+    for _ in range(_MOST_DRAWS):
+        cells = sorted(drawn(view.options, rng))
+        try:
+            return move_of(check(view, ",".join(map(view.options.board.name, cells))))
+        except MoveError:
+            continue
+    return None
 
 
 _ON_CELLS = frozenset({Kind.CELL, Kind.MARK, Kind.UNMARK, Kind.SEAL})
@@ -264,7 +288,8 @@ def far_cells(view: View, text: str) -> tuple[tuple[str, str], ...]:
     board = view.options.board
     near = {*board.top, *board.left}
     limit = max(TEXT_LIMIT, view.options.most * _CHARACTERS_A_CELL)
-    for signs in (text, *(() if len(text) > TEXT_LIMIT else readings(view, text))):
+    meanings = () if len(text) > TEXT_LIMIT else (*readings(view, text), spoken(view, text))
+    for signs in filter(None, (text, *meanings)):
         try:
             elements = read_elements(board, signs, limit)
         except MoveError:

@@ -57,6 +57,12 @@ It counts at the beginning, behind "port", and behind a column.
 """
 
 _GREETED = re.compile(r"\A(?:hi|hello|hey|dear)\b[^,!:\n0-9]{0,40}[,!:]\s*(?=\D{0,40}[0-9])")
+_RANGE = re.compile(
+    r"\bseals? (?:from |cells? |area |the )*([a-z]{1,2}\d{1,3})"
+    r" ?(?:-|to|through) ?([a-z]{1,2}\d{1,3})(?!\w)"
+)
+"""An area in words: "seal from b2 to d4"."""
+
 _TURN_OF_PHRASE = re.compile(r"\bgo(?:ing)? with\b")
 _VERBS = {
     **dict.fromkeys(("fire", "shoot", "probe", "send", "launch", "try", "zap", "pick"), "fire"),
@@ -177,6 +183,7 @@ def _tokens(text: str, *, hiding: bool) -> list[_Token] | None:
     plain = _IDLE.sub(" ", text.lower().replace("\u2019", "'")).strip().rstrip(".! ")
     plain = _SPOKEN.sub(lambda match: f"{match[1]}{_FIGURES[match[2]]}", plain)
     plain = _TURN_OF_PHRASE.sub("fire", _GREETED.sub("", plain, count=1))
+    plain = _RANGE.sub(r"!\1-\2", plain)
     tokens: list[_Token] = []
     at = 0
     if any(plain.count(a) != plain.count(b) for a, b in ("()", "[]")):

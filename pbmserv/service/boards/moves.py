@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pbmserv.commands.grammar.plain_words import is_praise, says_no, says_yes
+from pbmserv.commands.grammar.consent import Consent, consent_in
+from pbmserv.commands.grammar.plain_words import is_praise
+from pbmserv.commands.grammar.sentences import sentences, talk
 from pbmserv.commands.reading.replies import greets
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import Chat, Check, MakeMove, Preview, Resign
@@ -18,11 +20,12 @@ from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
 from pbmserv.service.boards import bot_turns, far_labels, invitations
 from pbmserv.service.boards.plies import decline, log_ply, must_run, over, play_move
+from pbmserv.service.boards.talked_moves import must_not_be_taken_back, talked_move
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.refusals import not_seated, wrong_game
-from pbmserv.service.core.said import UNSAID, Said
-from pbmserv.service.core.words_for_others import pass_on, words_for_others
+from pbmserv.service.core.said import Said
+from pbmserv.service.core.words_for_others import pass_on, without_signature, words_for_others
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -64,21 +67,19 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     position = context.position(board)
     lines, number = _numbered(command.lines)
     not_late(context, board, sitter.seat, number, lines)
-    if sitter.accepted_at is None and says_no(lines[0]):
+    written = without_signature("\n".join((lines[0], command.after[0])))
+    is_asked = sitter.accepted_at is None
+    if is_asked and not context.submission.may_be_answered:  # a machine may have written it
+        written = lines[0]
+    consent = consent_in(written) if is_asked else None
+    if consent is not None and consent.leads and not consent.is_yes:
+        context.line_words = talk(consent.others)
         return reject(context, Reject(None, None, None))
     view = position.game.view(position.state, sitter.seat)
     try:
         first, move = _first_move(position, view, lines)
     except NotUnderstood as error:
-        first_paragraph = " ".join(lines[: min(command.breaks, default=None)])
-        if sitter.accepted_at is None and says_yes(first_paragraph):
-            return invitations.accept(context, Accept(None, None, None))
-        if sitter.accepted_at is None:
-            raise Refused("accept-how", part=lines[0]) from error
-        if lines[0].partition(" ")[0].lower() == sitter.userid:
-            context.echo_hidden = True  # "alice secret g" has a password
-            raise Refused("no-password-needed") from error
-        raise
+        return _in_sentences(context, board, sitter, position, written, consent, error)
     text, below = lines[first], command.after[first]
     for place in range(first + 1, len(lines)):
         if place in command.breaks or not _is_move(position, view, lines[place]):
@@ -86,9 +87,58 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         text, below = f"{text},{lines[place]}", command.after[place]
         move = None
     move = move or read_move(position, sitter.seat, text)
-    said = pass_on(context, below) if below else UNSAID
+    must_not_be_taken_back(position, sitter.seat, move, below)
+    above = "" if _names_writer(sitter, lines[0]) else talk(sentences("\n".join(lines[:first])))
+    said = pass_on(context, "\n".join(filter(None, (above, below))))
     asked = far_labels.question(context, board, sitter, position, move, text, with_words=bool(said))
     return asked or play_move(context, board, sitter, position, move, said, text)
+
+
+def _names_writer(sitter: Sitter, line: str) -> bool:
+    """Whether a line begins with its writer's userid, so that a password may follow."""
+    return line.partition(" ")[0].lower() == sitter.userid
+
+
+def _in_sentences(
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    position: Position,
+    written: str,
+    consent: Consent | None,
+    error: NotUnderstood,
+) -> Answer:
+    """Carry out a reply of which no line is a move: its sentences may say one, or answer the
+    challenge. The other sentences go to the opponents.
+
+    Raises:
+        PlayerError: they say neither, or more than one.
+    """
+    has_password = _names_writer(sitter, written) and consent is None  # "alice secret g"
+    is_read = not has_password and context.submission.may_be_answered  # no machine wrote it
+    has_accepted = sitter.accepted_at is not None or (consent is not None and consent.is_yes)
+    talked = (
+        talked_move(position, sitter.seat, written, has_accepted=has_accepted) if is_read else None
+    )
+    if talked is not None:
+        yes = consent.sentence.written if consent is not None else ""
+        said = pass_on(context, "\n".join(line for line in talked.words.split("\n") if line != yes))
+        move, typed = talked.move, talked.typed
+        asked = far_labels.question(
+            context, board, sitter, position, move, typed, with_words=bool(said)
+        )
+        return asked or play_move(context, board, sitter, position, move, said, typed)
+    if consent is not None:
+        context.line_words = talk(consent.others)
+        if consent.is_yes:
+            return invitations.accept(context, Accept(None, None, None))
+        return reject(context, Reject(None, None, None))
+    if sitter.accepted_at is None:
+        raise Refused("accept-how", part=written.partition("\n")[0]) from error
+    if has_password:
+        context.echo_hidden = True
+        raise Refused("no-password-needed") from error
+    raise error
 
 
 def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove) -> Answer:
@@ -131,7 +181,11 @@ def holds_move(context: CommandContext, command: ReplyMove, number: int | None =
     board, sitter = context.seat_at(number, None, None)
     position = context.position(board)
     view = position.game.view(position.state, sitter.seat)
-    return any(_is_move(position, view, line) for line in _numbered(command.lines)[0])
+    lines = _numbered(command.lines)[0]
+    if any(_is_move(position, view, line) for line in lines):
+        return True
+    written = "\n".join((lines[0], command.after[0]))
+    return talked_move(position, sitter.seat, written, has_accepted=True) is not None
 
 
 def resign(context: CommandContext, command: Resign) -> Answer:

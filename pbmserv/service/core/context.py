@@ -99,6 +99,7 @@ class CommandContext:
         echo_hidden: the present command must not be quoted, because it may hold a password.
         led_on: a command has moved a game, or told somebody else something.
         talks: a command carries only words to somebody.
+        tried_move: a line of a player who is known was a move, and it was refused.
         proven: the players that the mail proves to come from, in their order, each with the time
             since when letters to the player come back, `None` if they arrive.
         carried_out: a proven command was carried out.
@@ -133,6 +134,7 @@ class CommandContext:
     echo_hidden: bool = False
     led_on: bool = False
     talks: bool = False
+    tried_move: bool = False
     proven: dict[int, datetime | None] = field(default_factory=dict)
     carried_out: bool = False
     unproven: bool = False

@@ -40,6 +40,7 @@ WORDS = "(your words)"
 
 _NAME = re.compile(r"[^\W\d_]+")
 _MOST_SIGNED = 8
+_MOST_NAMES = 4
 _SIX_WORDS = re.compile(r"\S{2} \S+ \S+ \S+ \S+ \S")
 
 _AROUND = ".,:;!?()[]{}<>\"'`*_~|/\\=+-"
@@ -73,7 +74,9 @@ def pass_on(context: CommandContext, written: str) -> Said:
     if not written.strip():
         return UNSAID
     writer = _writer(context)
-    if _is_signature(context, written, writer.userid):
+    names = _names(context, writer.userid)
+    written = _without_name(without_signature(written), names)
+    if not written or _is_signature(written, names):
         return UNSAID
     key = (writer.player_id, written)
     passed = context.passed.get(key)
@@ -90,7 +93,12 @@ def _is_sentence(line: str) -> bool:
     return line.endswith(".") and _SIX_WORDS.search(line[:-1]) is not None
 
 
-def _is_signature(context: CommandContext, written: str, userid: str) -> bool:
+def _names(context: CommandContext, userid: str) -> set[str]:
+    """Return words with which a writer may sign."""
+    return {userid, *_NAME.findall(context.actor.address.partition("@")[0].lower())}
+
+
+def _is_signature(written: str, names: set[str]) -> bool:
     """Whether the text below a command is only a signature: a goodbye with lines below, or a name.
 
     A signature may tell an opponent the writer's name and place of work.
@@ -100,9 +108,29 @@ def _is_signature(context: CommandContext, written: str, userid: str) -> bool:
         return False
     if is_closing(lines[0]):
         return len(lines) > 1
-    local = context.actor.address.partition("@")[0]
-    names = {userid, *_NAME.findall(local.lower())}
     return len(lines) == 1 and names.issuperset(_NAME.findall(lines[0].lower()) or [""])
+
+
+def without_signature(written: str) -> str:
+    """Return a text without a goodbye and the few lines below it that are not sentences."""
+    lines = written.rstrip().split("\n")
+    for place in range(max(1, len(lines) - _MOST_SIGNED), len(lines) - 1):
+        below = list(filter(None, map(str.strip, lines[place + 1 :])))
+        if is_closing(lines[place].strip()) and not any(map(_is_sentence, below)):
+            return "\n".join(lines[:place]).rstrip()
+    return written
+
+
+def _without_name(written: str, names: set[str]) -> str:
+    """Return a text without a last paragraph that begins with its writer's full name, such as
+    "Alice Liddell" above an office and a telephone number."""
+    head, _, last = written.rstrip().rpartition("\n\n")
+    lines = list(filter(None, map(str.strip, last.split("\n"))))
+    if not 0 < len(lines) <= _MOST_SIGNED or any(map(_is_sentence, lines)):
+        return written
+    words = lines[0].split()
+    is_name = 1 < len(words) <= _MOST_NAMES and all(word[:1].isupper() for word in words)
+    return head.rstrip() if is_name and words[0].lower() in names else written
 
 
 def _writer(context: CommandContext) -> Writer:

@@ -25,8 +25,9 @@ from pbmserv.errors import ServerFault
 from pbmserv.mail.envelope import NOWHERE, Source
 from pbmserv.service.limits.clock_storage import ClockStorage, keep_newest
 
-Idle: TypeAlias = Literal["answered", "refused", "talk"]
-"""Result of a mail without effect on a game: an answer, a refusal, or a message to a player."""
+Idle: TypeAlias = Literal["answered", "refused", "move", "talk"]
+"""Result of a mail without effect on a game: an answer, a refusal, the refusal of a known player's
+move, or a message to a player."""
 Kind: TypeAlias = Literal["player", "address", "network", "reset", "look", "hide", "box"]
 Key: TypeAlias = tuple[str, ...]
 Window: TypeAlias = tuple[RateLimitItem, Key]
@@ -41,6 +42,8 @@ NETWORKS = 3
 """Number of networks that could together use up the limit of an address."""
 _TALK = "40/hour; 100/day"
 """Mails of one sender that only carry messages to other players."""
+_MOVES = "100/hour; 300/day"
+"""Refused moves of one player: more than a person writes."""
 _STRANGERS_OF_NETWORK = "40/hour; 150/day"
 """Letters to strangers that one network causes."""
 _STRANGERS_OF_PLAYER = "10/day"
@@ -117,6 +120,7 @@ class Traffic:
                 ("network", rates.network),
                 ("refused", rates.refusals),
                 ("answered", ""),
+                ("move", _MOVES if rates.refusals else ""),
                 ("stranger", rates.answers),
                 ("asked", rates.confirmations),
                 ("reset", rates.resets),

@@ -170,6 +170,9 @@ class Executor:
                 answer = queued_moves.go_on(context, answer)
             letter_costs.charge(context, answer.parts, answer.notifications)
         except PlayerError as error:
+            context.tried_move |= refusal_letters.refuses_move(error) and bool(
+                context.counted or context.known_writers()
+            )
             _COMMAND.undo(context.connection)
             context.take_back(positions)
             del context.bot_turns[bot_turns:]

@@ -19,7 +19,7 @@ from pbmserv.commands.table.catalogue import WHICH
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.starting import Challenge
 from pbmserv.engine.types import BOT_USERIDS, Seat
-from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused, is_form
+from pbmserv.errors import Misread, MoveError, NotUnderstood, PlayerError, Refusal, Refused, is_form
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.core.context import CommandContext, Focus
 from pbmserv.service.core.outcome import Part
@@ -40,10 +40,19 @@ _NO_MOVE = (".not-a-move", "board-over")
 _SAID = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
 """A line that people may say to each other, in contrast to a misspelt move."""
 
+_SENTENCE = re.compile(r"(?=[^\W\d])(?:[\w'-]+[,.!?]* ){3,}[\w'-]+[!?.]*")
+"""Four words and more, perhaps with a number among them: "I have 2 kids and a dog"."""
+
 Carry: TypeAlias = Callable[[CommandContext, Line], object]
 """Carries out a line; raises `PlayerError` if it is refused."""
 
 _OF_A_DIGEST = re.compile(r"(\d{1,9}): ", re.ASCII)
+
+
+def refuses_move(error: PlayerError) -> bool:
+    """Whether a refused line was surely meant as a move."""
+    is_late = error.refusal.code in {"not-your-turn", "stale", "which-move"}
+    return is_late or (isinstance(error, MoveError) and not isinstance(error, NotUnderstood))
 
 
 def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part, str]:
@@ -209,7 +218,8 @@ def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
     focus = _answered_board(context)
     if focus is None or focus.board.terms.alone:
         return ""
-    return f"chat {asked.lines[0]}" if _SAID.fullmatch(asked.lines[0]) else ""
+    text = asked.lines[0]
+    return f"chat {text}" if _SAID.fullmatch(text) or _SENTENCE.fullmatch(text) else ""
 
 
 def _unnamed(example: str, sender: Sender) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from pbmserv.commands.grammar.consent import consent_in
 from pbmserv.commands.grammar.plain_words import says_yes
 from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.reading.replies import first_paragraph
@@ -71,7 +72,7 @@ _NO = frozenset({"no", "nope", "nah", "n", "never", "not", "don't", "dont", "can
     *("nein", "non", "nee", "nej", "nei", "não", "nao", "nie")
 }
 
-_THANKS = STOPS.union(
+_THANKS = (STOPS - {"quit"}).union(
     ("thank you", "thank you very much", "many thanks", "thanks a lot", "thx", "ty", "cheers"),
     ("great", "cool", "nice", "perfect", "super", "wow", "got it", "danke", "gracias", "merci"),
 )
@@ -96,7 +97,7 @@ def meaning_of(context: CommandContext, line: Line) -> Meaning:
             raise asked
         case Yes():
             return _confirmed_at_board(context, asked, reply_address)
-        case ReplyMove() if _only_thanks(asked):
+        case ReplyMove() if _only_thanks(asked) and not _answers_challenge(context, asked):
             return ShowAs(None, None)
         case TrayReply():
             return digest.unfold(context, asked)
@@ -211,6 +212,12 @@ def _answer_to_question(
         part = asked.lines[0] if isinstance(asked, ReplyMove) else ""
         raise Refused(code, part=part, example=example)
     return None
+
+
+def _answers_challenge(context: CommandContext, asked: ReplyMove) -> bool:
+    """Whether a kind word or an emoji is a yes or no to a challenge: a thumb up is."""
+    _, sitter = context.seat_at(None, None, None)
+    return sitter.accepted_at is None and consent_in(asked.lines[0]) is not None
 
 
 def _only_thanks(asked: ReplyMove) -> bool:

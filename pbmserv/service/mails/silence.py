@@ -1,8 +1,10 @@
 """Decides which answers are not given: loops and floods end in silence.
 
 Only mails that lead to nothing are counted. Mails that move a game, or tell somebody else
-something, are the game itself. Letters that anybody can have sent to anybody (a signup's question,
-a new password) have limits of their own. A sender of mails that are put off hears of it once a day.
+something, are the game itself. A player who is known gets an answer to every refused move, unless
+these are more than a person writes. Letters that anybody can have sent to anybody (a signup's
+question, a new password) have limits of their own. A sender of mails that are put off hears of it
+once a day.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ def idle_kind(context: CommandContext, *, is_done: bool, has_letters: bool) -> I
     """
     if has_letters and context.talks:
         return "talk"
+    if context.tried_move:
+        return "move"
     return "answered" if is_done else "refused"
 
 
@@ -43,6 +47,8 @@ def decide(context: CommandContext, idle: Idle, answers: Sequence[NewLetter]) ->
     # part of its words.
     is_reply = bool(speaker_of(actor.reply_address))
     words = submission.text if is_reply else f"{submission.subject}\n{submission.text}"
+    if idle == "move" and context.focus is not None:  # the same move at another board is another
+        words = f"{context.focus.board.id}\n{words}"
     recipient = answers[0].recipient.lower() if answers else actor.address.lower()
     is_forged = context.may_be_forged([answer.player_id for answer in answers])
     return context.services.traffic.answers(
