@@ -42,8 +42,9 @@ COLOURS: Mapping[tuple[str, str], Colours] = {
     ("word", "mark"): Colours("ink"),
     ("box", "mark"): Colours("sand"),
     ("dot", "atom"): Colours("name"),
+    ("diamond", "mark"): Colours("ink"),
     **{("box", role): Colours(f"on_{role}") for role in _USED},
-    **{("word", role): Colours(role) for role in _USED},
+    **{(kind, role): Colours(role) for kind in ("diamond", "word") for role in _USED},
     **{("line", role): Colours("", role, 2.5) for role in _USED},
 }
 _OTHER = Colours("", "ink")
@@ -128,6 +129,10 @@ class Ink:
         elif shape.kind == "dot":
             radius = shape.at[2] * scale
             pen.ellipse((at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius), fill)
+        elif shape.kind == "diamond":
+            radius = shape.at[2] * scale
+            x, y = at[0], at[1]
+            pen.polygon([(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)], fill)
         else:
             pen.text((at[0], at[1]), shape.text, fill, _font(round(17 * scale)), anchor="mm")
 
