@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 PAGES: Mapping[str, tuple[str, ...]] = {
     "/": ("front",),
+    "/signup": ("signup",),
     "/help": ("help",),
     "/help/{topic}": ("help-tutorial", "help-blackbox", "help-prefs"),
     "/confirm/{token}": ("confirm", "confirm-expired"),

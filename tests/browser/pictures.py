@@ -276,7 +276,7 @@ def main() -> None:
             world = World(server)
             for name in (
                 *("front", "help", "help-tutorial", "help-blackbox", "help-prefs"),
-                *("mine-link", "missing"),
+                *("mine-link", "missing", "signup"),
             ):
                 world.shows(name, "/" + name.replace("help-", "help/").replace("mine-link", "mine"))
             world.shows("front", "/")

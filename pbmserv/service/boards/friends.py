@@ -293,7 +293,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
         Notification.sitter(theirs, Part("board", accepted, board.id, 0, theirs.seat, board.thread))
     ]
     if not player.password_hash:
-        greeting = Part("welcome", {"userid": player.userid, "invited": True})
+        greeting = Part("welcome", {"userid": player.userid, "has_password": False})
         letters.append(Notification(player.address, player.id, greeting))
     return Answer((Part("board", joined, board.id, 0, own.seat, board.thread),), tuple(letters))
 
