@@ -17,7 +17,7 @@ from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.flood_limits import must_not_flood
-from pbmserv.service.core.free_userids import is_reserved_userid, signup_example
+from pbmserv.service.core.free_userids import free_userid, is_reserved_userid, signup_example
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.refusals import too_many_passwords
 from pbmserv.store.accounts import players, preferences
@@ -83,6 +83,19 @@ def signup_by_page(context: CommandContext, userid: str, address: str) -> Answer
     batch = secrets.token_hex(8)
     signup_id = players.add_signup(context.connection, userid, "", read.lower(), batch, context.now)
     return Answer((), (_question(read, userid, signup_id),))
+
+
+def ask_to_join(context: CommandContext) -> Part:
+    """Return the letter for a stranger, to which a yes signs up, without a password.
+
+    It takes the place of an answer, whose number is limited already.
+    """
+    address = context.actor.address.lower()
+    userid = free_userid(context, "", address)
+    batch = secrets.token_hex(8)
+    signup_id = players.add_signup(context.connection, userid, "", address, batch, context.now)
+    words = {"userid": userid, "signup": signup_id, "example": signup_example(context)}
+    return Part("stranger", words)
 
 
 def _must_be_possible(context: CommandContext, userid: str) -> None:
