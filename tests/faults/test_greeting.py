@@ -136,6 +136,6 @@ def test_the_block_can_be_pasted_whole_on_a_slow_machine(
             assert run(arguments) == 0, arguments
             later.join()
         seen = capsys.readouterr()
-        assert "Subject: Confirm your signup as alice" in seen.out
+        assert "Subject: Confirm your signup as ada" in seen.out
         assert "Your atoms are hidden at A1, G2, C4 and E5." in " ".join(seen.out.split())
         assert not seen.err

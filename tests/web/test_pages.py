@@ -269,10 +269,10 @@ def test_a_signup_by_page_has_a_letter_sent(site) -> None:
 def test_all_ways_into_a_game_are_named() -> None:
     ways = environment().get_template("letters/pieces/ways.j2").module.ways
     told = ways(Blackbox.info, "yourname ", "yourname password", "theirname", bots_of(Blackbox()))
-    for way in ("challenge yourname house", "solo yourname", "daily yourname password"):
+    for way in ("challenge yourname house-beginner", "solo yourname", "daily yourname password"):
         assert f"blackbox {way}|" in told
     assert "blackbox challenge yourname theirname -race|" in told
-    assert "house-beginner, house-easy, house, house-hard or house-best\n" in told
+    assert "house-beginner|play a bot that plays like somebody in their first week" in told
 
 
 def test_the_sample_board_is_a_true_one(site) -> None:
