@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 PAGES: Mapping[str, tuple[str, ...]] = {
     "/": ("front",),
+    "/signup": ("signup",),
     "/help": ("help",),
-    "/help/{topic}": ("help-blackbox", "help-prefs"),
+    "/help/{topic}": ("help-tutorial", "help-blackbox", "help-prefs"),
     "/confirm/{token}": ("confirm", "confirm-expired"),
     "/unsubscribe/{token}": ("unsubscribe",),
     "/b/{token}": (

@@ -50,7 +50,7 @@ class GameInfo:
     Attributes:
         key: the word in commands, the folder name and the entry point name.
         title: the name for people.
-        summary: one line for ``list``.
+        summary: what players do and how one wins, in a sentence without its capital and full stop.
         min_seats, max_seats: the range of the number of players (1 to 8).
         hidden: whether some facts are hidden from some seats.
         rules_version: increased whenever an old record would replay differently.
@@ -223,11 +223,11 @@ class Shape:
     """A part of a drawing.
 
     Attributes:
-        kind: ``box``, ``line``, ``dot`` or ``word``.
+        kind: ``box``, ``line``, ``dot``, ``diamond`` or ``word``.
         role: its meaning, which determines its colour: ``field``, ``rule``, ``label``, ``atom``,
             ``mark``, ``hit``, ``turned``, ``passed`` or ``right``.
         at: left, top, width and height of a box; x and y of each point of a line; x, y and radius
-            of a dot; x and y of the centre of a word.
+            of a dot or diamond; x and y of the centre of a word.
         text: the word.
         is_new: the last turn caused it.
     """

@@ -30,7 +30,7 @@ async def run_bots(name: str, setup: Setup) -> None:
     stage = BotsStage(base, MovesOfPlay(play), setup.current, TICK_S)
 
     equipment = "; ".join(game.equipment() for game in base.registry if isinstance(game, Equipped))
-    log.info("bots think", extra={"equipment": equipment})
+    log.debug("bots think", extra={"equipment": equipment})
 
     def state(_: AskState) -> StageState:
         return StageState(tuple(stage.vitals()), counted=own_numbers(), doing=equipment)

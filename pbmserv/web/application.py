@@ -19,6 +19,7 @@ from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.web.allowance import Allowance, Exhausted
 from pbmserv.web.api import build_api
 from pbmserv.web.board_pages import board_routes
+from pbmserv.web.front import front_routes
 from pbmserv.web.help import HelpPages
 from pbmserv.web.hot_seat import hot_seat_routes
 from pbmserv.web.letter_links import letter_link_routes
@@ -52,11 +53,12 @@ def build(
         allowance: processor time for anonymous readers; `None` for the usual shares.
     """
     printer, allowance = Printer(pages, templates), allowance or Allowance(pages.proxies)
-    site, errors = _Site(printer), _ErrorPages(printer)
+    help_pages = HelpPages(pages.games, templates, printer.shared)
+    site, errors = _Site(printer, help_pages), _ErrorPages(printer)
     application = Starlette(
         routes=[  # the first match counts
             *board_routes(printer, web_requests),
-            Route("/", site.front),
+            *front_routes(printer, web_requests, allowance, help_pages),
             Route("/help", site.help),
             Route("/help/{topic}", site.help),
             *health_routes(health, numbers=False),
@@ -93,13 +95,9 @@ def build(
 class _Site:
     """The handlers of pages that need no service."""
 
-    def __init__(self, printer: Printer) -> None:
+    def __init__(self, printer: Printer, help_pages: HelpPages) -> None:
         self._printer = printer
-        self._front = printer.text("front")
-        self._help = HelpPages(printer.pages.games, printer.templates, printer.shared)
-
-    async def front(self, request: Request) -> Response:
-        return tagged(request, self._front, headers=SHARED)
+        self._help = help_pages
 
     async def help(self, request: Request) -> Response:
         """Show the table of contents, or a page of the help."""

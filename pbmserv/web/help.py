@@ -101,7 +101,8 @@ class HelpPages:
         text = self._text(about.template, about)
         title, _, rest = text.lstrip("\n").partition("\n")
         blocks = self._blocks(rest.lstrip("=\n"))
-        return self._render("help-text", title=title, blocks=blocks)
+        page = "help-tutorial" if about.subject == "tutorial" else "help-text"
+        return self._render(page, title=title, blocks=blocks)
 
     def _contents(self) -> dict[str, Any]:
         """Return the values of the table of contents: commands by section, and other pages."""

@@ -251,8 +251,8 @@ def test_an_inviters_words_pass_the_guard_of_all_words(house: Indoors) -> None:
 def test_a_yes_makes_an_account_and_a_board_once(house: Indoors) -> None:
     letter = invited(house)
     first = house.reply(letter, "yes as Dora!\n\nGladly.")
-    assert kinds(first) == [("board", FRIEND), ("board", ALICE), ("welcome", FRIEND)]
-    assert "A message from dora (another player): Gladly." in flat(first[1])
+    assert kinds(first) == [("board", ALICE), ("welcome", FRIEND), ("board", FRIEND)]
+    assert "A message from dora (another player): Gladly." in flat(first[0])
     for words in ("yes", "yes as other", "no", "accept"):
         again = house.reply(letter, words)
         assert {one.kind for one in again} <= {"refusal", "invitation-closed"}

@@ -39,7 +39,7 @@ def signing_up(folder: Path) -> Iterator[Posted]:
         yield from server.reply(unwanted, "reject")
         yield from server.send(BOB, f"signup bobby {PASSWORD} bob@a.example bob@b.example")
         yield from server.send(BOB, f"signup alice {PASSWORD}")
-        yield from server.send(CAROL, "hello there")
+        yield from server.send(CAROL, "I want to play")
         yield from server.send(BOB, "forgot alice")
         (reset,) = server.send(ALICE, "forgot alice")
         yield reset
@@ -53,6 +53,12 @@ def signing_up(folder: Path) -> Iterator[Posted]:
             yield from server.send(ALICE, f"help {subject}")
         for subject in ("nonsense", "move", "challenge", "signup", "show", "change password"):
             yield from server.send(ALICE, f"help {subject}")
+
+
+def shut(folder: Path) -> Iterator[Posted]:
+    """A server that takes no new players."""
+    with indoors(folder, signup="closed") as server:
+        yield from server.send(CAROL, "I want to play")
 
 
 def playing(folder: Path) -> Iterator[Posted]:
@@ -464,6 +470,7 @@ def _comes_back(server: Indoors, letter: Posted) -> list[Posted]:
 
 
 STORIES: tuple[Story, ...] = (
+    shut,
     signing_up,
     playing,
     addresses,

@@ -16,7 +16,7 @@ from stories import BOB, STORIES
 from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.looking import Games, Help
-from pbmserv.errors import PlayerError
+from pbmserv.errors import PlayerError, is_form
 from pbmserv.inbound.headers import read_headers, split_block
 from pbmserv.inbound.robots import automatic
 from pbmserv.mail.letter_kinds import KINDS
@@ -73,6 +73,7 @@ def test_letters_of_all_kinds_are_short_and_their_links_harmless(letters: list[P
                 assert draft.to.startswith("pbmserv+")
                 assert re.match(r"Re: |Blackbox \d+$", draft.subject), draft
                 assert not draft.body.startswith(("resign", "delete", "signoff"))
+                assert not is_form(draft.body), "a button works as it is"
 
 
 def test_pages_are_such_as_all_mail_programs_show(letters: list[Posted]) -> None:

@@ -127,7 +127,7 @@ def test_locks_are_put_together_by_taps(server: Running) -> None:
     assert 'value="unlock A1" autofocus' not in alice.html
     alice.press()
     assert "You locked A1." in alice.text
-    assert 'aria-label="A1: your marker, locked">?!</td>' in alice.html
+    assert 'aria-label="A1: your marker, locked">&#9670;!</td>' in alice.html
     alice.load("?move=/a1")
     assert "You have locked A1" in alice.text
 

@@ -227,7 +227,7 @@ def _read_alone(cursor: Cursor) -> None:
 
 def _friends_address(cursor: Cursor, text: str) -> str:
     """Return the address of the friend to invite, with the domain in lower case."""
-    address = _address(text)
+    address = mail_address(text)
     if address is None:
         raise cursor.refusal("invite-address")
     if cursor.arguments.addresses:
@@ -462,7 +462,7 @@ def _read_addresses(cursor: Cursor) -> None:
     number = 0
     while cursor.has_more:
         number += 1
-        address = _address(cursor.words[cursor.index].text)
+        address = mail_address(cursor.words[cursor.index].text)
         if address is None:
             raise cursor.refusal("bad-address", place=number)
         valid[address] = None
@@ -472,7 +472,7 @@ def _read_addresses(cursor: Cursor) -> None:
     cursor.arguments.addresses = tuple(valid)
 
 
-def _address(text: str) -> str | None:
+def mail_address(text: str) -> str | None:
     """Return a mail address with its domain in lower case, `None` if the text is not one."""
     text = text.rstrip(",;").removeprefix("mailto:")
     text = text.removeprefix("<").removesuffix(">").removeprefix("mailto:")

@@ -228,8 +228,8 @@ def _row(board: Geometry, y: int, texts: Sequence[str]) -> ToldRow:
 
 CELL = 40.0
 """Width and height of a cell and of a port in a drawing."""
-ATOM, STUB = 11.0, 10.0
-"""The radius of an atom, and the length of a ray that is reflected at its port."""
+ATOM, STUB, MARKER = 11.0, 10.0, 15.0
+"""The radius of an atom, the length of a reflected ray at its port, and the radius of a marker."""
 APART = (0.0, 5.0, -5.0, 9.0, -9.0)
 """Distances of rays from the middle of cells, so that two on the same path are both visible."""
 
@@ -268,7 +268,7 @@ def shapes_of(
         x, y = _middle_of(board, cell)
         role = ("right" if cell in (atoms or ()) else "hit") if opened else "mark"
         at = x - CELL / 2 + 2, y - CELL / 2 + 2, CELL - 4, CELL - 4
-        shapes += [Shape("box", role, at), Shape("word", role, (x, y - 1), "?")]
+        shapes += [Shape("box", role, at), Shape("diamond", role, (x, y, MARKER))]
     for n in range(1, board.width):
         shapes.append(
             Shape("line", "rule", (CELL + n * CELL, CELL, CELL + n * CELL, CELL + height))

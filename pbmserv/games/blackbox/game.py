@@ -66,7 +66,8 @@ class Blackbox:
     info = GameInfo(
         key="blackbox",
         title="Blackbox",
-        summary="fire rays into a box to find the atoms that your opponent hid",
+        summary="fire rays into your box to find the atoms that your opponent hid there; "
+        "the first to find them all wins",
         min_seats=choices.SEATS,
         max_seats=choices.SEATS,
         hidden=True,

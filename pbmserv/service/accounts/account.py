@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
+from pbmserv.commands.grammar.arguments import mail_address
+from pbmserv.commands.grammar.words import is_userid
 from pbmserv.commands.table.accounts import ChangeAddress, ChangePassword, Forgot, Signup
 from pbmserv.commands.table.model import Secret
 from pbmserv.errors import Refused
@@ -15,7 +17,7 @@ from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.flood_limits import must_not_flood
-from pbmserv.service.core.free_userids import is_reserved_userid, signup_example
+from pbmserv.service.core.free_userids import free_userid, is_reserved_userid, signup_example
 from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.core.refusals import too_many_passwords
 from pbmserv.store.accounts import players, preferences
@@ -40,17 +42,11 @@ def signup(context: CommandContext, command: Signup) -> Answer:
     The other addresses are asked when the first one has answered, so that nobody can have letters
     sent to many strangers.
     """
-    policy = context.services.signup
-    if policy == "closed":
-        raise Refused("signup-closed", part=command.userid)
-    if is_reserved_userid(context, command.userid):
-        raise Refused("reserved-userid", part=command.userid, example=signup_example(context))
-    if players.of_name(context.connection, command.userid) is not None:
-        raise _taken(command.userid)
+    _must_be_possible(context, command.userid)
     _must_be_their_own(command.password, f"signup {command.userid} PASSWORD")
     sender = context.actor.address
     addresses = command.addresses or (sender,)
-    if policy == "open":
+    if context.services.signup == "open":
         return _sign_up_at_once(context, command, addresses)
     first = sender if sender in addresses else addresses[0]
     must_not_flood(context, (first,))
@@ -72,6 +68,46 @@ def signup(context: CommandContext, command: Signup) -> Answer:
     return Answer((Part("signup-sent", words),), notifications)
 
 
+def signup_by_page(context: CommandContext, userid: str, address: str) -> Answer:
+    """Ask an address to confirm a signup without a password, which came from a page.
+
+    It always asks, since a page proves no address.
+    """
+    if not is_userid(userid) or userid.startswith("-"):
+        raise Refused("signup-name")
+    mail_domain, read = context.services.mail_domain, mail_address(address)
+    if read is None or mail_domain.is_ours(read) or mail_domain.is_postmaster(read):
+        raise Refused("signup-address")
+    _must_be_possible(context, userid)
+    must_not_flood(context, (read,))
+    batch = secrets.token_hex(8)
+    signup_id = players.add_signup(context.connection, userid, "", read.lower(), batch, context.now)
+    return Answer((), (_question(read, userid, signup_id),))
+
+
+def ask_to_join(context: CommandContext) -> Part:
+    """Return the letter for a stranger, to which a yes signs up, without a password.
+
+    It takes the place of an answer, whose number is limited already.
+    """
+    address = context.actor.address.lower()
+    userid = free_userid(context, "", address)
+    batch = secrets.token_hex(8)
+    signup_id = players.add_signup(context.connection, userid, "", address, batch, context.now)
+    words = {"userid": userid, "signup": signup_id, "example": signup_example(context)}
+    return Part("stranger", words)
+
+
+def _must_be_possible(context: CommandContext, userid: str) -> None:
+    """Refuse a signup if the server takes no players, or if nobody new can have the userid."""
+    if context.services.signup == "closed":
+        raise Refused("signup-closed", part=userid)
+    if is_reserved_userid(context, userid):
+        raise Refused("reserved-userid", part=userid, example=signup_example(context))
+    if players.of_name(context.connection, userid) is not None:
+        raise _taken(userid)
+
+
 def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequence[str]) -> Answer:
     """Create the player without asking the addresses."""
     must_not_flood(context, addresses)
@@ -84,7 +120,7 @@ def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequen
         request = players.signup(context.connection, signup_id)
         assert request is not None
         player = _activate(context.connection, request, context.now)
-        notifications.append(Notification(address, player.id, welcome(player.userid)))
+        notifications.append(Notification(address, player.id, welcome(player)))
     return Answer((), tuple(notifications))
 
 
@@ -140,7 +176,7 @@ def confirm_by_reply(context: CommandContext, reply_address: ReplyAddress) -> An
     services, connection = context.services, context.connection
     player, questions = confirm(services, connection, reply_address.about, context.now)
     context.player = player
-    return Answer((welcome(player.userid),), questions)
+    return Answer((welcome(player),), questions)
 
 
 def refuse_signup(context: CommandContext, reply_address: ReplyAddress) -> Answer:
@@ -213,9 +249,9 @@ def forgot(context: CommandContext, command: Forgot) -> Answer:
     return Answer((Part("reset-sent", {"userid": userid}),), notifications)
 
 
-def welcome(userid: str) -> Part:
+def welcome(player: Player) -> Part:
     """Return the letter that greets a new player and says what to do next."""
-    return Part("welcome", {"userid": userid})
+    return Part("welcome", {"userid": player.userid, "has_password": bool(player.password_hash)})
 
 
 def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:

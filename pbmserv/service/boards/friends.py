@@ -292,10 +292,14 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
     letters = [
         Notification.sitter(theirs, Part("board", accepted, board.id, 0, theirs.seat, board.thread))
     ]
-    if not player.password_hash:
-        greeting = Part("welcome", {"userid": player.userid, "invited": True})
-        letters.append(Notification(player.address, player.id, greeting))
-    return Answer((Part("board", joined, board.id, 0, own.seat, board.thread),), tuple(letters))
+    own_board = Part("board", joined, board.id, 0, own.seat, board.thread)
+    if player.password_hash:
+        return Answer((own_board,), tuple(letters))
+    # A newcomer is welcomed before the board comes.
+    greeting = Part("welcome", {"userid": player.userid, "has_password": False})
+    letters.append(Notification(player.address, player.id, greeting))
+    letters.append(Notification.sitter(own, own_board))
+    return Answer((), tuple(letters))
 
 
 def _owner(context: CommandContext, one: Invitation, name: str) -> Player:

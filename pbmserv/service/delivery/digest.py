@@ -312,13 +312,22 @@ def only_board(context: CommandContext, line: Line) -> model.Command:
     return unfold(context, model.TrayReply(waiting[0], text))
 
 
-def without_number(context: CommandContext, asked: model.ReplyMove) -> PlayerError:
-    """Return the refusal of a possible move in answer to a letter that is about no single board."""
+def without_number(context: CommandContext, asked: model.ReplyMove) -> model.Command:
+    """Return the command of a possible move in answer to a letter that is about no single board: a
+    move on the only board that the writer plays.
+
+    Raises:
+        PlayerError: it is not a move, or several boards could be meant.
+    """
     text = asked.lines[0]
     running = sorted(_mailed(context))
     if not running or not (may_act(text) or _is_newest_move(context, running[-1], asked)):
-        return _no_command(context, text)
-    return Refused("tray-which", part=text, example=f"{running[-1]}: {text}")
+        raise _no_command(context, text)
+    if len(running) == 1:
+        board = boards.load(context.connection, running[0])
+        if board is not None and board.status == BoardStatus.ACTIVE:
+            return MakeMove(None, running[0], None, text, None)
+    raise Refused("tray-which", part=text, example=f"{running[-1]}: {text}")
 
 
 def _no_command(context: CommandContext, text: str) -> PlayerError:

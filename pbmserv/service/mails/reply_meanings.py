@@ -164,10 +164,10 @@ def _in_digest(context: CommandContext, line: Line) -> Command:
 
 
 def _without_question(context: CommandContext, asked: ReplyMove | Yes) -> Command:
-    """Return the meaning of words in answer to a letter without a question: thanks are answered
-    with a list of boards."""
+    """Return the meaning of words in answer to a letter without a question: a move on the only
+    board, or thanks, which are answered with a list of boards."""
     if isinstance(asked, ReplyMove) and not _only_thanks(asked):
-        raise digest.without_number(context, asked)
+        return digest.without_number(context, asked)
     return Games(None, (), "active")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.errors import PlayerError
+from pbmserv.errors import PlayerError, Refusal
 from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
 from pbmserv.mail.visits import has_ended, is_visit, visit_of, visit_token
 from pbmserv.service.accounts import account, preferences
@@ -25,6 +25,9 @@ from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.service.solo.hot_seat import HotSeats
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
+
+LONGEST_FIELD = 254
+"""Characters of a name or mail address in a form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,20 @@ class WebRequests:
             return None
         done = await self._ask("confirm", {"signup": reply_address.about})
         return await self.describe(token) if done else None
+
+    async def sign_up(self, name: str, address: str, network: str) -> Refusal | None:
+        """Mail a question that confirms a signup; return the refusal if there is one.
+
+        Args:
+            network: of the reader; "" if it is unknown.
+        """
+        values = {
+            "name": name.strip().lower()[:LONGEST_FIELD],
+            "address": address.strip()[:LONGEST_FIELD],
+            "network": network,
+        }
+        refusal = await self._ask("signup", values)
+        return None if refusal is None else Refusal(**refusal)
 
     async def subscription(self, token: str) -> Subscription | None:
         """Return the subscription of a List-Unsubscribe link; `None` if the link is not good."""
