@@ -52,10 +52,11 @@ def build(
         allowance: processor time for anonymous readers; `None` for the usual shares.
     """
     printer, allowance = Printer(pages, templates), allowance or Allowance(pages.proxies)
-    site, errors = _Site(printer), _ErrorPages(printer)
+    help_pages = HelpPages(pages.games, templates, printer.shared)
+    site, errors = _Site(printer, help_pages), _ErrorPages(printer)
     application = Starlette(
         routes=[  # the first match counts
-            *board_routes(printer, web_requests),
+            *board_routes(printer, web_requests, help_pages),
             Route("/", site.front),
             Route("/help", site.help),
             Route("/help/{topic}", site.help),
@@ -93,10 +94,10 @@ def build(
 class _Site:
     """The handlers of pages that need no service."""
 
-    def __init__(self, printer: Printer) -> None:
+    def __init__(self, printer: Printer, help_pages: HelpPages) -> None:
         self._printer = printer
         self._front = printer.text("front")
-        self._help = HelpPages(printer.pages.games, printer.templates, printer.shared)
+        self._help = help_pages
 
     async def front(self, request: Request) -> Response:
         return tagged(request, self._front, headers=SHARED)
