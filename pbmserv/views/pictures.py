@@ -43,7 +43,7 @@ COLOURS: Mapping[tuple[str, str], Colours] = {
     ("box", "mark"): Colours("sand"),
     ("dot", "atom"): Colours("name"),
     **{("box", role): Colours(f"on_{role}") for role in _USED},
-    **{("word", role): Colours(role) for role in _USED},
+    **{(kind, role): Colours(role) for kind in ("word", "name") for role in _USED},
     **{("line", role): Colours("", role, 2.5) for role in _USED},
 }
 _OTHER = Colours("", "ink")
@@ -129,7 +129,8 @@ class Ink:
             radius = shape.at[2] * scale
             pen.ellipse((at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius), fill)
         else:
-            pen.text((at[0], at[1]), shape.text, fill, _font(round(17 * scale)), anchor="mm")
+            font = _font(round((11 if shape.kind == "name" else 17) * scale))
+            pen.text((at[0], at[1]), shape.text, fill, font, anchor="mm")
 
 
 MOST_DRAWN = 4
