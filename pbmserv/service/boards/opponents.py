@@ -31,6 +31,7 @@ class Friend:
     Attributes:
         won, lost, drawn: finished boards of the two, from the player's side.
         running: boards that are played or proposed.
+        game: the game that the two finished last; "" for none.
     """
 
     userid: str
@@ -38,6 +39,7 @@ class Friend:
     lost: int = 0
     drawn: int = 0
     running: int = 0
+    game: str = ""
 
     @property
     def boards(self) -> int:
@@ -52,7 +54,7 @@ def friends_of(connection: Connection, player_id: int) -> list[Friend]:
     """
     friends: dict[str, Friend] = {}
     for board in histories.met(connection, player_id, MOST_BOARDS):
-        friend = friends.setdefault(board.userid, Friend(board.userid))
+        friend = friends.setdefault(board.userid, Friend(board.userid, game=board.game))
         own, other = board.places[board.seat], board.places[board.other_seat]
         if own < other:
             friend.won += 1

@@ -41,14 +41,16 @@ class NewGames:
 
 def new_games(context: CommandContext, player: Player) -> NewGames:
     """Return what a player can start from."""
-    connection = context.connection
-    own = challenges.seeks_of(connection, player.id)
+    connection, installed = context.connection, context.services.registry
+    own = [seek for seek in challenges.seeks_of(connection, player.id) if seek.game in installed]
     ended = histories.of_player(connection, player.id, None, queries.LISTED)
     return NewGames(
         tuple(friends_of(connection, player.id)[:FRIENDS]),
         tuple(open_seeks(context, player.id)),
         tuple(own),
-        tuple([board for board in ended if len(board.names) > 1][:REMATCHES]),
+        tuple([board for board in ended if len(board.names) > 1 and board.game in installed])[
+            :REMATCHES
+        ],
     )
 
 
