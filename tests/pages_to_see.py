@@ -48,7 +48,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
 }
 """Names of pictures by route."""
 NO_PAGES = (
-    *(".svg", ".png", ".atom", ".xml", ".txt", ".css", ".js", "/news"),
+    *(".svg", ".png", ".atom", ".xml", ".txt", ".css", ".js", ".ics", "/news"),
     *("/healthz", "/healthz/ready", "/healthz/live", "/sign-out"),
 )
 """Ends of paths that lead to no page."""

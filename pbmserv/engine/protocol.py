@@ -226,6 +226,15 @@ class Tappable(Protocol[V_contra]):
 
 
 @runtime_checkable
+class Placing(Protocol[V_contra]):
+    """A game that begins with a secret placement, which the server can draw for a player."""
+
+    def placement(self, view: V_contra, rng: Rng) -> str:
+        """Return a random placement as a move; ``""`` if the player has nothing to place now."""
+        ...
+
+
+@runtime_checkable
 class ManualSetup(Protocol):
     """A game whose hidden box one person can fill by hand for another at the same device."""
 

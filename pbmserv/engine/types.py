@@ -223,11 +223,12 @@ class Shape:
     """A part of a drawing.
 
     Attributes:
-        kind: ``box``, ``line``, ``dot``, ``diamond`` or ``word``.
+        kind: ``box``, ``line``, ``dot``, ``diamond``, ``word`` or
+            ``name`` (a small word beside another one).
         role: its meaning, which determines its colour: ``field``, ``rule``, ``label``, ``atom``,
             ``mark``, ``hit``, ``turned``, ``passed`` or ``right``.
         at: left, top, width and height of a box; x and y of each point of a line; x, y and radius
-            of a dot or diamond; x and y of the centre of a word.
+            of a dot or diamond; x and y of the centre of a word or name.
         text: the word.
         is_new: the last turn caused it.
     """

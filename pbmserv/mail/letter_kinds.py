@@ -191,6 +191,7 @@ KINDS: Mapping[str, LetterKind] = {
     "daily-set": _PLAIN,
     "games": LetterKind(lists_people=True),
     "help": _PLAIN,
+    "friends": _PLAIN,
     "history": LetterKind(lists_people=True),
     "list": _PLAIN,
     "more": LetterKind(lists_people=True),

@@ -85,12 +85,14 @@ class Purpose(IntEnum):
     minute (since 1970). It is only used in the address of the page."""
     PAGE_VISIT = 25
     """Opens the page of `player`'s account; `number` as for `BOARD_VISIT`."""
+    CALENDAR = 26
+    """Reads the calendar of `player`'s deadlines, and nothing else."""
 
 
 PAGE_DAYS = 30
 VISIT_MINUTES = 120
 
-OF_PAGES = frozenset({Purpose.PAGE, Purpose.BOARD_VISIT, Purpose.PAGE_VISIT})
+OF_PAGES = frozenset({Purpose.PAGE, Purpose.BOARD_VISIT, Purpose.PAGE_VISIT, Purpose.CALENDAR})
 """Tokens that open pages and are not reply addresses."""
 
 OF_BOARDS = frozenset({Purpose.PLAYER, Purpose.BOARD, Purpose.TRAY})

@@ -58,7 +58,7 @@ COLOURS: Mapping[tuple[str, str], Colours] = {
     ("word", "on-black"): Colours("chalk"),
     ("word", "on-white"): Colours("stone"),
     **{("box", role): Colours(f"on_{role}") for role in _USED},
-    **{(kind, role): Colours(role) for kind in ("diamond", "word") for role in _USED},
+    **{(kind, role): Colours(role) for kind in ("diamond", "word", "name") for role in _USED},
     **{("line", role): Colours("", role, 2.5) for role in _USED},
 }
 _OTHER = Colours("", "ink")
@@ -148,7 +148,8 @@ class Ink:
             x, y = at[0], at[1]
             pen.polygon([(x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)], fill)
         else:
-            pen.text((at[0], at[1]), shape.text, fill, _font(round(17 * scale)), anchor="mm")
+            font = _font(round((11 if shape.kind == "name" else 17) * scale))
+            pen.text((at[0], at[1]), shape.text, fill, font, anchor="mm")
 
 
 MOST_DRAWN = 4

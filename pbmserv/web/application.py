@@ -57,7 +57,7 @@ def build(
     site, errors = _Site(printer, help_pages), _ErrorPages(printer)
     application = Starlette(
         routes=[  # the first match counts
-            *board_routes(printer, web_requests),
+            *board_routes(printer, web_requests, help_pages),
             *front_routes(printer, web_requests, allowance, help_pages),
             Route("/help", site.help),
             Route("/help/{topic}", site.help),

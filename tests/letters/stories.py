@@ -237,6 +237,7 @@ def rated(folder: Path) -> Iterator[Posted]:
         yield from server.send(DAVE, f"unsubscribe 2 dave {PASSWORD}")
         yield from server.send(ALICE, f"blackbox reject 2 alice {PASSWORD}")
         yield from server.send(BOB, "blackbox challenge bob carol", "At once!")
+        yield from server.send(BOB, f"friends bob {PASSWORD}")
         for asked in (
             "standings",
             "ratings",

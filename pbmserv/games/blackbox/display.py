@@ -263,7 +263,10 @@ def shapes_of(
             shapes.append(
                 Shape("box", _role(mark), (x - CELL / 2 + 3, y - CELL / 2 + 3, CELL - 6, CELL - 6))
             )
-        shapes.append(Shape("word", _role(mark), (x, y), mark or board.ports[port]))
+            shapes.append(Shape("word", _role(mark), (x, y - 6), mark))
+            shapes.append(Shape("name", _role(mark), (x, y + 10), board.ports[port]))
+        else:
+            shapes.append(Shape("word", _role(mark), (x, y), board.ports[port]))
     for cell in sorted(markers):
         x, y = _middle_of(board, cell)
         role = ("right" if cell in (atoms or ()) else "hit") if opened else "mark"

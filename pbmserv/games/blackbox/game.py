@@ -166,6 +166,18 @@ class Blackbox:
             moves.append(f"{view.unused_ports[-1]},{guess}")
         return moves
 
+    def placement(self, view: View, rng: Rng) -> str:
+        """Return cells for atoms, each number and choice of cells equally likely.
+
+        The text is empty if the player has no atoms to hide now.
+        """
+        if view.has_hidden or not view.may_act:
+            return ""
+        options, names = view.options, list(view.options.board.names)
+        count = options.least + rng.below(options.most - options.least + 1)
+        cells = [names.pop(rng.below(len(names))) for _ in range(count)]
+        return ",".join(sorted(cells))
+
     def apply(self, state: State, seat: Seat, move: Move, rng: Rng) -> Step[State]:
         """Apply a move that `parse` returned.
 

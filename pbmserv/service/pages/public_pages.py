@@ -91,7 +91,7 @@ class PublicPages:
 
     async def seeks(self) -> list[Seek]:
         """Return the open seeks."""
-        return await asyncio.to_thread(self._read, _open_seeks)
+        return await asyncio.to_thread(self._read, open_seeks)
 
     async def finished(self, userid: str, most: int, before: int = 0) -> list[Finished] | None:
         """Return finished boards that may be seen, newest first.
@@ -277,8 +277,10 @@ def _standing(row: Mapping[str, Any], name: PublicName, rank: int | None = None)
     )
 
 
-def _open_seeks(context: CommandContext) -> list[Seek]:
-    return _seeks(context, challenges.open_seeks(context.connection, SEEKS))
+def open_seeks(context: CommandContext, but: int = 0) -> list[Seek]:
+    """Return the open seeks of all players except the one with id *but*."""
+    seeks = challenges.open_seeks(context.connection, SEEKS)
+    return _seeks(context, [seek for seek in seeks if seek.player_id != but])
 
 
 def _seeks(context: CommandContext, seeks: Iterable[challenges.Seek]) -> list[Seek]:

@@ -20,6 +20,7 @@ from pbmserv.service.boards.board_page import BoardPages
 from pbmserv.service.core.actor import holder_of
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.pages.board_presses import BoardPresses, Play
+from pbmserv.service.pages.calendar import Calendars
 from pbmserv.service.pages.personal_page import PersonalPages
 from pbmserv.service.pages.public_pages import PublicPages
 from pbmserv.service.solo.hot_seat import HotSeats
@@ -53,6 +54,7 @@ class WebRequests:
         presses: commands from the pages of boards.
         public: pages that everybody may read.
         personal: players' own pages.
+        calendars: calendars of players' deadlines.
         hot_seats: boxes that are filled by hand.
     """
 
@@ -72,6 +74,7 @@ class WebRequests:
         self.boards = BoardPages(services, database, clock)
         self.presses = BoardPresses(database, self.boards, play)
         self.public = PublicPages(services, database, clock)
+        self.calendars = Calendars(services, database, clock)
         self.hot_seats = HotSeats(services, database, clock, ask)
         self.personal = PersonalPages(services, database, clock, self.boards, play, leave)
 

@@ -61,6 +61,17 @@ def look(context: CommandContext, board_id: int) -> Sequence[Notification] | Non
     return None if one is None else one.result()
 
 
+def deadline_of(context: CommandContext, board: BoardRow, player_id: int) -> datetime | None:
+    """Return when a player's time at a board is over, as far as known now.
+
+    `None`: the board does not wait for the player, or for as long as it takes.
+    """
+    if board.status not in RUNNING or not board.clocks:
+        return None
+    one = _look_at(context, board)
+    return None if one is None else one.deadline_of(player_id)
+
+
 def remind_in_digest(
     context: CommandContext, number: int, player_id: int, ahead: timedelta
 ) -> Due | None:
@@ -146,6 +157,13 @@ class _Look:
                 seat_clocks[sitter.seat] = after
                 self._write(seat_clocks)
                 return self._due(sitter, after)
+        return None
+
+    def deadline_of(self, player_id: int) -> datetime | None:
+        """Return when a player's time is over; see `deadlines.deadline_of`."""
+        for sitter, clock in self._running:
+            if sitter.player_id == player_id:
+                return self._due(sitter, clock).lost_at
         return None
 
     def _write(self, seat_clocks: Sequence[SeatClock]) -> None:

@@ -178,6 +178,14 @@ AT_ALL = 5
 name them: people answer one letter while they read another."""
 
 
+_NEWEST = (
+    select(outbox.c.id, outbox.c.message_id, outbox.c.board_id, outbox.c.letter)
+    .where(outbox.c.player_id == bindparam("player"))
+    .order_by(outbox.c.id.desc())
+    .limit(NEWEST)
+)
+
+
 def answerable(
     connection: Connection,
     player_id: int,
@@ -193,12 +201,7 @@ def answerable(
         board_id: board that the mail is about; `None` for none.
         letter_id: letter that its reply address names; `None` for none.
     """
-    newest = connection.execute(
-        select(outbox.c.id, outbox.c.message_id, outbox.c.board_id, outbox.c.letter)
-        .where(outbox.c.player_id == player_id)
-        .order_by(outbox.c.id.desc())
-        .limit(NEWEST)
-    ).all()
+    newest = connection.execute(_NEWEST, {"player": player_id}).all()
     wanted = set(message_ids)
     named_ids = {row.id for row in newest if row.message_id in wanted or row.id == letter_id}
     newest = [row for row in newest if not kind_of(row.letter).own_words]
@@ -206,6 +209,31 @@ def answerable(
     chosen = named_ids | set(about[:OF_THE_BOARD]) | {row.id for row in newest[:AT_ALL]}
     letters = [rows.letter(connection, number) for number in sorted(chosen, reverse=True)]
     return [letter for letter in letters if letter is not None]
+
+
+_WITH_WORDS = (
+    select(outbox.c.letter, outbox.c.words, outbox.c.mail_id)
+    .where(outbox.c.id.in_(bindparam("ids", expanding=True)))
+    .order_by(outbox.c.id)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WordsOfLetter:
+    """The words of a letter; `mail_id` is the mail that caused it."""
+
+    letter: str
+    words: Mapping[str, Any]
+    mail_id: int | None
+
+
+def about_board(
+    connection: Connection, player_id: int, board_id: int, most: int
+) -> list[WordsOfLetter]:
+    """Return the words of the newest letters to a player about a board, oldest first."""
+    newest = connection.execute(_NEWEST, {"player": player_id}).all()
+    ids = [row.id for row in newest if row.board_id == board_id][:most]
+    return [WordsOfLetter(*row) for row in connection.execute(_WITH_WORDS, {"ids": ids})]
 
 
 @dataclass(frozen=True, slots=True)
