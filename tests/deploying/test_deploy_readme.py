@@ -178,7 +178,7 @@ def test_a_shell_parses_each_block(block: Block) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_each_file_that_a_page_names_exists(page: Page) -> None:
-    names = set(re.findall(r"(?<![\w/.])deploy/[\w./-]*\w", page.text))
+    names = set(re.findall(r"(?<![\w/.])deploy/[\w./@-]*\w", page.text))
     assert [name for name in sorted(names) if not (ROOT / name).exists()] == []
 
 
