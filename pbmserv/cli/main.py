@@ -11,6 +11,7 @@ import typer
 from pbmserv import __version__
 from pbmserv.cli import blackbox, boards, database, queues, templates, users
 from pbmserv.cli.audit import audit
+from pbmserv.cli.correspondence import mails
 from pbmserv.cli.dkim import dkim
 from pbmserv.cli.doctor import doctor
 from pbmserv.cli.exit_codes import exit_code_of
@@ -70,6 +71,7 @@ app.command()(replay)
 app.command()(config)
 app.command()(status)
 app.command()(doctor)
+app.command()(mails)
 app.command()(audit)
 app.command()(operator_token)
 app.add_typer(database.app, name="db")
