@@ -10,6 +10,7 @@ import typer
 
 from pbmserv import __version__
 from pbmserv.cli import blackbox, boards, database, queues, templates, users
+from pbmserv.cli.announce import announce
 from pbmserv.cli.audit import audit
 from pbmserv.cli.correspondence import mails
 from pbmserv.cli.dkim import dkim
@@ -72,6 +73,7 @@ app.command()(config)
 app.command()(status)
 app.command()(doctor)
 app.command()(mails)
+app.command()(announce)
 app.command()(audit)
 app.command()(operator_token)
 app.add_typer(database.app, name="db")

@@ -112,7 +112,13 @@ def test_each_command_in_a_block_works(
         assert run(["db", "backup", copy]) == 0
         if "--overwrite" not in arguments:  # it is put into a new database
             monkeypatch.setenv("PBMSERV_DATABASE", request.getfixturevalue("empty_postgres_url"))
-    words = {"COPY": copy, "/var/lib/pbmserv/s2026.pem": str(tmp_path / "s2026.pem")}
+    news = tmp_path / "move.txt"
+    news.write_text("We move\n\nOn Sunday.\n")
+    words = {
+        "COPY": copy,
+        "/var/lib/pbmserv/s2026.pem": str(tmp_path / "s2026.pem"),
+        "/tmp/move.txt": str(news),
+    }
     assert run([words.get(word, word) for word in arguments]) == 0
 
 

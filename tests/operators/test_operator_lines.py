@@ -100,7 +100,10 @@ def test_every_command_prints_what_it_did(
         (("rating", "list", "chess"), "there is no game chess"),
         (("mails", "nobody"), "there is no player nobody"),
         (("game", "restore", "chess", *WHY), "there is no game chess"),
-        (("audit", "usr", "Bob"), "letter, broadcast; try `pbmserv audit user bob`"),
+        (
+            ("audit", "usr", "Bob"),
+            "announcement, sender; try `pbmserv audit user bob`",
+        ),
         (("audit", "players", "bob"), "has no kind players; there are user, board, game, mail"),
     ],
 )

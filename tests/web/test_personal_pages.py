@@ -198,6 +198,7 @@ NOW = {
     "accept": "ask",
     "public": "yes",
     "broadcast": "off",
+    "announce": "on",
 }
 
 

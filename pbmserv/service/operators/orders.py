@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.operators import boards, kept_mails, letters, people
+from pbmserv.service.operators import announcements, boards, kept_mails, letters, people
 from pbmserv.service.operators.deeds import Deed, Signature
 
 
@@ -194,6 +194,21 @@ class DropLetter:
         return letters.drop_letter(context, by, self.number)
 
 
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """Send an announcement to all players, to those who want none only if *is_service*."""
+
+    title: str
+    text: str
+    is_service: bool
+    name: Literal["announce"] = "announce"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return announcements.announce(
+            context, by, self.title, self.text, is_service=self.is_service
+        )
+
+
 Order: TypeAlias = (
     SuspendUser
     | RestoreUser
@@ -211,4 +226,5 @@ Order: TypeAlias = (
     | RetryLetters
     | HoldLetter
     | DropLetter
+    | Announce
 )

@@ -117,6 +117,11 @@ def _for_board(order: Callable[[int], Order]) -> Action:
     return Action(("board",), lambda fields: order(_number(fields, "board")))
 
 
+def _announcement(fields: Fields) -> Order:
+    title, text = fields.get("title", ""), fields.get("text", "").replace("\r\n", "\n")
+    return orders.Announce(title, text, bool(fields.get("service")))
+
+
 def _suspension(fields: Fields) -> Order:
     return orders.SuspendUser(_word(fields, "userid"), bool(fields.get("end_games")))
 
@@ -141,6 +146,7 @@ LONGEST_TIME = 365
 """Days."""
 
 ACTIONS: Mapping[str, Action] = {
+    "announce": Action(("title", "text", "service"), _announcement),
     "inbox retry": Action(("number",)),
     "inbox drop": Action(("number",)),
     "outbox retry": Action(("named", "failed", "since")),
