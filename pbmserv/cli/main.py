@@ -12,6 +12,7 @@ from pbmserv import __version__
 from pbmserv.cli import blackbox, boards, database, queues, templates, users
 from pbmserv.cli.announce import announce
 from pbmserv.cli.audit import audit
+from pbmserv.cli.blocks import block, blocked, unblock
 from pbmserv.cli.correspondence import mails
 from pbmserv.cli.dkim import dkim
 from pbmserv.cli.doctor import doctor
@@ -74,6 +75,9 @@ app.command()(status)
 app.command()(doctor)
 app.command()(mails)
 app.command()(announce)
+app.command()(block)
+app.command()(unblock)
+app.command()(blocked)
 app.command()(audit)
 app.command()(operator_token)
 app.add_typer(database.app, name="db")

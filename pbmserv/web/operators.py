@@ -454,7 +454,7 @@ class _Site:
         """Show the forms that concern the whole server."""
 
         async def page(request: OperatorRequest) -> Response:
-            return self._page("server", request)
+            return self._page("server", request, blocks=await self._pages.blocked_senders())
 
         return await self._changed(page, request)
 

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.operators import announcements, boards, kept_mails, letters, people
+from pbmserv.service.operators import (
+    announcements,
+    blocked_senders,
+    boards,
+    kept_mails,
+    letters,
+    people,
+)
 from pbmserv.service.operators.deeds import Deed, Signature
 
 
@@ -209,6 +216,29 @@ class Announce:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class BlockSender:
+    """Refuse the mail of a sender until a day, ``""`` for no end."""
+
+    sender: str
+    until: str
+    name: Literal["block"] = "block"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return blocked_senders.block(context, by, self.sender, self.until)
+
+
+@dataclass(frozen=True, slots=True)
+class UnblockSender:
+    """Take the mail of a blocked sender again."""
+
+    sender: str
+    name: Literal["unblock"] = "unblock"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return blocked_senders.unblock(context, by, self.sender)
+
+
 Order: TypeAlias = (
     SuspendUser
     | RestoreUser
@@ -227,4 +257,6 @@ Order: TypeAlias = (
     | HoldLetter
     | DropLetter
     | Announce
+    | BlockSender
+    | UnblockSender
 )

@@ -17,10 +17,12 @@ from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.operators import letters, orders, people
+from pbmserv.service.operators.blocked_senders import blocked
 from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
 from pbmserv.service.operators.orders import Order
 from pbmserv.store.audit import Entry
+from pbmserv.store.blocked_senders import BlockedSender
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import letters as letter_rows
 from pbmserv.store.operators.boards import BoardLine
@@ -122,6 +124,10 @@ def _announcement(fields: Fields) -> Order:
     return orders.Announce(title, text, bool(fields.get("service")))
 
 
+def _blocking(fields: Fields) -> Order:
+    return orders.BlockSender(_word(fields, "sender"), fields.get("until", ""))
+
+
 def _suspension(fields: Fields) -> Order:
     return orders.SuspendUser(_word(fields, "userid"), bool(fields.get("end_games")))
 
@@ -147,6 +153,8 @@ LONGEST_TIME = 365
 
 ACTIONS: Mapping[str, Action] = {
     "announce": Action(("title", "text", "service"), _announcement),
+    "block": Action(("sender", "until"), _blocking),
+    "unblock": Action(("sender",), lambda fields: orders.UnblockSender(_word(fields, "sender"))),
     "inbox retry": Action(("number",)),
     "inbox drop": Action(("number",)),
     "outbox retry": Action(("named", "failed", "since")),
@@ -292,6 +300,11 @@ class OperatorPages:
         facts, entries = await self._look(partial(people.game_facts, key=key))
         rated = await self._look(partial(people.standing_lines, game=key, most=MOST))
         return facts, rated, entries
+
+    async def blocked_senders(self) -> Sequence[BlockedSender]:
+        """See `blocked_senders.blocked`."""
+        blocks: Sequence[BlockedSender] = await self._look(blocked)
+        return blocks
 
     async def audit(self, target: str, most: int = MOST) -> Sequence[Entry]:
         """Return audit entries, newest first, see `deeds.entries`."""
