@@ -699,6 +699,8 @@ def test_nonsense_is_refused_and_never_fails(
             assert operator.open(f"/{query}{quoted}").status == 200, (query, text)
             assert "<script>" not in operator.html
         for words, action in list(pages.ACTIONS.items())[turn % 4 :: 4]:  # each gets several
+            if words == "announce":  # any text can be announced
+                continue
             place = {
                 "inbox": "/mails/9999",
                 "outbox": "/letters/9999",
