@@ -21,6 +21,7 @@ from pbmserv.cli.mail import read, send
 from pbmserv.cli.operator_token import operator_token
 from pbmserv.cli.output import say
 from pbmserv.cli.replay import replay
+from pbmserv.cli.reply_keys import rotate_keys
 from pbmserv.cli.settings import ConfigFile, config
 from pbmserv.cli.status import status
 
@@ -80,6 +81,7 @@ app.command()(unblock)
 app.command()(blocked)
 app.command()(audit)
 app.command()(operator_token)
+app.command()(rotate_keys)
 app.add_typer(database.app, name="db")
 app.add_typer(queues.inbox, name="inbox")
 app.add_typer(queues.outbox, name="outbox")

@@ -14,6 +14,7 @@ from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.operators import boards, people
 from pbmserv.service.operators.announcements import announce
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.lost_mailboxes import rename
 from pbmserv.service.schedule.announcer import Announcer
 
 ALICE, BOB, CAROL, DAVE = map(address_of, ("alice", "bob", "carol", "dave"))
@@ -296,6 +297,8 @@ def operating(folder: Path) -> Iterator[Posted]:
         ):
             server.operators.do(signed, deed)
             yield from server.letters()
+        server.operators.do(signed, partial(rename, userid="alice", new="alicia"))
+        yield from server.letters()
         play = server.server.play_stage
         for is_service in (False, True):
             text = f"We move on Sunday.\n\nNo clock runs meanwhile ({is_service})."

@@ -63,7 +63,7 @@ DONE = (
     (("block", "Spam.example", "--until", "2099-12-31", *WHY), "refuses mail from spam.example"),
     (("blocked",), "2099-12-31"),
     (("unblock", "spam.example", *WHY), "takes mail from spam.example again"),
-    (("mails", "bob@players.example"), "challenge"),
+    (("mails", "alice@players.example"), "challenge"),
     (("mails", "nobody@players.example"), "No mail of nobody@players.example is known."),
     (("ratings", "rebuild", "--check"), "all correct"),
     (("outbox", "list"), "queued"),
@@ -79,6 +79,10 @@ DONE = (
     (("audit", "user", "bob"), "suspend"),
     (("audit", "Bob"), "suspend"),
     (("audit", "o"), "Operators have done nothing"),
+    (("user", "rename", "bob", "robert", *WHY), "bob is called robert now."),
+    (("user", "export", "robert", "--to", "bob@new.example", *WHY), "way to bob@new.example"),
+    (("user", "erase", "robert", *WHY), "personal data of robert are deleted"),
+    (("rotate-keys", *WHY), "Key 2 is stored."),
 )
 
 

@@ -15,7 +15,9 @@ from pbmserv.service.operators import (
     boards,
     kept_mails,
     letters,
+    lost_mailboxes,
     people,
+    reply_keys,
 )
 from pbmserv.service.operators.deeds import Deed, Signature
 
@@ -239,6 +241,51 @@ class UnblockSender:
         return blocked_senders.unblock(context, by, self.sender)
 
 
+@dataclass(frozen=True, slots=True)
+class EraseUser:
+    """Delete all personal data of a player."""
+
+    userid: str
+    name: Literal["user erase"] = "user erase"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return lost_mailboxes.erase(context, by, self.userid)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportUser:
+    """Send all data of a player to an address."""
+
+    userid: str
+    to: str
+    name: Literal["user export"] = "user export"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return lost_mailboxes.export(context, by, self.userid, self.to)
+
+
+@dataclass(frozen=True, slots=True)
+class RenameUser:
+    """Give a player another userid."""
+
+    userid: str
+    new: str
+    name: Literal["user rename"] = "user rename"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return lost_mailboxes.rename(context, by, self.userid, self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class RotateKeys:
+    """Add a key that signs reply addresses from the next reload on."""
+
+    name: Literal["rotate-keys"] = "rotate-keys"
+
+    def __call__(self, context: CommandContext, by: Signature) -> Deed:
+        return reply_keys.rotate(context, by)
+
+
 Order: TypeAlias = (
     SuspendUser
     | RestoreUser
@@ -259,4 +306,8 @@ Order: TypeAlias = (
     | Announce
     | BlockSender
     | UnblockSender
+    | EraseUser
+    | ExportUser
+    | RenameUser
+    | RotateKeys
 )

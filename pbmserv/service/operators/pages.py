@@ -132,6 +132,10 @@ def _suspension(fields: Fields) -> Order:
     return orders.SuspendUser(_word(fields, "userid"), bool(fields.get("end_games")))
 
 
+def _export(fields: Fields) -> Order:
+    return orders.ExportUser(_word(fields, "userid"), fields.get("to", ""))
+
+
 def _merger(fields: Fields) -> Order:
     return orders.MergeUser(_word(fields, "userid"), _word(fields, "into"))
 
@@ -165,6 +169,16 @@ ACTIONS: Mapping[str, Action] = {
     "user reachable": _for_user(orders.ReachUser),
     "user reset": _for_user(orders.ResetUser),
     "user merge": Action(("userid", "into"), _merger),
+    "user erase": _for_user(orders.EraseUser),
+    "user export": Action(
+        ("userid", "to"),
+        lambda fields: orders.ExportUser(_word(fields, "userid"), fields.get("to", "")),
+    ),
+    "user rename": Action(
+        ("userid", "new"),
+        lambda fields: orders.RenameUser(_word(fields, "userid"), _word(fields, "new")),
+    ),
+    "rotate-keys": Action((), lambda _: orders.RotateKeys()),
     "board end": _for_board(orders.EndBoard),
     "board hand-over": Action(("board", "old", "new"), _hand_over),
     "board deadline": Action(("board", *TIMES), _deadline),
