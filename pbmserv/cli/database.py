@@ -129,11 +129,14 @@ def compact(
 def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to put the copy.")],
     overwrite: Overwrite = False,
+    compress: Annotated[
+        bool, typer.Option("--compress", help="Compress it; `db restore` reads it as it is.")
+    ] = False,
     config: ConfigFile = None,
 ) -> None:
     """Copy the whole database into a file; the server may run.
 
-    Example: pbmserv db backup /var/backups/pbmserv-monday
+    Example: pbmserv db backup /var/backups/pbmserv-monday --compress
     """
     from pbmserv import files
     from pbmserv.store.operators import backup as backups
@@ -142,7 +145,8 @@ def backup(
     url = configuration.settings.database
     files.must_be_there(url, configuration.sources)
     with used(url):
-        copy = backups.save(url, file, files.over if overwrite else files.new)
+        place = files.over if overwrite else files.new
+        copy = backups.save(url, file, place, is_compressed=compress)
     # The time of this file is the age of the newest copy, for `doctor` and /metrics.
     (configuration.settings.data_dir / "last-backup").touch(0o600)
     say(

@@ -46,3 +46,15 @@ WRONG_PASSWORDS = Counter(
     ["because"],
     registry=REGISTRY,
 )
+MAIL_REPORTS = Counter(
+    "pbmserv_mail_reports",
+    "Reports of other mail servers about our mail: dmarc, tls or abuse (a complaint).",
+    ["kind"],
+    registry=REGISTRY,
+)
+REPORTED = Counter(
+    "pbmserv_reported",
+    "Messages (dmarc), TLS sessions (tls) and complaints (abuse) in these reports.",
+    ["kind", "result"],
+    registry=REGISTRY,
+)

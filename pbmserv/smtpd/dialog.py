@@ -48,6 +48,10 @@ class Door(Protocol):
         """
         ...
 
+    def refusal_of_sender(self, envelope: Envelope) -> str:
+        """Return the reply to a sender whom the operators have blocked, ``""`` to others."""
+        ...
+
     async def arrives(self, envelope: Envelope) -> str:
         """Count a mail, then store or refuse it; return the SMTP reply."""
         ...
@@ -125,6 +129,9 @@ class Dialog:
         sender = "" if envelope.mail_from in {None, "<>"} else str(envelope.mail_from)
         hello, handed_on = str(session.host_name or ""), self._lmtp or server.is_ours
         announced = Envelope(sender, address, b"", server.peer, hello, handed_on)
+        refusal = self._door.refusal_of_sender(announced)
+        if refusal:
+            return refusal
         if self._door.is_over(announced):
             return TOO_MANY
         server.announced[address] = announced

@@ -19,11 +19,12 @@ from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.inbound.message import read_head, wire_refusal
-from pbmserv.inbound.source import source_of
+from pbmserv.inbound.source import client_of, source_of
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, NOWHERE, UNCHECKED, Envelope, Source, Verdict
 from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
+from pbmserv.service.limits.blocked_senders import BlockedSenders
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany, Traffic
 from pbmserv.service.limits.text_quota import Quota
@@ -71,6 +72,7 @@ class Door:
 
     Attributes:
         shares: how much waits in each lane.
+        blocked: senders whose mail is refused.
     """
 
     def __init__(
@@ -95,12 +97,22 @@ class Door:
         self._writer = writer
         self._ring = ring
         self.shares = Shares()
+        self.blocked = BlockedSenders()
 
     def is_over(self, envelope: Envelope) -> bool:
         """Whether a mail would be over a limit; *envelope* has no text yet. Counts nothing."""
         source = source_of(envelope, self._ours)
         player = speaker_of(self._mail_domain.read(envelope.recipient))
         return self._traffic.is_over(source, player, direct=not envelope.handed_on)
+
+    def refusal_of_sender(self, envelope: Envelope, address: str | None = None) -> str:
+        """Return the reply to a sender whom the operators have blocked, ``""`` to others.
+
+        Args:
+            address: of the From field; `None`: the envelope's sender.
+        """
+        sender = envelope.sender if address is None else address
+        return self.blocked.refusal(sender, client_of(envelope, self._ours))
 
     async def arrives(self, envelope: Envelope, *, is_counted: bool = True) -> str:
         """Count a mail, then take it, put it off or refuse it, and log it.
@@ -178,10 +190,13 @@ class Door:
         verdict = UNCHECKED
         if not comes_back:  # the From of a report need not be an address that takes answers
             try:
-                read_head(envelope.raw)
+                _, _, author = read_head(envelope.raw)
             except MailError as error:
                 reply = f"554 5.6.0 {UNREADABLE.get(str(error), 'the mail cannot be read')}"
                 return Outcome(reply, "refused", reply)
+            refusal = self.refusal_of_sender(envelope, author)
+            if refusal:
+                return Outcome(refusal, "refused", refusal)
             verdict = await self._verdict(envelope, source, reply_address)
             if verdict.result == "forged" and not for_postmaster:
                 # An answer would go to a person who has not written to us.

@@ -23,6 +23,7 @@ from pbmserv.stages.process import STOP_S, Setup, until_stopped
 from pbmserv.stages.questions import Answering, Answers
 from pbmserv.stages.rings import Bell
 from pbmserv.stages.state import own_numbers
+from pbmserv.store import blocked_senders
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.delivery import arrivals
 
@@ -31,6 +32,8 @@ SWITCH_S = 0.0005
 Python's 5 ms are four times what a client waits otherwise."""
 ROUND_S = 1.0
 """Seconds between two removals of settled arrivals."""
+BLOCKS_EVERY = timedelta(seconds=5)
+"""How often the door reads the senders that operators have blocked."""
 BEAT = timedelta(seconds=30)
 """How often the door gives a sign of life."""
 
@@ -88,6 +91,7 @@ class DoorStage:
             PostmasterShares(self.quota.most // 2),
         )
         self._beat_at: datetime | None = None
+        self._blocks_at: datetime | None = None
         self._removal = Removal(base.mail, base.game, self.writer) if base.game.is_sqlite else None
         self._count_waiting()
         self._rounds = Rounds(
@@ -95,12 +99,17 @@ class DoorStage:
         )
 
     def run_once(self) -> None:
-        """Remove settled arrivals, measure the room for texts, and give a sign of life."""
+        """Remove settled arrivals, measure the room for texts, read the blocked senders, and give a
+        sign of life."""
         if self._removal is not None:
             self._removal.run_once()
         self._count_waiting()
         now = self._base.clock.now()
         self.quota.measure(now)
+        if self._blocks_at is None or abs(now - self._blocks_at) >= BLOCKS_EVERY:
+            with self._base.game.reading.connect() as connection:
+                self.door.blocked.replace(blocked_senders.current(connection, now))
+            self._blocks_at = now
         if self._beat_at is None or now - self._beat_at >= BEAT:
             self.writer.submit(partial(arrivals.beat, now=now)).result()
             self._beat_at = now

@@ -264,6 +264,8 @@ class Play:
         """Return the job for a mail, `None` if that waits for a check."""
         arrival, now = task.arrival, task.arrival.received_at
         incoming = self._incoming(task)
+        if incoming.mail_report is not None:
+            return partial(self._mails.drop_report, incoming, now)
         is_postmaster = self._reader.mail_domain.is_postmaster(arrival.envelope.recipient)
         if incoming.reply_address is None and is_postmaster:
             digest = incoming.mail.digest

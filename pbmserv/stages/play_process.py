@@ -24,6 +24,7 @@ from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.put_off_mails import PutOffMails
 from pbmserv.service.pages.forms import Forms
 from pbmserv.service.pages.page_requests import PageRequests
+from pbmserv.service.schedule.announcer import PAUSE_S, Announcer
 from pbmserv.service.schedule.retention import Expiry, Kept
 from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.service.time.rounds import Rounds
@@ -190,6 +191,10 @@ class PlayStage:
         self._putting_off = Rounds(
             self.put_off_mails.run_once, "put-off", 30.0, "mails that wait could not be looked at"
         )
+        announcer = Announcer(self.services, base.game, self.writer, clock, ring_post)
+        self._announcing = Rounds(
+            announcer.run_once, "announcing", PAUSE_S, "an announcement could not be sent"
+        )
         self._tidying = Rounds(
             self.arrivals.tidy, "tidying", 10.0, "what is done could not be forgotten"
         )
@@ -201,11 +206,13 @@ class PlayStage:
         self.scheduler.start()
         self._tidying.start()
         self._putting_off.start()
+        self._announcing.start()
 
     def stop(self) -> None:
         """Finish the mails under way; the others wait for the next start."""
         self._tidying.stop(STOP_S)
         self._putting_off.stop(STOP_S)
+        self._announcing.stop(STOP_S)
         self.scheduler.stop(STOP_S)
         self.play.stop(STOP_S)
         with contextlib.suppress(*UNAVAILABLE, Closed):
@@ -245,7 +252,7 @@ class PlayStage:
 
     def vitals(self) -> list[Vital]:
         """Return the states of the threads."""
-        parts = self.scheduler, self.play, self._tidying, self._putting_off
+        parts = self.scheduler, self.play, self._tidying, self._putting_off, self._announcing
         rounds = [part.vital() for part in parts]
         return [*self.writer.vitals(), *rounds]
 

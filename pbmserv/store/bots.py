@@ -90,6 +90,7 @@ def _future_account(userid: str) -> Player:
         accept="auto",
         remind="",
         broadcasts=False,
+        announcements=False,
         report="ask",
         labels="ask",
         public=True,

@@ -58,6 +58,13 @@ DONE = (
     (("rating", "exclude", "1", *WHY), "counts for no ratings: it was declined or called off"),
     (("rating", "rebuild", *WHY), "all correct"),
     (("audit", "ratings"), "rebuild"),
+    (("mails", "alice"), "carried out"),
+    (("blocked",), "Nobody is blocked."),
+    (("block", "Spam.example", "--until", "2099-12-31", *WHY), "refuses mail from spam.example"),
+    (("blocked",), "2099-12-31"),
+    (("unblock", "spam.example", *WHY), "takes mail from spam.example again"),
+    (("mails", "alice@players.example"), "challenge"),
+    (("mails", "nobody@players.example"), "No mail of nobody@players.example is known."),
     (("ratings", "rebuild", "--check"), "all correct"),
     (("outbox", "list"), "queued"),
     (("outbox", "show", "6"), "Letter 6"),
@@ -72,6 +79,10 @@ DONE = (
     (("audit", "user", "bob"), "suspend"),
     (("audit", "Bob"), "suspend"),
     (("audit", "o"), "Operators have done nothing"),
+    (("user", "rename", "bob", "robert", *WHY), "bob is called robert now."),
+    (("user", "export", "robert", "--to", "bob@new.example", *WHY), "way to bob@new.example"),
+    (("user", "erase", "robert", *WHY), "personal data of robert are deleted"),
+    (("rotate-keys", *WHY), "Key 2 is stored."),
 )
 
 
@@ -95,8 +106,17 @@ def test_every_command_prints_what_it_did(
         (("board", "end", "77", *WHY), "there is no board 77"),
         (("board", "list", "--game", "chess"), "there is no game chess; there are: blackbox"),
         (("rating", "list", "chess"), "there is no game chess"),
+        (("mails", "nobody"), "there is no player nobody"),
+        (("unblock", "spam.example", *WHY), "spam.example is not blocked"),
+        (("block", "0.0.0.0/0", *WHY), "0.0.0.0/0 is too large a network"),
+        (("block", "nonsense", *WHY), "is not an address, a domain or a network"),
+        (("block", "a.example", "--until", "2001-01-01", *WHY), "2001-01-01 is past"),
+        (("block", "a.example", "--until", "soon", *WHY), "write the day as 2026-12-31"),
         (("game", "restore", "chess", *WHY), "there is no game chess"),
-        (("audit", "usr", "Bob"), "letter, broadcast; try `pbmserv audit user bob`"),
+        (
+            ("audit", "usr", "Bob"),
+            "announcement, sender; try `pbmserv audit user bob`",
+        ),
         (("audit", "players", "bob"), "has no kind players; there are user, board, game, mail"),
     ],
 )

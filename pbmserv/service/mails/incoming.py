@@ -16,6 +16,7 @@ from pbmserv.commands.table.model import Credentials, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.attached import attached_text
 from pbmserv.inbound.dsn import read_report
+from pbmserv.inbound.mail_reports import MailReport, read_mail_report
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import read_new_text
 from pbmserv.inbound.robots import AWAY_SUBJECT
@@ -45,6 +46,7 @@ class IncomingMail:
         request: its commands, and who gives them.
         report: the failures that it reports, if it came to the envelope sender of a letter.
         comes_back: it came to the envelope sender of a letter, which speaks for nobody.
+        mail_report: the report of another mail server about our mail, if it is one.
     """
 
     envelope: Envelope
@@ -52,6 +54,7 @@ class IncomingMail:
     request: Request
     report: tuple[Failure, ...] = ()
     comes_back: bool = False
+    mail_report: MailReport | None = None
 
     @property
     def reading(self) -> Reading:
@@ -155,7 +158,14 @@ class MailReader:
             address=mail.sender, verdict=verdict, reply_address=reply_address, source=source
         )
         submission = _submission(envelope, mail, new.text, reading, left_out=left_out)
-        return IncomingMail(envelope, mail, Request(actor, submission))
+        mail_report = None
+        if reply_address is None and (mail.automatic or self._is_postmasters(envelope)):
+            mail_report = read_mail_report(envelope.raw)
+        request = Request(actor, submission)
+        return IncomingMail(envelope, mail, request, mail_report=mail_report)
+
+    def _is_postmasters(self, envelope: Envelope) -> bool:
+        return self.mail_domain.is_postmaster(envelope.recipient)
 
     def _addressed(self, envelope: Envelope, mail: Mail) -> tuple[Envelope, ReplyAddress | None]:
         """Return the envelope and the reply address with which to read a mail to the plain address.

@@ -29,6 +29,8 @@ from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.delivery.outbox import NewLetter
 from pbmserv.store.tables.mail import MailState
 
+MAIL_REPORT = "mail-report"
+"""The reason why a report of another mail server is not answered."""
 LONGEST_FAULT = 20_000
 """Characters of a traceback that are kept, from its end."""
 
@@ -178,6 +180,16 @@ class MailService:
             )
             letters = queue_letters(context, absences.ask_if_away(context))
         return Done({}, letters, receipt=Receipt(mail_id, "ignored", letters=letters))
+
+    def drop_report(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
+        """Note the report of another mail server, whose text is not kept (see `note_settled`)."""
+        mail = incoming.mail
+        row = _Row(incoming.envelope, mail.digest, MailState.IGNORED, MAIL_REPORT, incoming.verdict)
+        mail_id = row.add(connection, now)
+        if mail_id is None:
+            return _copy(connection, mail.digest, incoming.envelope.recipient)
+        inbox.drop_text(connection, mail_id)
+        return Done({}, 0, receipt=Receipt(mail_id, "ignored"))
 
     def keep(self, mail: ToKeep, now: datetime, connection: Connection) -> Done:
         """Keep a mail for the operator, and tell its writer that a person will look at it."""

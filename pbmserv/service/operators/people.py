@@ -43,7 +43,7 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
     Raises:
         OperatorError: there is no such player, or the player is not active.
     """
-    player = _human_named(context, userid)
+    player = human_named(context, userid)
     if not player.active:
         raise OperatorError(f"{userid} is {player.state}, so there is nothing to suspend")
     letters: list[Notification] = []
@@ -54,7 +54,7 @@ def suspend(context: CommandContext, by: Signature, userid: str, *, end_games: b
     home = player.address
     leaving.leave(context.connection, player)
     operator_people.bar(context.connection, player.id)
-    letters.append(Notification(home, None, _account_part("suspended", userid, by)))
+    letters.append(Notification(home, None, account_part("suspended", userid, by)))
     summary = f"{userid} is suspended" + (f"; {len(ended)} boards ended." if end_games else ".")
     facts = {"before": PlayerState.ACTIVE, "after": PlayerState.BARRED, "ended": ended}
     return Deed("suspend", f"user {userid}", summary, tuple(letters), facts)
@@ -66,12 +66,12 @@ def restore(context: CommandContext, by: Signature, userid: str) -> Deed:
     Raises:
         OperatorError: there is no such player, or the player is not barred.
     """
-    player = _human_named(context, userid)
+    player = human_named(context, userid)
     if player.state != PlayerState.BARRED:
         raise OperatorError(f"{userid} is {player.state}, not suspended")
     own = players.addresses_of(context.connection, player.id)
     leaving.come_back(context.connection, player, own[0])
-    letters = [Notification(own[0], player.id, _account_part("restored", userid, by))]
+    letters = [Notification(own[0], player.id, account_part("restored", userid, by))]
     for number in leaving.running(context.connection, player.id):
         letters += board_letters(context, number, player.id)
     facts = {"before": PlayerState.BARRED, "after": PlayerState.ACTIVE}
@@ -86,7 +86,7 @@ def reset(context: CommandContext, by: Signature, userid: str) -> Deed:  # noqa:
     Raises:
         OperatorError: there is no such player, or the player is not active.
     """
-    player = _human_named(context, userid)
+    player = human_named(context, userid)
     if not player.active:
         raise OperatorError(f"{userid} is {player.state}; you can reset only active accounts")
     operator_people.revoke_addresses(context.connection, player.id, player.reply_epoch)
@@ -129,7 +129,7 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
     Raises:
         OperatorError: one is unknown or not active, both are the same, or they share a board.
     """
-    old, new = _human_named(context, userid), _human_named(context, into)
+    old, new = human_named(context, userid), human_named(context, into)
     if old.id == new.id:
         raise OperatorError("you cannot merge an account with itself")
     for player in (old, new):
@@ -147,7 +147,7 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
     seats = operator_people.move_everything(context.connection, old.id, new.id)
     operator_people.retire(context.connection, old.id)
     rebuilding.rebuild(context.connection)
-    letters = [Notification(new.address, new.id, _account_part("merged", into, by, other=userid))]
+    letters = [Notification(new.address, new.id, account_part("merged", into, by, other=userid))]
     for number in moved:
         letters += board_letters(context, number, new.id)
     summary = f"{userid} is part of {into} now: {seats} seats, {len(moved)} of them running."
@@ -155,7 +155,7 @@ def merge(context: CommandContext, by: Signature, userid: str, into: str) -> Dee
     return Deed("merge", f"user {userid}", summary, tuple(letters), facts)
 
 
-def _human_named(context: CommandContext, userid: str) -> Player:
+def human_named(context: CommandContext, userid: str) -> Player:
     """Return the player of this userid, in any state.
 
     Raises:
@@ -194,7 +194,8 @@ def board_letters(context: CommandContext, number: int, player_id: int) -> list[
     ]
 
 
-def _account_part(event: str, userid: str, by: Signature, other: str = "") -> Part:
+def account_part(event: str, userid: str, by: Signature, other: str = "") -> Part:
+    """Return the letter that tells a player what happened to the account."""
     words = {"event": event, "userid": userid, "why": by.why, "other": other}
     return Part("operator-account", words)
 

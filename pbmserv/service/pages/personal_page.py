@@ -54,7 +54,7 @@ _EMPTIED = {"digest": "off", "remind": "off", "tz": "UTC"}
 _BLOCKS = ("block", "unblock")
 _SETTINGS = (
     *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels"),
-    *("public", "broadcast"),
+    *("public", "broadcast", "announce"),
 )
 
 

@@ -123,6 +123,7 @@ def erase(connection: Connection, player: Player) -> str:
             accept="none",
             remind="",
             broadcasts=False,
+            announcements=True,
             report="ask",
             labels="ask",
             public=True,

@@ -147,6 +147,7 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
         "accept": player.accept,
         "remind": player.remind,
         "broadcast": player.broadcasts,
+        "announce": player.announcements,
         "report": player.report,
         "labels": player.labels,
         "public": player.public,

@@ -50,7 +50,8 @@ class Player:
         tz: name of the time zone.
         accept: what happens to challenges: ``ask``, ``auto`` or ``none``.
         remind: extra reminders before a forfeit (``2d,6h``), and ``night``.
-        broadcasts: whether operators' messages to everybody are sent.
+        broadcasts: whether messages of players who may write to everybody are sent.
+        announcements: whether operators' announcements are sent that are no service notices.
         report: whether the coach's report comes with each result (``always``) or on request
             (``ask``).
         labels: whether a cell named by the labels of the far sides of a board leads to a question
@@ -74,6 +75,7 @@ class Player:
     accept: str
     remind: str
     broadcasts: bool
+    announcements: bool
     report: str
     labels: str
     public: bool
