@@ -136,6 +136,7 @@ def backup(
     Example: pbmserv db backup /var/backups/pbmserv-monday
     """
     from pbmserv import files
+    from pbmserv.monitoring.upkeep import last_backup_file
     from pbmserv.store.operators import backup as backups
 
     configuration = loaded(config)
@@ -144,7 +145,7 @@ def backup(
     with used(url):
         copy = backups.save(url, file, files.over if overwrite else files.new)
     # The time of this file is the age of the newest copy, for `doctor` and /metrics.
-    (configuration.settings.data_dir / "last-backup").touch(0o600)
+    last_backup_file(configuration.settings.data_dir).touch(0o600)
     say(
         f"{file} is a whole copy of {blank_passwords(url)} "
         f"({copy.size / 1e6:,.1f} MB, revision {copy.revision})."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -37,7 +37,7 @@ def status(
 
     from pbmserv import files
     from pbmserv.stages.places import first_place
-    from pbmserv.stages.state import running, runs, states, waiting
+    from pbmserv.stages.state import certificate_ends, running, runs, states, waiting
     from pbmserv.store.core import schema
     from pbmserv.store.delivery import inbox
     from pbmserv.store.operators import health
@@ -51,9 +51,12 @@ def status(
             texts = sum(inbox.octets(connection).values())
         sizes = health.sizes(database) | {"mail_texts": texts}
     folder = first_place(configuration.settings.data_dir)
-    stages = {name: state.doing for name, state in states(folder).items()}
+    own = states(folder)
+    stages = {name: state.doing for name, state in own.items()}
+    ends = certificate_ends(own.values())
     if as_json:
-        say(json.dumps(_facts(queues, sizes) | {"stages": stages}))
+        facts = {"stages": stages, "certificate_ends": ends.isoformat() if ends else None}
+        say(json.dumps(_facts(queues, sizes) | facts))
         return
     say(running(queues))
     if stages:
@@ -61,6 +64,10 @@ def status(
         say(f"Stages on this machine: {', '.join(parts)}.")
     elif runs(queues):
         say("None of its stages is there on this machine: it has just ended, or runs elsewhere.")
+    if ends is not None:
+        days = (ends - datetime.now(UTC)) // timedelta(days=1)
+        left = f"ends {ends:%Y-%m-%d}, in {days} days" if days >= 0 else f"ended {ends:%Y-%m-%d}"
+        say(f"The certificate of the mail ports {left}.")
     say(f"Newest numbers: mail {queues.newest_mail}, letter {queues.newest_letter}.")
     say(
         "Octets: "

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from pbmserv.mail.dns import Resolver
+from pbmserv.monitoring.upkeep import CertificateWatch
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany
@@ -44,7 +45,13 @@ async def run_door(name: str, setup: Setup) -> None:
 
     def state() -> StageState:
         texts = stage.quota.taken, stage.quota.most
-        return StageState(tuple(stage.vitals()), ports.slots(), None, texts, own_numbers())
+        return StageState(
+            tuple(stage.vitals()),
+            ports.slots(),
+            texts=texts,
+            counted=own_numbers(),
+            certificate_ends=stage.certificate.ends,
+        )
 
     answers = _answers(stage, asyncio.get_running_loop(), state)
     answering = Answering(setup.folder / f"{name}.sock", answers)
@@ -87,6 +94,7 @@ class DoorStage:
             base.settings.mail_servers,
             PostmasterShares(self.quota.most // 2),
         )
+        self.certificate = CertificateWatch(base.settings.tls_cert, base.clock.now)
         self._beat_at: datetime | None = None
         self._removal = Removal(base.mail, base.game, self.writer) if base.game.is_sqlite else None
         self._count_waiting()
@@ -95,12 +103,14 @@ class DoorStage:
         )
 
     def run_once(self) -> None:
-        """Remove settled arrivals, measure the room for texts, and give a sign of life."""
+        """Remove settled arrivals, measure the room for texts, look at the certificate, and give a
+        sign of life."""
         if self._removal is not None:
             self._removal.run_once()
         self._count_waiting()
         now = self._base.clock.now()
         self.quota.measure(now)
+        self.certificate.look()
         if self._beat_at is None or now - self._beat_at >= BEAT:
             self.writer.submit(partial(arrivals.beat, now=now)).result()
             self._beat_at = now

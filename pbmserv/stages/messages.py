@@ -52,6 +52,7 @@ class StageState:
         texts: octets that texts of mails take, and may take; `None` if the stage does not know.
         counted: its numbers in the format of Prometheus.
         doing: the work in hand, for people; ``""`` if there is none of interest.
+        certificate_ends: end of the certificate of the stage's ports; `None` if there is none.
     """
 
     vitals: tuple[Vital, ...]
@@ -60,6 +61,7 @@ class StageState:
     texts: tuple[int, int] | None = None
     counted: bytes = b""
     doing: str = ""
+    certificate_ends: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from time import monotonic
 
@@ -55,6 +56,11 @@ def states(folder: Path) -> dict[str, StageState]:
             if not isinstance(error.__cause__, (ConnectionRefusedError, FileNotFoundError)):
                 answers[path.stem] = StageState((_ended(path.stem),), doing="does not answer")
     return answers
+
+
+def certificate_ends(states_: Iterable[StageState]) -> datetime | None:
+    """Return when the certificate of the mail ports ends, if one of the stages knows."""
+    return next((state.certificate_ends for state in states_ if state.certificate_ends), None)
 
 
 def runs(queues: Queues) -> bool:
@@ -133,6 +139,7 @@ class Stages:
             {name: slots for state in states_ for name, slots in state.slots.items()},
             next((state.relay for state in states_ if state.relay), RelayState(0, False)),
             next((state.texts for state in states_ if state.texts), (0, 1)),
+            certificate_ends(states_),
         )
 
     def write(self) -> Future[None]:

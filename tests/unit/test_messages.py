@@ -84,6 +84,7 @@ STATE = StageState(
     texts=(1, 2),
     counted=b"\xff",
     doing="arrival 3 for 1.0 s",
+    certificate_ends=NOW,
 )
 EXCHANGES: list[tuple[Request[Any], Any]] = [
     (AskState(), STATE),
