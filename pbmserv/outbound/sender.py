@@ -247,8 +247,12 @@ class Sender:
             return 0
         # All letters that were due earlier go to closed domains; there may be thousands.
         since = due_at if closed and is_due else None
-        rows = self._outbox.claim(most, self._in_hand(), closed, since)
+        in_hand = self._in_hand()
+        claimed = self._outbox.claim(most, in_hand, closed, since)
         self._may_have_lost = False
+        # A letter in hand is claimed again if its lease ended while the store was away, or if its
+        # result was stored and the answer to that was lost. To hold it twice would send it twice.
+        rows = [row for row in claimed if row.id not in in_hand]
         for row in rows:
             if row.effort <= HEAVY:  # a heavy letter must not block its domain
                 self._domains.claimed(_domain_of(row))
