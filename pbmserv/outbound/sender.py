@@ -15,6 +15,7 @@ from typing import Protocol
 from pbmserv.clock import Clock
 from pbmserv.errors import (
     RelayBusy,
+    RelayDefers,
     RelayDown,
     RelayError,
     RelayPermanent,
@@ -341,31 +342,37 @@ class Sender:
 
     def _delivered(self, row: QueuedLetter, error: Exception | None) -> None:
         """Record the end of a delivery."""
+        domain = _domain_of(row)
         result: Result = Sent(row.id)
         if isinstance(error, RelayDown):
             self._breaker.record_failure(error, self._clock.now())
             result = self._retry(row, str(error))
         elif isinstance(error, RelayBusy):
-            result = self._busy(row, error)
+            until = self._domains.rest(domain, self._clock.now())
+            result = self._rest(row, error, until)
+        elif isinstance(error, RelayDefers):
+            rests_until = self._domains.deferred(domain, row.recipient, self._clock.now())
+            result = self._rest(row, error, rests_until)
         elif isinstance(error, RelayTemporary):
             result = self._retry(row, str(error))
         elif isinstance(error, RelayPermanent):
-            log_letter(row, _domain_of(row), "refused", str(error))
+            log_letter(row, domain, "refused", str(error))
             result = Failed(row.id, str(error))
         elif error is not None:
             result = self._retry(row, type(error).__name__)
         else:
-            log_letter(row, _domain_of(row), "sent", "")
+            log_letter(row, domain, "sent", "")
         if error is None or (isinstance(error, RelayError) and not isinstance(error, RelayDown)):
             self._breaker.record_reply()
         self._end(row, result)
 
-    def _busy(self, row: QueuedLetter, refusal: RelayBusy) -> Result:
-        """Let the domain rest, and try the letter again when the rest is over."""
-        domain = _domain_of(row)
-        until = self._domains.rest(domain, self._clock.now())
-        _log.info("a domain wants fewer letters", extra={"domain": domain, "until": until})
+    def _rest(self, row: QueuedLetter, refusal: RelayTemporary, until: datetime | None) -> Result:
+        """Return when to try a letter again: not before its domain's rest is over, if it rests."""
         result = self._retry(row, str(refusal))
+        if until is None:
+            return result
+        facts = {"domain": _domain_of(row), "until": until}
+        _log.info("a domain wants fewer letters", extra=facts)
         return replace(result, at=max(result.at, until)) if isinstance(result, Later) else result
 
     def _retry(self, row: QueuedLetter, error: str) -> Later | Failed:
