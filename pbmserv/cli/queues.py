@@ -51,16 +51,28 @@ def show_mail(number: MailNumber, config: ConfigFile = None) -> None:
 
 
 @inbox.command("retry")
-def retry_mail(number: MailNumber, why: Why, by: By = "", config: ConfigFile = None) -> None:
-    """Carry a kept mail out again, once the fault is fixed.
+def retry_mails(
+    numbers: Annotated[
+        list[int],
+        typer.Argument(metavar="ID...", min=1, max=LARGEST, help="Numbers in `inbox list`."),
+    ],
+    why: Why,
+    by: By = "",
+    config: ConfigFile = None,
+) -> None:
+    """Carry kept mails out again, once the fault is fixed.
 
-    Example: pbmserv inbox retry 12 --why "fixed in this version"
+    Example: pbmserv inbox retry 12 13 --why "fixed in this version"
     """
     from pbmserv.stages.operators import orders
 
+    numbers = list(dict.fromkeys(numbers))
     with _kept_mails(config) as mails:
-        must_be_kept(mails, number)
-    say(orders(loaded(config)).retry(number, signature(by, why)))
+        for number in numbers:
+            must_be_kept(mails, number)
+    play = orders(loaded(config))
+    for number in numbers:
+        say(play.retry(number, signature(by, why)))
 
 
 @inbox.command("drop")
