@@ -141,7 +141,7 @@ LONGEST_TIME = 365
 """Days."""
 
 ACTIONS: Mapping[str, Action] = {
-    "inbox retry": Action(("number",)),
+    "inbox retry": Action(("numbers",)),
     "inbox drop": Action(("number",)),
     "outbox retry": Action(("named", "failed", "since")),
     "outbox hold": _for_letter(orders.HoldLetter),
@@ -320,7 +320,7 @@ class OperatorPages:
             return self._side.do(by, action.order(fields))
         if command == "outbox retry":
             return self._retry_letters(fields, by)
-        number = _number(fields, "number")
+        number = _number(fields, *ACTIONS[command].fields)
         if not self._mails.is_kept(number):
             raise OperatorError(f"mail {number} is not kept any more")
         if command == "inbox retry":
