@@ -14,7 +14,8 @@
     ├── OperatorError          an operator's mistake: shown on the terminal, nothing has changed
     ├── MailError              a mail that cannot be read or must not be answered
     └── ServerFault            our fault: the operator learns the reason, players do not
-        ├── ConfigError        wrong settings (found before anything binds)
+        ├── StartRefused       an operator must change something before the next start
+        │   └── ConfigError    wrong settings (found before anything binds)
         ├── NamesUnavailable   no name server answered
         └── RelayError         the relay did not accept a letter
             ├── RelayTemporary   try again later
@@ -144,7 +145,11 @@ class SetAside(PbmError):
     """A letter must wait, because a process that rendered it hung and was killed."""
 
 
-class ConfigError(ServerFault):
+class StartRefused(ServerFault):
+    """The server cannot start before an operator changes something; each start would fail alike."""
+
+
+class ConfigError(StartRefused):
     """A setting is wrong. The text names it and says what to write."""
 
 

@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Callable
 
-from pbmserv.errors import ConfigError, OperatorError, ServerFault
+from pbmserv.errors import ConfigError, OperatorError, ServerFault, StartRefused
 
 _MACHINE_ERRORS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
 
@@ -16,7 +16,8 @@ def exit_code_of(work: Callable[[], int]) -> int:
     """Run a command and print one sentence about its failure, if any.
 
     Returns:
-        The exit code: 0 success, 1 refused or failed, 2 wrong usage or settings.
+        The exit code: 0 success, 1 refused or failed, 2 wrong usage or settings, or a database that
+        does not fit. A service manager does not try again after 2.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -30,6 +31,8 @@ def exit_code_of(work: Callable[[], int]) -> int:
         return _complain("\nAborted.", 1)
     except ConfigError as error:
         return _complain(_wrong_settings(str(error)), 2)
+    except StartRefused as error:
+        return _complain(f"pbmserv: {error}", 2)
     except (OperatorError, ServerFault) as error:
         return _complain(f"pbmserv: {error}", 1)
     except Exception as error:
