@@ -156,6 +156,8 @@ def list_letters(
         config,
         lambda context: letter_rows.letters(context.connection, states, to.lower(), most),
     )
+    if line := _relay_line(config):
+        say(f"{line}\n")
     if not letters:
         say("No letters wait: all are sent." if not state else "There are no such letters.")
         return
@@ -177,6 +179,14 @@ def list_letters(
         fixed=2,
         whole=("to",),
     )
+
+
+def _relay_line(config: Path | None) -> str:
+    """Return a sentence about a relay that does not answer the server on this machine."""
+    from pbmserv.stages.places import first_place
+    from pbmserv.stages.state import relay_line, relay_of, states
+
+    return relay_line(relay_of(states(first_place(loaded(config).settings.data_dir)).values()))
 
 
 @outbox.command("show")

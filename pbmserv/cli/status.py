@@ -37,7 +37,16 @@ def status(
 
     from pbmserv import files
     from pbmserv.stages.places import first_place
-    from pbmserv.stages.state import certificate_ends, running, runs, states, waiting
+    from pbmserv.stages.state import (
+        certificate_ends,
+        relay_line,
+        relay_of,
+        running,
+        runs,
+        started,
+        states,
+        waiting,
+    )
     from pbmserv.store.core import schema
     from pbmserv.store.delivery import inbox
     from pbmserv.store.operators import health
@@ -53,17 +62,28 @@ def status(
     folder = first_place(configuration.settings.data_dir)
     own = states(folder)
     stages = {name: state.doing for name, state in own.items()}
-    ends = certificate_ends(own.values())
+    ends, since, relay = (
+        certificate_ends(own.values()),
+        started(own.values()),
+        relay_of(own.values()),
+    )
     if as_json:
-        facts = {"stages": stages, "certificate_ends": ends.isoformat() if ends else None}
+        facts = {
+            "stages": stages,
+            "started": since.isoformat() if since else None,
+            "certificate_ends": ends.isoformat() if ends else None,
+            "relay": asdict(relay),
+        }
         say(json.dumps(_facts(queues, sizes) | facts))
         return
-    say(running(queues))
+    say(running(queues, since))
     if stages:
         parts = [f"{name} ({doing})" if doing else name for name, doing in stages.items()]
         say(f"Stages on this machine: {', '.join(parts)}.")
     elif runs(queues):
         say("None of its stages is there on this machine: it has just ended, or runs elsewhere.")
+    if line := relay_line(relay):
+        say(line)
     if ends is not None:
         days = (ends - datetime.now(UTC)) // timedelta(days=1)
         left = f"ends {ends:%Y-%m-%d}, in {days} days" if days >= 0 else f"ended {ends:%Y-%m-%d}"

@@ -51,6 +51,7 @@ async def run_door(name: str, setup: Setup) -> None:
             texts=texts,
             counted=own_numbers(),
             certificate_ends=stage.certificate.ends,
+            since=base.started_at,
         )
 
     answers = _answers(stage, asyncio.get_running_loop(), state)

@@ -53,6 +53,7 @@ class StageState:
         counted: its numbers in the format of Prometheus.
         doing: the work in hand, for people; ``""`` if there is none of interest.
         certificate_ends: end of the certificate of the stage's ports; `None` if there is none.
+        since: when its server started; `None` if it does not answer.
     """
 
     vitals: tuple[Vital, ...]
@@ -62,6 +63,7 @@ class StageState:
     counted: bytes = b""
     doing: str = ""
     certificate_ends: datetime | None = None
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

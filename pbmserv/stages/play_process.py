@@ -81,7 +81,12 @@ async def run_play(name: str, setup: Setup) -> None:
     def state() -> StageState:
         number, seconds = setup.current.longest()
         doing = f"arrival {number} for {seconds:.1f} s" if number else ""
-        return StageState(tuple(stage.vitals()), counted=own_numbers(), doing=doing)
+        return StageState(
+            tuple(stage.vitals()),
+            counted=own_numbers(),
+            doing=doing,
+            since=setup.base.started_at,
+        )
 
     answering = Answering(setup.folder / f"{name}.sock", _answers(stage, state))
     ring = Ring(setup.folder / "play.ring", stage.play.ring)

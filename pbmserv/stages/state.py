@@ -63,13 +63,38 @@ def certificate_ends(states_: Iterable[StageState]) -> datetime | None:
     return next((state.certificate_ends for state in states_ if state.certificate_ends), None)
 
 
+def relay_of(states_: Iterable[StageState]) -> RelayState:
+    """Return the worst state of the relay that one of the stages has seen."""
+    relays = [state.relay for state in states_ if state.relay is not None]
+    worst = max(relays, key=lambda relay: (relay.is_open, relay.failures), default=None)
+    return worst or RelayState(0, False)
+
+
+def relay_line(relay: RelayState) -> str:
+    """Return a sentence for operators about a relay that does not answer; ``""`` if it does."""
+    if not relay.failures:
+        return ""
+    waits = ", and letters wait" if relay.is_open else ""
+    return f"The relay has failed {relay.failures} times in a row{waits}: {relay.fault}"
+
+
+def started(states_: Iterable[StageState]) -> datetime | None:
+    """Return when the server of this machine started; `None` if no stage of it answers."""
+    return min((state.since for state in states_ if state.since is not None), default=None)
+
+
 def runs(queues: Queues) -> bool:
     """Whether a server has given a sign of life lately."""
     return queues.beat_s is not None and abs(queues.beat_s) <= RUNS_S
 
 
-def running(queues: Queues) -> str:
-    """Return a sentence for operators that says whether a server runs."""
+def running(queues: Queues, since: datetime | None) -> str:
+    """Return a sentence for operators that says whether a server runs.
+
+    Args:
+        since: when the server of this machine started; `None` if none runs here. Of a server
+            elsewhere only its signs of life are known.
+    """
     if queues.beat_s is None or queues.up_since is None:
         return "No server has ever run on this database."
     if queues.beat_s < -RUNS_S:
@@ -78,7 +103,10 @@ def running(queues: Queues) -> str:
     last_sign = f"its last sign of life was {span(max(0.0, queues.beat_s))} ago"
     if not runs(queues):
         return f"No server runs: {last_sign}."
-    return f"A server has been running since {queues.up_since:%Y-%m-%d %H:%M} UTC; {last_sign}."
+    if since is None:
+        up_since = f"{queues.up_since:%Y-%m-%d %H:%M} UTC"
+        return f"A server runs, without a long interruption since {up_since}; {last_sign}."
+    return f"A server has been running since {since:%Y-%m-%d %H:%M} UTC; {last_sign}."
 
 
 def waiting(queues: Queues) -> list[tuple[str, str, str]]:
@@ -137,7 +165,7 @@ class Stages:
         return Parts(
             [vital for state in states_ for vital in state.vitals],
             {name: slots for state in states_ for name, slots in state.slots.items()},
-            next((state.relay for state in states_ if state.relay), RelayState(0, False)),
+            relay_of(states_),
             next((state.texts for state in states_ if state.texts), (0, 1)),
             certificate_ends(states_),
         )

@@ -64,10 +64,17 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class RelayState:
-    """The failures in a row of the relay, and whether letters wait for it."""
+    """The state of the relay.
+
+    Attributes:
+        failures: attempts in a row that did not reach it.
+        is_open: whether letters wait for it.
+        fault: the last of these failures, without addresses.
+    """
 
     failures: int
     is_open: bool
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
