@@ -141,6 +141,10 @@ class StoreAway(ServerFault):
     """
 
 
+class DoorAway(StoreAway):
+    """No door takes forms and moves of pages now; nothing was stored."""
+
+
 class SetAside(PbmError):
     """A letter must wait, because a process that rendered it hung and was killed."""
 

@@ -58,6 +58,16 @@ def states(folder: Path) -> dict[str, StageState]:
     return answers
 
 
+def answers(path: Path) -> bool:
+    """Return whether a stage answers at the path of its socket."""
+    try:
+        with closing(Asking(path, NO_PATIENCE_S, PATIENCE_S)) as asking:
+            asking.ask(AskState())
+    except Unanswered:
+        return False
+    return True
+
+
 def certificate_ends(states_: Iterable[StageState]) -> datetime | None:
     """Return when the certificate of the mail ports ends, if one of the stages knows."""
     return next((state.certificate_ends for state in states_ if state.certificate_ends), None)
@@ -143,6 +153,8 @@ class Stages:
         self._probed = [
             Asking(folder / f"{name}.sock", PATIENCE_S) for name in names if name in WRITING
         ]
+        self._door = folder / "door.sock"
+        self._has_own_door = "door" in names
         self._own = own
         self._turn = threading.Lock()
         self._states: dict[str, StageState] | None = None
@@ -168,6 +180,7 @@ class Stages:
             relay_of(states_),
             next((state.texts for state in states_ if state.texts), (0, 1)),
             certificate_ends(states_),
+            self._has_own_door or answers(self._door),
         )
 
     def write(self) -> Future[None]:

@@ -126,6 +126,7 @@ class Parts:
         relay: state of the relay.
         texts: octets that the texts of mails take, and may take.
         certificate_ends: end of the certificate of the mail ports; `None` if there is none.
+        has_door: whether a door takes the forms and moves of pages, in this server or beside it.
     """
 
     vitals: Sequence[Vital]
@@ -133,6 +134,7 @@ class Parts:
     relay: RelayState
     texts: tuple[int, int]
     certificate_ends: datetime | None = None
+    has_door: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +216,9 @@ class Health:
             "disk": _disk(free),
             "texts": _texts(*parts.texts),
         }
+        if not parts.has_door:
+            why = "no door runs beside the pages, so moves and forms on them fail"
+            checks["door"] = Check("failing", why)
         if parts.certificate_ends is not None:
             checks["certificate"] = _certificate(parts.certificate_ends, self._clock.now())
         backup_at = last_backup(self._folder)

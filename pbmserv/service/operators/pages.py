@@ -320,7 +320,7 @@ class OperatorPages:
             return self._side.do(by, action.order(fields))
         if command == "outbox retry":
             return self._retry_letters(fields, by)
-        number = _number(fields, *ACTIONS[command].fields)
+        number = _number(fields, action.fields[0])
         if not self._mails.is_kept(number):
             raise OperatorError(f"mail {number} is not kept any more")
         if command == "inbox retry":
