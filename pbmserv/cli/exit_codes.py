@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import logging
 import sys
 from collections.abc import Callable
 
@@ -43,6 +44,10 @@ def exit_code_of(work: Callable[[], int]) -> int:
 
 
 def _complain(text: str, code: int) -> int:
+    log = sys.modules.get("pbmserv.log")  # if a server has begun to log
+    if log is not None and log.writes_json():
+        log.notice(text.removeprefix("pbmserv: "), logging.ERROR)
+        return code
     from pbmserv.cli.output import complain
 
     complain(text)
