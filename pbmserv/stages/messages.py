@@ -53,6 +53,7 @@ class StageState:
         counted: its numbers in the format of Prometheus.
         doing: the work in hand, for people; ``""`` if there is none of interest.
         certificate_ends: end of the certificate of the stage's ports; `None` if there is none.
+        damage: the first damaged page of the database; ``""`` if none is known.
         since: when its server started; `None` if it does not answer.
     """
 
@@ -63,6 +64,7 @@ class StageState:
     counted: bytes = b""
     doing: str = ""
     certificate_ends: datetime | None = None
+    damage: str = ""
     since: datetime | None = None
 
 

@@ -24,6 +24,7 @@ from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.put_off_mails import PutOffMails
 from pbmserv.service.pages.forms import Forms
 from pbmserv.service.pages.page_requests import PageRequests
+from pbmserv.service.schedule.integrity import Integrity
 from pbmserv.service.schedule.retention import Expiry, Kept
 from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.service.time.rounds import Rounds
@@ -86,6 +87,7 @@ async def run_play(name: str, setup: Setup) -> None:
             counted=own_numbers(),
             doing=doing,
             since=setup.base.started_at,
+            damage=stage.integrity.damage,
         )
 
     answering = Answering(setup.folder / f"{name}.sock", _answers(stage, state))
@@ -199,6 +201,8 @@ class PlayStage:
             self.arrivals.tidy, "tidying", 10.0, "what is done could not be forgotten"
         )
 
+        self.integrity = Integrity([base.game, base.mail])
+
     def start(self) -> None:
         """Begin with the heartbeat, so that no player's clock is charged with an outage."""
         self.scheduler.begin()
@@ -206,9 +210,11 @@ class PlayStage:
         self.scheduler.start()
         self._tidying.start()
         self._putting_off.start()
+        self.integrity.start()
 
     def stop(self) -> None:
         """Finish the mails under way; the others wait for the next start."""
+        self.integrity.stop(STOP_S)
         self._tidying.stop(STOP_S)
         self._putting_off.stop(STOP_S)
         self.scheduler.stop(STOP_S)
@@ -250,7 +256,7 @@ class PlayStage:
 
     def vitals(self) -> list[Vital]:
         """Return the states of the threads."""
-        parts = self.scheduler, self.play, self._tidying, self._putting_off
+        parts = self.scheduler, self.play, self._tidying, self._putting_off, self.integrity
         rounds = [part.vital() for part in parts]
         return [*self.writer.vitals(), *rounds]
 

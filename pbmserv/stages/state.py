@@ -181,6 +181,7 @@ class Stages:
             next((state.texts for state in states_ if state.texts), (0, 1)),
             certificate_ends(states_),
             self._has_own_door or answers(self._door),
+            any(state.damage for state in states_),
         )
 
     def write(self) -> Future[None]:

@@ -85,6 +85,7 @@ STATE = StageState(
     counted=b"\xff",
     doing="arrival 3 for 1.0 s",
     certificate_ends=NOW,
+    damage="Tree 5 page 7",
     since=NOW,
 )
 EXCHANGES: list[tuple[Request[Any], Any]] = [

@@ -127,6 +127,7 @@ class Parts:
         texts: octets that the texts of mails take, and may take.
         certificate_ends: end of the certificate of the mail ports; `None` if there is none.
         has_door: whether a door takes the forms and moves of pages, in this server or beside it.
+        is_damaged: whether a page of the database is damaged.
     """
 
     vitals: Sequence[Vital]
@@ -135,6 +136,7 @@ class Parts:
     texts: tuple[int, int]
     certificate_ends: datetime | None = None
     has_door: bool = True
+    is_damaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +218,9 @@ class Health:
             "disk": _disk(free),
             "texts": _texts(*parts.texts),
         }
+        if parts.is_damaged:
+            why = "the database is damaged, as the log says; restore a copy"
+            checks["integrity"] = Check("failing", why)
         if not parts.has_door:
             why = "no door runs beside the pages, so moves and forms on them fail"
             checks["door"] = Check("failing", why)
