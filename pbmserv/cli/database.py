@@ -54,24 +54,31 @@ def upgrade(config: ConfigFile = None) -> None:
 
 @app.command()
 def check(config: ConfigFile = None) -> None:
-    """Check that the database has this version's schema; exit code 1 if not.
+    """Check the pages and the schema of the database; exit code 1 if something is wrong.
 
     Example: pbmserv db check
     """
     from pbmserv import files
     from pbmserv.store.core import schema
+    from pbmserv.store.operators import integrity
 
     configuration = loaded(config)
     url = configuration.settings.database
     files.must_be_there(url, configuration.sources)
+    damaged: list[str] = []
     faults: list[str] = []
     for store_url, stores in schema.stores_at(url):
         path = files.file_of(store_url)
         if path is None or path.exists():  # the first start makes the mail store
             with opened(store_url) as database:
-                faults += schema.check(database, stores)
-    for sentence in faults:
+                if fault := integrity.damage(database):
+                    damaged.append(f"{blank_passwords(store_url)} is damaged: {fault}")
+                else:
+                    faults += schema.check(database, stores)
+    for sentence in damaged + faults:
         complain(sentence)
+    if damaged:
+        raise failure("Stop the server, and restore the newest copy: pbmserv db restore FILE")
     if faults:
         raise failure("An upgrade does not fix this: something else has changed the tables.")
     say(f"{blank_passwords(url)} has the right schema.")
@@ -139,6 +146,7 @@ def backup(
     Example: pbmserv db backup /var/backups/pbmserv-monday --compress
     """
     from pbmserv import files
+    from pbmserv.monitoring.upkeep import last_backup_file
     from pbmserv.store.operators import backup as backups
 
     configuration = loaded(config)
@@ -148,7 +156,7 @@ def backup(
         place = files.over if overwrite else files.new
         copy = backups.save(url, file, place, is_compressed=compress)
     # The time of this file is the age of the newest copy, for `doctor` and /metrics.
-    (configuration.settings.data_dir / "last-backup").touch(0o600)
+    last_backup_file(configuration.settings.data_dir).touch(0o600)
     say(
         f"{file} is a whole copy of {blank_passwords(url)} "
         f"({copy.size / 1e6:,.1f} MB, revision {copy.revision})."

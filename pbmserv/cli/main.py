@@ -45,9 +45,13 @@ def serve(
     Example: pbmserv serve --only play,post
     """
     # Wrong settings are reported before the server is imported, which takes longer.
+    from pbmserv import log
     from pbmserv.config.settings import load
+    from pbmserv.config.sources import early_log_format
     from pbmserv.stages import preflight
 
+    if early_log_format(os.environ, config) == "json":  # refusals of settings are lines, too
+        log.configure("INFO", "json", forks=True)
     loaded = load(os.environ, config)
     stages = preflight.stages_of(only)
     if "door" in stages and not without_mail:

@@ -34,6 +34,11 @@ REFUSALS = Counter(
     ["because"],
     registry=REGISTRY,
 )
+BOUNCES = Counter(
+    "pbmserv_bounces",
+    "Letters that came back, or that a relay refused for good.",
+    registry=REGISTRY,
+)
 TURNED_AWAY = Counter(
     "pbmserv_turned_away",
     "Connections that got no place, or had to give theirs to somebody else.",

@@ -20,7 +20,7 @@ from pbmserv.smtpd.arguments import LONGEST_COMMAND
 from pbmserv.smtpd.protocol import Handler, StrictSmtp
 
 # Replies to a mail.
-TAKEN = "250 2.0.0 taken, and kept until it is carried out"
+TAKEN = "250 2.0.0 OK"  # the arrival's number follows, by which the log can be searched
 TRY_LATER = "451 4.3.0 cannot take mail just now, please try again later"
 TOO_MANY = "451 4.7.1 too many mails from you, please try again later"
 LANE_FULL = "451 4.3.2 too many mails from you wait here already, please try again later"

@@ -14,7 +14,7 @@ from pbmserv.commands.table.catalogue import BY_NAME
 from pbmserv.config.display import blank_passwords
 from pbmserv.config.settings import Settings
 from pbmserv.engine.registry import Registry
-from pbmserv.errors import ConfigError, ServerFault
+from pbmserv.errors import ConfigError, ServerFault, StartRefused
 from pbmserv.inbound.auth.senders import Senders
 from pbmserv.inbound.auth.verdict import Trusted
 from pbmserv.letters.compose import Composer
@@ -41,6 +41,9 @@ class Base:
 
     Raises:
         ServerFault: a database cannot be used.
+
+    Attributes:
+        started_at: when the server started; its processes inherit this.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class Base:
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
+        self.started_at = self.clock.now()
         self.game, self.mail = open_stores(settings.database, may_upgrade=may_upgrade)
         try:
             local, _, domain = settings.address.rpartition("@")
@@ -117,6 +121,10 @@ class Base:
         """Read the keys of reply addresses again."""
         self.mail_domain.ring.keys = keys_of(self.game, self.clock).keys
 
+    def name_connections(self, name: str) -> None:
+        """Set the name of new connections to PostgreSQL, by which its own tools list them."""
+        self.game.application = self.mail.application = name
+
     def disconnect(self) -> None:
         """Close all connections before a fork; each process opens its own."""
         self.game.disconnect()
@@ -162,6 +170,8 @@ def _open(url: str, store: str, *, may_upgrade: bool) -> Database:
     try:
         database = Database(url)
         try:
+            if may_upgrade and not database.is_sqlite:
+                _require_sessions(database)
             if may_upgrade or (store == "mail" and _is_new(database)):
                 schema.prepare(database, (store,) if database.is_sqlite else schema.ALL)
             else:
@@ -172,6 +182,21 @@ def _open(url: str, store: str, *, may_upgrade: bool) -> Database:
     except (DBAPIError, OSError) as error:
         raise ServerFault(f"{blank_passwords(url)} cannot be used: {error_line(error)}") from None
     return database
+
+
+def _require_sessions(database: Database) -> None:
+    """Refuse a pooler that gives a connection to another session after each transaction.
+
+    Raises:
+        StartRefused: there is one.
+    """
+    from pbmserv.store.core.postgresql import shares_sessions  # loads the driver
+
+    if shares_sessions(database.reading):
+        raise StartRefused(
+            f"{blank_passwords(database.url)} is behind a pooler that changes the session with "
+            "each transaction; set pool_mode = session in PgBouncer, or name PostgreSQL itself"
+        )
 
 
 def _is_new(database: Database) -> bool:

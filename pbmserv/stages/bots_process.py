@@ -33,7 +33,12 @@ async def run_bots(name: str, setup: Setup) -> None:
     log.debug("bots think", extra={"equipment": equipment})
 
     def state(_: AskState) -> StageState:
-        return StageState(tuple(stage.vitals()), counted=own_numbers(), doing=equipment)
+        return StageState(
+            tuple(stage.vitals()),
+            counted=own_numbers(),
+            doing=equipment,
+            since=base.started_at,
+        )
 
     answering = Answering(setup.folder / f"{name}.sock", {AskState: state})
     ring = Ring(setup.folder / "bots.ring", stage.bot_worker.ask)

@@ -213,7 +213,8 @@ class Door:
             shares.add(source.network, octets)
         now = self._clock.now()
         new = NewArrival("mail", envelope, lane, now, verdict, player or None)
-        return Outcome(TAKEN, "taken", arrival=await self._store(new))
+        number = await self._store(new)
+        return Outcome(f"{TAKEN} {number}", "taken", arrival=number)
 
     async def _verdict(
         self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from pbmserv.mail.dns import Resolver
+from pbmserv.monitoring.upkeep import CertificateWatch
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany
@@ -47,7 +48,14 @@ async def run_door(name: str, setup: Setup) -> None:
 
     def state() -> StageState:
         texts = stage.quota.taken, stage.quota.most
-        return StageState(tuple(stage.vitals()), ports.slots(), None, texts, own_numbers())
+        return StageState(
+            tuple(stage.vitals()),
+            ports.slots(),
+            texts=texts,
+            counted=own_numbers(),
+            certificate_ends=stage.certificate.ends,
+            since=base.started_at,
+        )
 
     answers = _answers(stage, asyncio.get_running_loop(), state)
     answering = Answering(setup.folder / f"{name}.sock", answers)
@@ -90,6 +98,7 @@ class DoorStage:
             base.settings.mail_servers,
             PostmasterShares(self.quota.most // 2),
         )
+        self.certificate = CertificateWatch(base.settings.tls_cert, base.clock.now)
         self._beat_at: datetime | None = None
         self._blocks_at: datetime | None = None
         self._removal = Removal(base.mail, base.game, self.writer) if base.game.is_sqlite else None
@@ -99,7 +108,8 @@ class DoorStage:
         )
 
     def run_once(self) -> None:
-        """Remove settled arrivals, measure the room for texts, read the blocked senders, and give a
+        """Remove settled arrivals, measure the room for texts, read the blocked senders, look at the
+        certificate, and give a
         sign of life."""
         if self._removal is not None:
             self._removal.run_once()
@@ -110,6 +120,7 @@ class DoorStage:
             with self._base.game.reading.connect() as connection:
                 self.door.blocked.replace(blocked_senders.current(connection, now))
             self._blocks_at = now
+        self.certificate.look()
         if self._beat_at is None or now - self._beat_at >= BEAT:
             self.writer.submit(partial(arrivals.beat, now=now)).result()
             self._beat_at = now

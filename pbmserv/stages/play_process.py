@@ -25,6 +25,7 @@ from pbmserv.service.operators.put_off_mails import PutOffMails
 from pbmserv.service.pages.forms import Forms
 from pbmserv.service.pages.page_requests import PageRequests
 from pbmserv.service.schedule.announcer import PAUSE_S, Announcer
+from pbmserv.service.schedule.integrity import Integrity
 from pbmserv.service.schedule.retention import Expiry, Kept
 from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.service.time.rounds import Rounds
@@ -82,7 +83,13 @@ async def run_play(name: str, setup: Setup) -> None:
     def state() -> StageState:
         number, seconds = setup.current.longest()
         doing = f"arrival {number} for {seconds:.1f} s" if number else ""
-        return StageState(tuple(stage.vitals()), counted=own_numbers(), doing=doing)
+        return StageState(
+            tuple(stage.vitals()),
+            counted=own_numbers(),
+            doing=doing,
+            since=setup.base.started_at,
+            damage=stage.integrity.damage,
+        )
 
     answering = Answering(setup.folder / f"{name}.sock", _answers(stage, state))
     ring = Ring(setup.folder / "play.ring", stage.play.ring)
@@ -199,6 +206,8 @@ class PlayStage:
             self.arrivals.tidy, "tidying", 10.0, "what is done could not be forgotten"
         )
 
+        self.integrity = Integrity([base.game, base.mail])
+
     def start(self) -> None:
         """Begin with the heartbeat, so that no player's clock is charged with an outage."""
         self.scheduler.begin()
@@ -207,9 +216,11 @@ class PlayStage:
         self._tidying.start()
         self._putting_off.start()
         self._announcing.start()
+        self.integrity.start()
 
     def stop(self) -> None:
         """Finish the mails under way; the others wait for the next start."""
+        self.integrity.stop(STOP_S)
         self._tidying.stop(STOP_S)
         self._putting_off.stop(STOP_S)
         self._announcing.stop(STOP_S)
@@ -252,7 +263,14 @@ class PlayStage:
 
     def vitals(self) -> list[Vital]:
         """Return the states of the threads."""
-        parts = self.scheduler, self.play, self._tidying, self._putting_off, self._announcing
+        parts = (
+            self.scheduler,
+            self.play,
+            self._tidying,
+            self._putting_off,
+            self._announcing,
+            self.integrity,
+        )
         rounds = [part.vital() for part in parts]
         return [*self.writer.vitals(), *rounds]
 

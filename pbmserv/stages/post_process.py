@@ -50,7 +50,12 @@ async def run_post(name: str, setup: Setup) -> None:
     stage = PostStage(base, rows, watch=setup.current, by=claimant(setup.folder, name))
 
     def state(_: AskState) -> StageState:
-        return StageState(tuple(stage.vitals()), relay=stage.relay_state(), counted=own_numbers())
+        return StageState(
+            tuple(stage.vitals()),
+            relay=stage.relay_state(),
+            counted=own_numbers(),
+            since=base.started_at,
+        )
 
     answering = Answering(setup.folder / f"{name}.sock", {AskState: state})
     ring = Ring(setup.folder / f"{name}.ring", stage.sender.wake)
@@ -126,7 +131,8 @@ class PostStage:
 
     def relay_state(self) -> RelayState:
         """Return the state of the relay."""
-        return RelayState(*self.sender.failures)
+        breaker = self.sender.breaker
+        return RelayState(breaker.failures, breaker.is_open, breaker.fault)
 
     def vitals(self) -> list[Vital]:
         """Return the states of the threads."""

@@ -364,7 +364,7 @@ class _Site:
             values = {"text": text, "is_kept": is_kept, "entries": entries}
             return self._page("mail", request, number=number, **values)
 
-        return await self._changed(page, request, number=str(number))
+        return await self._changed(page, request, number=str(number), numbers=str(number))
 
     async def letters(self, request: OperatorRequest) -> Response:
         """Show letters; a POST sends all failed ones again."""

@@ -240,7 +240,7 @@ def test_an_older_version_refuses_a_newer_database_with_one_sentence(
     for place in ("stages.operators", "serve"):
         monkeypatch.setattr(f"pbmserv.{place}.log.configure", lambda *_, **__: None)
     for command in (["serve"], ["db", "check"], ["db", "upgrade"], ["user", "list"]):
-        assert run(command) == 1
+        assert run(command) == 2
         output = capsys.readouterr()
         assert output.out == ""
         assert output.err.startswith("pbmserv: the database is at revision 9999, but this version")

@@ -96,6 +96,27 @@ def test_every_command_prints_what_it_did(
         assert " ".join(expected.split()) in shown, words
 
 
+def test_the_audit_names_the_person_behind_sudo(
+    settings: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUDO_USER", "olga")
+    monkeypatch.setenv("LOGNAME", "pbmserv")
+    assert run(("user", "suspend", "bob", *WHY[:2])) == 0
+    assert run(("user", "restore", "bob", *WHY[:2], "--by", "peter")) == 0
+    monkeypatch.delenv("SUDO_USER")
+    assert run(("user", "suspend", "bob", *WHY[:2])) == 0
+    capsys.readouterr()
+    assert run(("audit", "user", "bob")) == 0
+    lines = capsys.readouterr().out.splitlines()[-3:]
+    assert [
+        next(name for name in ("olga", "peter", "pbmserv") if name in line) for line in lines
+    ] == [
+        "pbmserv",
+        "peter",
+        "olga",
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

@@ -31,6 +31,7 @@ from sqlalchemy import Connection
 
 from pbmserv.mail.bounce_codes import Failure, Verdict, of_refusal
 from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.monitoring import metrics
 from pbmserv.service.accounts import absences
 from pbmserv.service.boards import friends
 from pbmserv.service.core.actor import CLOCK
@@ -212,6 +213,7 @@ def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Not
     """Count a failure, and send its letter again later."""
     words = f"came back ({failure.verdict.value}): {failure.diagnostic}"
     bounces.note(context.connection, letter, words, context.now)
+    metrics.BOUNCES.inc()
     log.info(
         "letter came back",
         extra={"letter": letter.id, "verdict": failure.verdict.value, "status": failure.status},

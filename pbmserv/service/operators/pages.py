@@ -159,7 +159,7 @@ ACTIONS: Mapping[str, Action] = {
     "announce": Action(("title", "text", "service"), _announcement),
     "block": Action(("sender", "until"), _blocking),
     "unblock": Action(("sender",), lambda fields: orders.UnblockSender(_word(fields, "sender"))),
-    "inbox retry": Action(("number",)),
+    "inbox retry": Action(("numbers",)),
     "inbox drop": Action(("number",)),
     "outbox retry": Action(("named", "failed", "since")),
     "outbox hold": _for_letter(orders.HoldLetter),
@@ -353,7 +353,7 @@ class OperatorPages:
             return self._side.do(by, action.order(fields))
         if command == "outbox retry":
             return self._retry_letters(fields, by)
-        number = _number(fields, "number")
+        number = _number(fields, action.fields[0])
         if not self._mails.is_kept(number):
             raise OperatorError(f"mail {number} is not kept any more")
         if command == "inbox retry":

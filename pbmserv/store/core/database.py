@@ -45,14 +45,17 @@ class Database:
     On SQLite the writing engine begins with BEGIN IMMEDIATE, so that a transaction never finds out
     in the middle that another process writes; readers see the last commit (WAL) and do not wait.
     On PostgreSQL both engines are the same. Errors do not quote parameters, which may be mails,
-    hidden
-    moves and password hashes: errors are stored for the operator.
+    hidden moves and password hashes: errors are stored for the operator.
+
+    Attributes:
+        application: name of new connections in ``pg_stat_activity``.
     """
 
     def __init__(self, url: str, pool_size: int = 8) -> None:
         parsed = make_url(url)
         self.url = url
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
+        self.application = "pbmserv"
         self._is_closed = False
         if self.is_sqlite:
             path = file_of(url)
@@ -63,7 +66,9 @@ class Database:
         else:
             from pbmserv.store.core.postgresql import open_engine  # loads the driver
 
-            self.writing = self.reading = open_engine(url, pool_size, BUSY_TIMEOUT_MS)
+            self.writing = self.reading = open_engine(
+                url, pool_size, BUSY_TIMEOUT_MS, lambda: self.application
+            )
         self._kept = {engine: deque[Connection]() for engine in (self.writing, self.reading)}
 
     @property
