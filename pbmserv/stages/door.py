@@ -112,12 +112,12 @@ class Door:
         source = source_of(envelope, self._ours)
         reply_address = self._mail_domain.read(envelope.recipient)
         player, direct = speaker_of(reply_address), not envelope.handed_on
-        over = self._traffic.arrives(source, player, direct=direct) if is_counted else None
+        over = self._traffic.count_mail(source, player, direct=direct) if is_counted else None
         try:
             if over is None:
                 outcome = await self._take(envelope, source, reply_address, player)
             else:
-                if self._traffic.may_look(over):
+                if self._traffic.may_read(over):
                     await self._put_off(envelope, over)
                 outcome = Outcome(TOO_MANY, "put-off", f"over the limit of the {over.kind}")
         except TryLater as error:
@@ -152,7 +152,7 @@ class Door:
         begun = perf_counter()
         body, player = request.as_json(), request.player
         try:
-            self._traffic.spoke(player)
+            self._traffic.count_for_player(player)
         except TooMany:
             note_press_over_limit(player, len(body), (perf_counter() - begun) * 1000)
             raise

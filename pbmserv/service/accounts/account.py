@@ -127,9 +127,9 @@ def _other_questions(
     asked = []
     for request in players.waiting_of_batch(connection, confirmed.batch):
         address = [request.address]
-        if services.traffic.asks(address, source):
+        if services.traffic.count_questions(address, source):
             continue
-        if not services.traffic.asks_strangers(address, source):
+        if not services.traffic.count_letters_to_strangers(address, source):
             asked.append(request)
     players.ask_signups(connection, [request.id for request in asked], now)
     return tuple(_question(one.address, one.userid, one.id) for one in asked)

@@ -217,7 +217,7 @@ class BoardPages:
         if link is None or link.purpose is not Purpose.BOARD:
             return None
         if look.draft or look.tap or look.check or look.step is not None:
-            self._services.traffic.looks(link.player)
+            self._services.traffic.count_look(link.player)
         is_quick = not look.check and look.step is None and len(look.draft) <= QUICK_DRAFT
         if self._database.reads_at_once and is_quick:
             seen = self._kept_page(token)
@@ -234,7 +234,7 @@ class BoardPages:
         """
         link = read_link(self._services.mail_domain.ring, token, self._clock.now())
         if link is not None and link.purpose is Purpose.BOARD:
-            self._services.traffic.looks(link.player)
+            self._services.traffic.count_look(link.player)
         return await self.page(token, Look())
 
     # -- looks -----------------------------------------------------------------------------

@@ -195,9 +195,9 @@ def _may_go(context: CommandContext, sender: Player, address: str, marks: list[s
         context.actor.source,
         mailbox_of(address),
     )
-    asked = traffic.asks([mailbox], source)
+    asked = traffic.count_questions([mailbox], source)
     if not asked and not _players_at(context, address):
-        asked = traffic.asks_strangers([mailbox], source)
+        asked = traffic.count_letters_to_strangers([mailbox], source)
     return _is_wanted(context, sender, address) and not (refused or enough or asked)
 
 

@@ -327,7 +327,7 @@ def wait_for_yes(
     game, options = proposal.game, proposal.options
     words = shown_options(game, options, len(proposal.sitting))
     source = context.actor.source
-    if context.services.traffic.asks([sender.address], source):
+    if context.services.traffic.count_questions([sender.address], source):
         raise Refused("begin-often", part=sender.userid, example=f"{game.info.key} help")
     number = challenges.add_unconfirmed(
         context.connection,

@@ -247,7 +247,7 @@ class CommandContext:
         """Note that the mail is proven to be a player's."""
         self._count(player)
         if self.actor.address.lower() == player.address:
-            self.services.traffic.proves(player.address, self.actor.source)
+            self.services.traffic.note_source(player.address, self.actor.source)
         self.proven.setdefault(player.id, player.unreachable_since)
         if self.mail_id is not None and self.actor.source.sender != player.address:
             inbox.set_player(self.connection, self.mail_id, player.id)
@@ -256,7 +256,7 @@ class CommandContext:
         """Count the mail once for a player, however many commands it has."""
         if player.id != speaker_of(self.reply_address) and player.id not in self.counted:
             self.counted.add(player.id)
-            self.services.traffic.spoke(player.id)
+            self.services.traffic.count_for_player(player.id)
 
     def known_writers(self) -> list[Player]:
         """Return the active players who may have written the mail: the player of its reply
@@ -414,7 +414,7 @@ class CommandContext:
             return True
         if self.actor.is_verified or None not in set(readers):
             return False
-        if self.services.traffic.is_usual(self.actor.address, self.actor.source):
+        if self.services.traffic.is_known_source(self.actor.address, self.actor.source):
             return False
         reply_address = self.reply_address
         if reply_address is None or not reply_address.player:

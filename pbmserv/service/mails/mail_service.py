@@ -204,7 +204,7 @@ class MailService:
         address into a mail on which our code fails."""
         envelope = mail.envelope
         source = Source(block_name(envelope.peer), envelope.sender.lower())
-        return bool(self._services.traffic.asks([mail.answer_to.lower()], source))
+        return bool(self._services.traffic.count_questions([mail.answer_to.lower()], source))
 
     def put_off(
         self, incoming: IncomingMail, over: Over, now: datetime, connection: Connection
