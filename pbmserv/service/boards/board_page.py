@@ -26,7 +26,7 @@ from pbmserv.mail.visits import read_link
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.lookup import is_shut
+from pbmserv.service.core.secret_boxes import is_shut
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.moves import Before

@@ -27,14 +27,9 @@ from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import bot_turns, queries
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import (
-    board_of,
-    known_game,
-    must_be_open,
-    must_not_spoil,
-    origin_of,
-)
+from pbmserv.service.core.lookup import board_of, known_game, must_be_open
 from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.secret_boxes import must_not_spoil, origin_of
 from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player

@@ -24,7 +24,8 @@ from pbmserv.service.boards.score_keeping import streak
 from pbmserv.service.core.actor import VISITOR
 from pbmserv.service.core.budget import Budget
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.lookup import races_of, shown_player, spoils
+from pbmserv.service.core.lookup import races_of, shown_player
+from pbmserv.service.core.secret_boxes import spoils
 from pbmserv.service.ratings import tables as rating_tables
 from pbmserv.service.solo import daily_box, daily_pages
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestBoxes, GuestLook, GuestPage
