@@ -11,7 +11,6 @@ days, are never dropped.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -35,9 +34,6 @@ from pbmserv.store.delivery.kept_letters import OldLetter
 from pbmserv.store.tables.accounts import address_changes, invitations, signups
 from pbmserv.store.tables.boards import unconfirmed_boards
 from pbmserv.store.tables.mail import MailState
-
-log = logging.getLogger("pbmserv.service")
-
 
 T = TypeVar("T")
 
@@ -102,10 +98,10 @@ class Expiry:
         """Drop some expired rows; return their number, 0 if none are left."""
         kept = self._kept
         return (
-            self._empty(MailState.DONE, kept.mails)
-            or self._empty(MailState.ANSWERED, kept.unused)
-            or self._empty(MailState.IGNORED, kept.unused)
-            or self._prune()
+            self._drop_texts(MailState.DONE, kept.mails)
+            or self._drop_texts(MailState.ANSWERED, kept.unused)
+            or self._drop_texts(MailState.IGNORED, kept.unused)
+            or self._delete_unused_rows()
             or self._forget_wrong_passwords()
             or self._drop_rows(unconfirmed_boards, BOARDS_KEPT)
             or self._drop_rows(invitations, INVITATIONS_KEPT)
@@ -117,17 +113,17 @@ class Expiry:
             or self._drop(kept_letters.old, _shrink, max(kept.letters, WORDS_KEPT))
         )
 
-    def makes_room(self) -> int:
+    def make_room(self) -> int:
         """Drop some texts of mails that led to nothing if the quota is nearly used up; return their
         number."""
         self._quota.measure(self._clock.now())
         self._quota.tell()
         if self._quota.excess <= 0:
             return 0
-        return next(filter(None, (self._empty(state, NO_TIME) for state in UNUSED)), 0)
+        return next(filter(None, (self._drop_texts(state, NO_TIME) for state in UNUSED)), 0)
 
-    def _empty(self, state: str, kept: timedelta) -> int:
-        """Drop some texts of mails of that state; return their number."""
+    def _drop_texts(self, state: str, kept: timedelta) -> int:
+        """Drop some texts of mails in *state* that are older than *kept*; return their number."""
         before = _earlier(self._clock.now(), kept)
         with self._database.reading.connect() as connection:
             rows = inbox.with_text(connection, state, before, BATCH)
@@ -137,7 +133,7 @@ class Expiry:
             self._quota.frees(state, sum(octets for _, octets in rows))
         return len(rows)
 
-    def _prune(self) -> int:
+    def _delete_unused_rows(self) -> int:
         """Drop some rows of mails that led to nothing; return their number."""
         now = self._clock.now()
         job = partial(
@@ -150,6 +146,7 @@ class Expiry:
         return self._writer.submit(partial(lockouts.prune, now=self._clock.now())).result()
 
     def _drop_rows(self, table: Table, kept: timedelta) -> int:
+        """Delete some rows of *table* that are older than *kept*; return their number."""
         return self._drop(partial(older, table=table), partial(remove, table=table), kept)
 
     def _drop(
@@ -158,6 +155,7 @@ class Expiry:
         drop: Callable[[Connection, Sequence[T]], None],
         kept: timedelta,
     ) -> int:
+        """Drop some of the rows that *find* returns, older than *kept*; return their number."""
         before = _earlier(self._clock.now(), kept)
         with self._database.reading.connect() as connection:
             rows = find(connection, before, BATCH)
