@@ -12,7 +12,7 @@ from pbmserv.mail.dns import Resolver
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany
-from pbmserv.service.time.rounds import Rounds
+from pbmserv.service.rounds import Rounds
 from pbmserv.stages.arrivals import Removal
 from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import shares

@@ -24,9 +24,9 @@ from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.put_off_mails import PutOffMails
 from pbmserv.service.pages.forms import Forms
 from pbmserv.service.pages.page_requests import PageRequests
+from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule.retention import Expiry, Kept
 from pbmserv.service.schedule.scheduler import Scheduler
-from pbmserv.service.time.rounds import Rounds
 from pbmserv.stages.arrivals import Arrivals, OneStore, TwoStores
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork

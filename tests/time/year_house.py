@@ -155,7 +155,7 @@ class ServiceHouse:
     def accept(self, board: int, seat: int) -> None:
         def job(context: CommandContext, row: BoardRow, sitter: Sitter) -> None:
             undecided = plies.join(context, row, sitter)
-            timekeeping.accepted(context, row, undecided)
+            timekeeping.set_after_acceptance(context, row, undecided)
 
         self._at_board(board, seat, job)
 

@@ -34,7 +34,7 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import outbox_row
 from pbmserv.service.core.outcome import NOTHING, Answer, Done
 from pbmserv.service.core.said import UNSAID
-from pbmserv.service.time.rounds import Rounds
+from pbmserv.service.rounds import Rounds
 from pbmserv.store import bots as rows
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow

@@ -65,7 +65,7 @@ def hand_over(context: CommandContext, by: Signature, number: int, old: str, new
     after = boards.lock(context.connection, number)
     assert after is not None
     if after.status == BoardStatus.PROPOSED:
-        timekeeping.accepted(context, after, after.undecided)
+        timekeeping.set_after_acceptance(context, after, after.undecided)
         if not after.undecided:
             boards.set_status(context.connection, number, BoardStatus.ACTIVE)
             after = replace(after, status=BoardStatus.ACTIVE)

@@ -56,7 +56,7 @@ def handle_due_board(context: CommandContext, board_id: int) -> Sequence[Notific
         clocks.set_times(context.connection, board_id, Times((), None))
         return []
     if not board.clocks:
-        clocks.set_times(context.connection, board_id, timekeeping.started(context, board))
+        clocks.set_times(context.connection, board_id, timekeeping.first_times(context, board))
         return []
     running = _running_clocks(context, board)
     return None if running is None else running.carry_out()

@@ -22,10 +22,10 @@ from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.outbox_rows import queue_letters
 from pbmserv.service.core.outcome import Done, Notification
 from pbmserv.service.delivery import digest
+from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule import deadlines
 from pbmserv.service.schedule.retention import Expiry
 from pbmserv.service.solo import daily_box
-from pbmserv.service.time.rounds import Rounds
 from pbmserv.store import clocks, solo
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Closed, Writer
