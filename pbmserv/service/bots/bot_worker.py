@@ -43,6 +43,7 @@ from pbmserv.store.bots import ReportRequest
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import outbox
+from pbmserv.store.tables.boards import BoardStatus
 
 POLL_S = 5.0
 """Seconds between checks for boards that another process has left; our mails wake the thread."""
@@ -248,7 +249,7 @@ class BotWorker:
         """Return a move, `None` if no bot is to move; this needs no transaction."""
         with self._database.reading.connect() as connection:
             board = boards.load(connection, board_id)
-            if board is None or board.status != "active":
+            if board is None or board.status != BoardStatus.ACTIVE:
                 return None
             position = self._positions.newest(connection, board)
         seat = bot_turns.to_move(board, position)
@@ -322,19 +323,19 @@ class BotMoves:
         kept = rows.waiting_letter(connection, waiting.letter_id)
         letters = False
         if thought is not None:
-            if board.status != "active" or board.plies != thought.plies:
+            if board.status != BoardStatus.ACTIVE or board.plies != thought.plies:
                 return NOTHING
             answer = _move(context, board, thought)
             letters = _tell(context, answer, Kept(kept) if kept is not None else None)
             board = boards.lock(connection, board_id)
             assert board is not None
         elif (
-            board.status == "active"
+            board.status == BoardStatus.ACTIVE
             and bot_turns.to_move(board, context.position(board)) is not None
         ):
             return NOTHING  # the turn of the bot began after the thought
         position = context.played.get(board_id) or context.position(board)
-        if board.status != "active" or bot_turns.to_move(board, position) is None:
+        if board.status != BoardStatus.ACTIVE or bot_turns.to_move(board, position) is None:
             rows.end_turn(connection, board_id)
             if kept is not None:
                 letters |= rows.release(connection, kept.id, context.now)

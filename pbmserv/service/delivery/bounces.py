@@ -45,6 +45,7 @@ from pbmserv.store.boards.boards import Sitter
 from pbmserv.store.delivery import bounces, inbox, kept_letters, outbox
 from pbmserv.store.delivery.bounces import Posted, Standing
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
+from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.mail import LetterState
 
 MOST_HARD = 2
@@ -399,7 +400,7 @@ def opponents(
     for number in leaving.running(context.connection, player.id)[:MOST_BOARDS]:
         board = boards.load(context.connection, number)
         for sitter in board.sitters if board is not None else ():
-            if sitter.player_id != player.id and sitter.state == "active":
+            if sitter.player_id != player.id and sitter.state == PlayerState.ACTIVE:
                 numbers_by_opponent.setdefault(sitter.player_id, (sitter, []))[1].append(number)
     about = {"who": player.userid, **words}
     return [
