@@ -29,7 +29,7 @@ from pbmserv.store import clocks
 from pbmserv.store.accounts import blocks, persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges
-from pbmserv.store.delivery import kept_letters, outbox
+from pbmserv.store.delivery import outbox, unsent_letters
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -205,7 +205,7 @@ class _Wishes:
             marks = contact.newest_marks_of(self.context, writers)
         blocks.block(connection, self.player.id, other_id, marks)
         userids = players.userids(connection, sorted(writers)).values()
-        kept_letters.silence(connection, readers, set(userids))
+        unsent_letters.silence(connection, readers, set(userids))
 
     def _save_unblock(self, other_id: int) -> None:
         """Remove all blocks of this person, under any name, on the other one."""

@@ -26,7 +26,7 @@ from pbmserv.service.time import clocks
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
-from pbmserv.store.delivery import kept_letters
+from pbmserv.store.delivery import unsent_letters
 from pbmserv.store.operators.boards import set_rated
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
@@ -377,7 +377,7 @@ def _drop_news(
     """
     letters = [
         letter
-        for letter in kept_letters.unsent_about(context.connection, board.id, before, context.now)
+        for letter in unsent_letters.about(context.connection, board.id, before, context.now)
         if letter.player_id != sitter.player_id
     ]
     readers: set[int | None] = set()
@@ -391,4 +391,4 @@ def _drop_news(
         readers.discard(sitter.player_id)
     if any(letter.begun for letter in letters) or readers - {one.player_id for one in letters}:
         raise Refused("undo-seen", part="undo", example="show")
-    kept_letters.drop_unsent(context.connection, letters)
+    unsent_letters.drop(context.connection, letters)

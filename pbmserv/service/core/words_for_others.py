@@ -29,7 +29,7 @@ from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.said import UNSAID, Passed, Said
-from pbmserv.store.delivery import kept_letters
+from pbmserv.store.delivery import quotable_letters as rows_of_letters
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 MOST_JOINED = 4
@@ -271,7 +271,7 @@ def quotable_letters(context: CommandContext, player_id: int) -> QuotableLetters
     """
     reply_address = context.reply_address
     is_digest = reply_address is not None and reply_address.purpose is Purpose.TRAY
-    rows = kept_letters.answerable(
+    rows = rows_of_letters.to_player(
         context.connection,
         player_id,
         context.submission.answered,

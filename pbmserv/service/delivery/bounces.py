@@ -42,7 +42,7 @@ from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import Sitter
-from pbmserv.store.delivery import bounces, inbox, kept_letters, outbox
+from pbmserv.store.delivery import bounces, inbox, letter_octets, outbox
 from pbmserv.store.delivery.bounces import Posted, Standing
 from pbmserv.store.delivery.outbox import NewLetter, QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
@@ -128,7 +128,7 @@ def _unmade(connection: Connection, letter: Posted) -> list[Notification]:
     if row is None or row.board_id is None or row.player_id is None or not row.message_id:
         return []  # an old letter that an operator sent again
     player = players.by_id(connection, row.player_id)
-    is_made = kept_letters.bytes_of(connection, row.id) is not None
+    is_made = letter_octets.of_letter(connection, row.id) is not None
     if is_made or player is None or not player.active or player.unreachable_since is not None:
         return []
     return [Notification(player.address, player.id, Part("unshown", {"board": row.board_id}))]

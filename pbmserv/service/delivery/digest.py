@@ -42,8 +42,8 @@ from pbmserv.service.time.localtime import local_date, next_local
 from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players
 from pbmserv.store.boards import boards
-from pbmserv.store.delivery import kept_letters, outbox
-from pbmserv.store.delivery.kept_letters import OldLetter
+from pbmserv.store.delivery import outbox, unsent_letters
+from pbmserv.store.delivery.old_letters import OldLetter
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
@@ -93,7 +93,7 @@ def make(context: CommandContext, player_id: int, remind: Remind) -> Sequence[No
     ahead = following - context.now
     reminded = _reminded(waiting, lambda number: remind(context, number, player_id, ahead))
     digests = _made(
-        context, player_id, kept_letters.tray(context.connection, player_id), waiting, reminded
+        context, player_id, unsent_letters.tray(context.connection, player_id), waiting, reminded
     )
     return [Notification(player.address, player_id, Part("tray", words)) for words in digests]
 
@@ -124,7 +124,7 @@ def _made(
 ) -> list[dict[str, Any]]:
     """Return the words of a digest, or of several if one has no room for all that players said."""
     if news:
-        kept_letters.fold(context.connection, [letter.id for letter in news])
+        unsent_letters.mark_folded(context.connection, [letter.id for letter in news])
     elif all(entry.board.terms.alone for entry in waiting):
         return []
     batches = _batches(news)

@@ -29,8 +29,8 @@ from pbmserv.store.accounts import lockouts, players
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.statements import older, remove
 from pbmserv.store.core.writer import Writer
-from pbmserv.store.delivery import inbox, kept_letters
-from pbmserv.store.delivery.kept_letters import OldLetter
+from pbmserv.store.delivery import inbox, old_letters
+from pbmserv.store.delivery.old_letters import OldLetter
 from pbmserv.store.tables.accounts import address_changes, invitations, signups
 from pbmserv.store.tables.boards import unconfirmed_boards
 from pbmserv.store.tables.mail import MailState
@@ -109,8 +109,8 @@ class Expiry:
             or self._drop(
                 players.late_changes, partial(remove, table=address_changes), UNCONFIRMED_KEPT
             )
-            or self._drop(kept_letters.mailed, kept_letters.forget_bytes, kept.letters)
-            or self._drop(kept_letters.old, _shrink, max(kept.letters, WORDS_KEPT))
+            or self._drop(old_letters.with_octets, old_letters.drop_octets, kept.letters)
+            or self._drop(old_letters.with_words, _shrink, max(kept.letters, WORDS_KEPT))
         )
 
     def make_room(self) -> int:
@@ -167,13 +167,13 @@ class Expiry:
 def _shrink(connection: Connection, letters: Sequence[OldLetter]) -> None:
     """Reduce old letters to what later replies may need."""
     stay = {
-        letter.id: digest.answerable(letter) for letter in letters if kept_letters.stays(letter)
+        letter.id: digest.answerable(letter) for letter in letters if old_letters.leaves_row(letter)
     }
     go = [letter.id for letter in letters if letter.id not in stay]
     if stay:
-        kept_letters.bare(connection, stay)
+        old_letters.strip(connection, stay)
     if go:
-        kept_letters.remove(connection, go)
+        old_letters.remove(connection, go)
 
 
 def _earlier(now: datetime, by: timedelta) -> datetime:

@@ -15,7 +15,7 @@ from pbmserv.store.accounts import blocks
 from pbmserv.store.accounts import invitations as invitation_rows
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.delivery import bounces, kept_letters
+from pbmserv.store.delivery import bounces, letter_octets
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import (
     PlayerState,
@@ -304,7 +304,7 @@ def _erase_letters(
         .where(to_player, outbox.c.state.in_(_OPEN))
         .values(state=LetterState.FAILED, due_at=None)
     )
-    kept_letters.drop_bytes(connection, to_player)
+    letter_octets.drop(connection, to_player)
     connection.execute(
         update(outbox)
         .where(to_player)
@@ -316,7 +316,7 @@ def _erase_letters(
                 outbox.c.player_id == reader, outbox.c.board_id.in_(shared[start : start + _CHUNK])
             )
             # They were delivered, or will be composed again without the name.
-            kept_letters.drop_bytes(connection, about)
+            letter_octets.drop(connection, about)
             for userid, neutral in names.items():
                 _take_out(connection, about, userid, neutral)
     readers = select(players.c.id).where(
@@ -333,7 +333,7 @@ def _erase_letters(
         or_(outbox.c.player_id.in_(readers), anybody),
     )
     copies = or_(several, and_(anybody, outbox.c.board_id.in_(own_boards)))
-    kept_letters.drop_bytes(connection, copies)
+    letter_octets.drop(connection, copies)
     message = and_(outbox.c.letter == "message", outbox.c.player_id.in_(readers))
     for userid, neutral in names.items():
         invited = outbox.c.letter == "invitation"
@@ -349,7 +349,7 @@ def _take_out(
     for row in connection.execute(letters).all():
         words = without_name(row.words, userid, neutral)
         if words != row.words:
-            kept_letters.drop_bytes(connection, outbox.c.id == row.id)
+            letter_octets.drop(connection, outbox.c.id == row.id)
             connection.execute(update(outbox).where(outbox.c.id == row.id).values(words=words))
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, and_, delete, exists, func, insert, literal, 
 
 from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store.core.statements import columns_of, insert_into
-from pbmserv.store.delivery import kept_letters
+from pbmserv.store.delivery import letter_octets
 from pbmserv.store.delivery import outbox as outbox_rows
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import addresses
@@ -107,7 +107,7 @@ def send_later(connection: Connection, posted: Posted, at: datetime, now: dateti
     copy_id: int = connection.execute(
         insert(outbox).from_select(names, copied).returning(outbox.c.id)
     ).scalar_one()
-    kept_letters.copy_bytes(connection, posted.id, copy_id)
+    letter_octets.copy(connection, posted.id, copy_id)
     _settle(connection, posted, LetterState.FAILED)
 
 
@@ -160,7 +160,7 @@ def waiting(connection: Connection, player_id: int) -> list[QueuedLetter]:
 def send_again(connection: Connection, ids: Sequence[int], address: str, now: datetime) -> None:
     """Queue letters to *address*; they are made again, since they may show another one."""
     if ids:
-        kept_letters.drop_bytes(connection, outbox.c.id.in_(ids))
+        letter_octets.drop(connection, outbox.c.id.in_(ids))
         connection.execute(
             update(outbox)
             .where(outbox.c.id.in_(ids))
@@ -188,5 +188,5 @@ def redirect(connection: Connection, player_id: int, old: str, new: str) -> None
         outbox.c.state == LetterState.QUEUED,
         outbox.c.letter.not_in(letters_that(lambda kind: kind.always_tried)),
     )
-    kept_letters.drop_bytes(connection, which)
+    letter_octets.drop(connection, which)
     connection.execute(update(outbox).where(which).values(recipient=new))
