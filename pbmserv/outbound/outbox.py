@@ -226,13 +226,13 @@ class WrittenRows:
         untried = [(r.id, r.at, r.why) for r in results if isinstance(r, Untried)]
         failed = [(r.id, r.error) for r in results if isinstance(r, Failed)]
         if sent:
-            outbox.sent(connection, sent, now)
+            outbox.mark_sent(connection, sent, now)
         if later:
-            outbox.later(connection, later)
+            outbox.retry_later(connection, later)
         if untried:
             outbox.release(connection, untried)
         if failed:
-            outbox.failed(connection, failed)
+            outbox.mark_failed(connection, failed)
         for letter_id, error in failed:
             self._refused(connection, letter_id, error, now)
 

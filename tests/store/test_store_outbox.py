@@ -310,7 +310,7 @@ def test_a_letter_that_came_back_before_it_was_settled_stays_returned(
         found = [bounces.letter(connection, number) for number in range(1, 5)]
         for letter in found:
             assert letter is not None
-            bounces.note(connection, letter, f"came back: {letter.id}", clock.now())
+            bounces.note_reason(connection, letter, f"came back: {letter.id}", clock.now())
         returned, again, _, late = filter(None, found)
         bounces.set_aside(connection, returned)
         bounces.send_later(connection, again, tomorrow, clock.now())

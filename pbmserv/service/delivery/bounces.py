@@ -87,7 +87,7 @@ def receive(
         if report or letter is None or letter.player_id is None:
             # A report quotes the letter, with reply addresses and words of others; its own message
             # is stored with the letter.
-            inbox.empty(context.connection, context.mail_id)
+            inbox.erase_text_and_sender(context.connection, context.mail_id)
         else:
             inbox.set_player(context.connection, context.mail_id, letter.player_id)
     notifications = [] if letter is None else _received(context, letter, report, is_away_note)
@@ -212,7 +212,7 @@ def _counted(count: int, last: datetime | None, now: datetime, lasts: timedelta)
 def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Notification]:
     """Count a failure, and send its letter again later."""
     words = f"came back ({failure.verdict.value}): {failure.diagnostic}"
-    bounces.note(context.connection, letter, words, context.now)
+    bounces.note_reason(context.connection, letter, words, context.now)
     log.info(
         "letter came back",
         extra={"letter": letter.id, "verdict": failure.verdict.value, "status": failure.status},
@@ -231,7 +231,7 @@ def _take(context: CommandContext, letter: Posted, failure: Failure) -> list[Not
         bounces.send_later(context.connection, letter, context.now + AGAIN, context.now)
     if after == before:
         return []
-    bounces.write(context.connection, after)
+    bounces.store(context.connection, after)
     return [] if after.suspended_at is None else _give_up(context, after, letter)
 
 
@@ -377,7 +377,7 @@ def send_kept(context: CommandContext, player_id: int, address: str) -> tuple[li
     later = [letter for letter in kept if kind_of(letter.letter).can_wait]
     stale = [letter for letter in kept if kind_of(letter.letter).soon_stale]
     others = [letter for letter in kept if letter not in later and letter not in stale]
-    bounces.out_of_date(context.connection, _ids(stale))
+    bounces.fail_outdated(context.connection, _ids(stale))
     bounces.send_again(context.connection, _ids(others), address, context.now)
     return digest.gathered(context, player_id, later), len(others)
 

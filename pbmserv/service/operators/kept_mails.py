@@ -197,7 +197,7 @@ def drop_mail(context: CommandContext, _: Signature, number: int) -> Deed:
     if inbox.lock(context.connection, number, MailState.KEPT) is None:
         return Deed("drop", f"mail {number}", f"There is no kept mail {number}.")
     inbox.mark(context.connection, number, "ignored", "dropped by an operator")
-    inbox.forget(context.connection, [number])
+    inbox.erase_texts(context.connection, [number])
     return Deed("drop", f"mail {number}", f"Mail {number} is dropped; its text is gone.")
 
 

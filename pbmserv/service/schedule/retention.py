@@ -129,7 +129,7 @@ class Expiry:
             rows = inbox.with_text(connection, state, before, BATCH)
         if rows:
             numbers = [number for number, _ in rows]
-            self._writer.submit(lambda c: inbox.forget(c, numbers)).result()
+            self._writer.submit(lambda c: inbox.erase_texts(c, numbers)).result()
             self._quota.frees(state, sum(octets for _, octets in rows))
         return len(rows)
 

@@ -72,13 +72,13 @@ def letter(connection: Connection, letter_id: int) -> Posted | None:
     return Posted(*row) if row else None
 
 
-def note(connection: Connection, posted: Posted, words: str, now: datetime) -> None:
+def note_reason(connection: Connection, posted: Posted, reason: str, now: datetime) -> None:
     """Record the reason of a bounce.
 
     A bounce proves that the letter was sent, even if its sender has not settled it yet (see
-    `outbox.sent`).
+    `outbox.mark_sent`).
     """
-    values: dict[str, Any] = {"error": words}
+    values: dict[str, Any] = {"error": reason}
     if posted.state == LetterState.QUEUED:
         values |= {"state": LetterState.SENT, "due_at": None, "claimed_by": None, "sent_at": now}
     connection.execute(update(outbox).where(outbox.c.id == posted.id).values(values))
@@ -125,7 +125,7 @@ def standings(connection: Connection, which: Collection[str]) -> list[Standing]:
     return [Standing(*row) for row in rows]
 
 
-def write(connection: Connection, standing: Standing) -> None:
+def store(connection: Connection, standing: Standing) -> None:
     """Store the bounces of an address."""
     values = asdict(standing)
     statement = insert_into(connection, bounces).values(**values)
@@ -168,7 +168,7 @@ def send_again(connection: Connection, ids: Sequence[int], address: str, now: da
         )
 
 
-def out_of_date(connection: Connection, ids: Sequence[int]) -> None:
+def fail_outdated(connection: Connection, ids: Sequence[int]) -> None:
     """Fail letters that are out of date."""
     if ids:
         connection.execute(
