@@ -299,7 +299,7 @@ class Outbox:
         """
         raws: dict[int, bytes] = {}
         try:
-            with self._database.one_state() as connection:
+            with self._database.snapshot() as connection:
                 looking = BoardReader(connection, self._composer.positions)
                 for row in rows:
                     raws[row.id] = row.raw or self._rendered(looking, row)
@@ -331,13 +331,13 @@ class Outbox:
     def game_of(self, row: QueuedLetter) -> str:
         """Return the key of the game of a letter's board, ``""`` if there is none."""
         if row.board_id is not None:
-            with suppress(ServerFault, *UNAVAILABLE), self._database.one_state() as connection:
+            with suppress(ServerFault, *UNAVAILABLE), self._database.snapshot() as connection:
                 return BoardReader(connection, self._composer.positions).board(row.board_id).game
         return ""
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
         """Return when the next letter is due or its lease ends, `None` if the queue is empty."""
-        with self._database.one_state() as connection:
+        with self._database.snapshot() as connection:
             return outbox.next_due(connection, sorted(avoiding))
 
 

@@ -219,7 +219,7 @@ class BoardPages:
         if look.draft or look.tap or look.check or look.step is not None:
             self._services.traffic.count_look(link.player)
         is_quick = not look.check and look.step is None and len(look.draft) <= QUICK_DRAFT
-        if self._database.reads_at_once and is_quick:
+        if self._database.may_read_in_loop and is_quick:
             seen = self._kept_page(token)
             if seen is not None:
                 return _looked(seen, look)

@@ -80,7 +80,7 @@ class PublicPages:
     async def stamp(self, number: int) -> tuple[Any, ...] | None:
         """Return a value that changes with a board's page; ``None`` if there is no such board."""
         read = partial(self._read, partial(_stamp, number=number))
-        return read() if self._database.reads_at_once else await asyncio.to_thread(read)
+        return read() if self._database.may_read_in_loop else await asyncio.to_thread(read)
 
     async def standings(self) -> list[StandingsTable]:
         """Return the best players of each game."""

@@ -31,7 +31,7 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.types import TypeEngine
 
-from pbmserv.store.core.database import at_driver, wrapped
+from pbmserv.store.core.database import as_dbapi_error, at_driver
 from pbmserv.store.tables.columns import State, read, written
 
 Values: TypeAlias = Mapping[str, Any]
@@ -88,7 +88,7 @@ class Prepared:
                 cursor = driver.executemany(text, bound)
             rows: list[Sequence[Any]] = cursor.fetchall()
         except sqlite3.Error as error:
-            raise wrapped(text, error) from error
+            raise as_dbapi_error(text, error) from error
         return rows
 
     @cached_property
