@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
 from sqlalchemy import Connection
 
@@ -30,7 +31,7 @@ from pbmserv.service.core.refusals import (
     unknown_speaker,
     wrong_game,
 )
-from pbmserv.service.core.said import Letters, Passed
+from pbmserv.service.core.said import Passed
 from pbmserv.service.core.submission import NO_COMMANDS, Submission
 from pbmserv.service.limits.rates import Traffic
 from pbmserv.store.accounts import players
@@ -39,10 +40,21 @@ from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.delivery import inbox
+from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 
 WAITING_SIGNUPS = 3
 """Newest unconfirmed signups of a userid whose passwords are compared."""
+
+
+class LetterTexts(Protocol):
+    """Makes letters from their rows."""
+
+    def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
+        """Return the text and perhaps the HTML of a letter; nothing if it can no longer be made.
+
+        It may be called inside a transaction, and keeps nothing that it reads there.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +82,7 @@ class Services:
     web_url: str
     away_days: int
     invitations: int
-    letters: Letters
+    letters: LetterTexts
     secrets: Callable[[], Sequence[str]] = tuple
 
 
