@@ -72,7 +72,7 @@ def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     player = _asked_player(context, reply_address, "delete")
     home = _home(context, player)
     notifications, count = _resign_all(context, player)
-    contact.outlast_name(context, player.id)
+    contact.keep_blocks_on_deleted(context, player.id)
     leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None

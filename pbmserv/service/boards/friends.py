@@ -276,7 +276,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
         raise Refused("invite-self", part=context.actor.address)
     game = known_game(context, one.game)
     must_be_open(context, game)
-    contact.must_meet(context, player.id, [inviter], ())
+    contact.must_be_free_to_meet(context, player.id, [inviter], ())
     options, rated = read_options(game, one.options, 2, one.game, one.game)
     proposal = Proposal(game, options, rated, one.terms, (inviter, player), sender=inviter)
     board = make_board(context, proposal, {inviter.id, player.id})

@@ -220,7 +220,7 @@ def must_meet_all(context: CommandContext, board: BoardRow, sitter: Sitter) -> N
         return
     ids = [one.player_id for one in board.sitters if one.player_id != sitter.player_id]
     others = [player for one in ids if (player := players.by_id(context.connection, one))]
-    contact.must_meet(context, sitter.player_id, others, ())
+    contact.must_be_free_to_meet(context, sitter.player_id, others, ())
 
 
 def must_have_room(board: BoardRow, sitter: Sitter, after: Position) -> None:

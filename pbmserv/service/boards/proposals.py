@@ -214,7 +214,7 @@ def invite(
     for player in people:
         if not takes_challenges(player):
             raise Refused("unavailable", part=player.userid)
-    contact.must_meet(context, sender.id, people, people)
+    contact.must_be_free_to_meet(context, sender.id, people, people)
     asked = [player for player in others if not _at_once(context, player, sender)]
     proven = context.is_proven(sender)
     if not (proven or asked):
