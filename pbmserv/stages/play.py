@@ -405,7 +405,7 @@ class Play:
         done = future.result()
         if done.letters:
             self._ring_post()
-        if done.bots:
+        if done.has_bot_work:
             self._ring_bots()
         if task.arrival.kind in OF_PAGES:
             self._ring_web()

@@ -124,13 +124,13 @@ class Done:
     Attributes:
         played: newest positions by board.
         letters: number of letters that it queued.
-        bots: it is a bot's turn now on some board.
+        has_bot_work: a bot is to move, or the coach to report, on some board.
         receipt: of the mail or press that the job carried out.
     """
 
     played: Mapping[int, Position]
     letters: int
-    bots: bool = False
+    has_bot_work: bool = False
     receipt: Receipt | None = None
 
 

@@ -118,7 +118,8 @@ class MailService:
         context = self._context(request, mail_id, octets, now, connection)
         letters = self._executor.carry_out(context)
         if not letters and is_away_note:
-            letters = [outbox_row(context, one) for one in absences.ask_if_away(context)]
+            questions = absences.ask_if_away(context)
+            letters = [outbox_row(context, question) for question in questions]
         if context.carried_out:
             is_kept = self._quota.takes(MailState.DONE, octets)
         elif context.led_on:  # anybody can have written it
@@ -141,8 +142,8 @@ class MailService:
 
     def _queue(self, context: CommandContext, letters: list[NewLetter]) -> Done:
         """Queue letters, and return a summary of all effects."""
-        bots = bool(context.bot_turns or context.reported)
-        if bots:
+        has_bot_work = bool(context.bot_turns or context.reported)
+        if has_bot_work:
             bot_turns.queue(context, letters)
         elif letters:
             outbox.add(context.connection, letters, context.now, context.mail_id)
@@ -157,7 +158,7 @@ class MailService:
             tally.refused,
             len(letters),
         )
-        return Done(context.played, len(letters), bots, receipt)
+        return Done(context.played, len(letters), has_bot_work, receipt)
 
     def set_aside(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
         """Note a mail that must not be answered. An out-of-office note leads to a question."""

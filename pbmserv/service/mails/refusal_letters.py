@@ -201,15 +201,15 @@ def _answered_board(context: CommandContext) -> Focus | None:
 
 def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
     """Return words that are no move as a command for the others at the board: "good game!"."""
-    asked = line.meaning
-    if not isinstance(asked, ReplyMove) or context.echo_hidden:
+    command = line.meaning
+    if not isinstance(command, ReplyMove) or context.echo_hidden:
         return ""
-    if len(asked.lines) > 1 or not refusal.code.endswith(_NO_MOVE):
+    if len(command.lines) > 1 or not refusal.code.endswith(_NO_MOVE):
         return ""
     focus = _answered_board(context)
     if focus is None or focus.board.terms.alone:
         return ""
-    return f"chat {asked.lines[0]}" if _SAID.fullmatch(asked.lines[0]) else ""
+    return f"chat {command.lines[0]}" if _SAID.fullmatch(command.lines[0]) else ""
 
 
 def _unnamed(example: str, sender: Sender) -> str:
@@ -220,11 +220,11 @@ def _unnamed(example: str, sender: Sender) -> str:
     return example.replace(f" {sender.userid or 'USERID'} PASSWORD", "", 1)
 
 
-def _challenge(asked: Challenge, times: str) -> str:
+def _challenge(command: Challenge, times: str) -> str:
     """Return a challenge with other times."""
     changed = {word.partition("=")[0] for word in times.split()}
-    kept = [word for word in asked.times if word.partition("=")[0] not in changed]
-    return " ".join((asked.game, "challenge", *asked.userids, *asked.options, *kept, times))
+    kept = [word for word in command.times if word.partition("=")[0] not in changed]
+    return " ".join((command.game, "challenge", *command.userids, *command.options, *kept, times))
 
 
 def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, sender: Sender) -> str:
