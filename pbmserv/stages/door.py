@@ -34,7 +34,7 @@ from pbmserv.service.mails.log_lines import (
     note_press_over_limit,
 )
 from pbmserv.service.pages.page_requests import PageRequest
-from pbmserv.smtpd.session import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
+from pbmserv.smtpd.replies import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.stages.lanes import Shares
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery import arrivals
@@ -102,7 +102,7 @@ class Door:
         player = speaker_of(self._mail_domain.read(envelope.recipient))
         return self._traffic.is_over(source, player, direct=not envelope.handed_on)
 
-    async def arrives(self, envelope: Envelope, *, is_counted: bool = True) -> str:
+    async def receive(self, envelope: Envelope, *, is_counted: bool = True) -> str:
         """Count a mail, then take it, put it off or refuse it, and log it.
 
         Returns:

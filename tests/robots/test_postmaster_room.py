@@ -12,7 +12,7 @@ from indoors import PASSWORD, Indoors, address_of, indoors
 from pbmserv.commands.table.accounts import Prefs
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.limits.postmaster_shares import PARTS, SMALL, PostmasterShares
-from pbmserv.smtpd.session import TAKEN, TRY_LATER
+from pbmserv.smtpd.replies import TAKEN, TRY_LATER
 
 ROOM = 4 * 1_048_576 // 2
 LARGE = ROOM // 50
