@@ -94,8 +94,10 @@ def unobtrusive(options: Options, rng: Rng) -> frozenset[int]:
     drawn_layouts = sorted((anywhere(options, rng) for _ in range(TRIED)), key=surprise)
     if not options.fair:
         return drawn_layouts[0]
-    unique = (one for one in drawn_layouts if is_unique(options, one, UNIQUE) is not False)
-    return next(unique, drawn_layouts[0])
+    for layout in drawn_layouts:
+        if is_unique(options, layout, UNIQUE) is not False:
+            return layout
+    return drawn_layouts[0]
 
 
 @dataclass(frozen=True, slots=True)
