@@ -157,7 +157,7 @@ class _End:
     """Words for the letters about the end of a board.
 
     Attributes:
-        words: for all: ``ratings``, see `rating.board_ended`; ``opening``, the number of turns
+        words: for all: ``ratings``, see `rating.rate_ended_board`; ``opening``, the number of turns
             without which giving up does not count.
         own_words: for the player: ``daily``, the result of the day's box.
     """
@@ -188,7 +188,7 @@ def _ended(
     ):
         set_rated(context.connection, board.id, rated=False)
         board = replace(board, rated=False)
-    ended = rating.board_ended(
+    ended = rating.rate_ended_board(
         context.connection, board, outcome, undecided, context.now, after.game
     )
     boards.finish(context.connection, board.id, _as_json(outcome), ended.at)

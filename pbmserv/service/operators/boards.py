@@ -149,7 +149,7 @@ def _why_never_rated(board: BoardRow) -> str:
     if board.status == BoardStatus.FINISHED and board.undecided:
         return f"it ended before {' and '.join(board.undecided)} had accepted it"
     players = [sitter.player_id for sitter in board.sitters]
-    return "" if rating.counts(players) else "that takes two players or more"
+    return "" if rating.can_be_rated(players) else "that takes two players or more"
 
 
 def rebuild_ratings(context: CommandContext, _: Signature) -> Deed:
