@@ -11,7 +11,7 @@ from pbmserv.mail.dns import Resolver
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.outbox import OutboxRows, WrittenRows
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.bots.bot_worker import BotMoves, Moves
+from pbmserv.service.bots.bot_moves import BotMoves, Moves
 from pbmserv.service.core.outcome import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.handlers import HANDLERS
