@@ -24,8 +24,8 @@ from zone import Zone
 from pbmserv.config.settings import load
 from pbmserv.mail.dns import Resolver
 from pbmserv.mail.envelope import Envelope
-from pbmserv.outbound.outbox import Sent
 from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.outbound.results import Sent
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
 from pbmserv.service.pages.page_requests import PageRequest

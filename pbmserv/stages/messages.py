@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from pbmserv.errors import OperatorError, PbmError, ServerFault, StoreAway
 from pbmserv.monitoring.vitals import Vital
-from pbmserv.outbound.outbox import Result
+from pbmserv.outbound.results import Result
 from pbmserv.service.bots.bot_moves import Thought
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.operators.deeds import Signature

@@ -9,7 +9,7 @@ from functools import partial
 
 from pbmserv.mail.dns import Resolver
 from pbmserv.monitoring.vitals import Vital
-from pbmserv.outbound.outbox import OutboxRows, WrittenRows
+from pbmserv.outbound.claims import OutboxRows, WrittenRows
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.bots.bot_moves import BotMoves, Moves
 from pbmserv.service.core.outcome import NOTHING

@@ -44,7 +44,7 @@ from pbmserv.inbound.text import clean, decode
 from pbmserv.mail.bounce_codes import judge, of_refusal, status_in
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import blank_tokens
-from pbmserv.outbound.logged_replies import loggable_reply
+from pbmserv.outbound.log_lines import loggable_reply
 from pbmserv.views.filters import definitions, filled, said
 
 pytestmark = pytest.mark.slow

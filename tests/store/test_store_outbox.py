@@ -17,8 +17,10 @@ from pbmserv.engine.registry import Registry
 from pbmserv.errors import ServerFault, SetAside
 from pbmserv.letters.compose import Composer
 from pbmserv.mail.reply_address import KeyRing, MailDomain
+from pbmserv.outbound.claims import LEASE, WrittenRows
 from pbmserv.outbound.dkim import Signer
-from pbmserv.outbound.outbox import LEASE, Failed, Later, Outbox, Sent, Untried, WrittenRows
+from pbmserv.outbound.outbox import Outbox
+from pbmserv.outbound.results import Failed, Later, Sent, Untried
 from pbmserv.outbound.sender import BATCH
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.store.boards.moves import Positions
