@@ -157,7 +157,7 @@ class Door:
             note_press_over_limit(player, len(body), (perf_counter() - begun) * 1000)
             raise
         lane = self.shares.lane_for(NOWHERE, player, len(body))
-        if lane is None or not self._quota.has_room(len(body), for_postmaster=False):
+        if lane is None or not self._quota.take_room(len(body), for_postmaster=False):
             raise TryLater("there is no room for one more command")
         new = NewArrival.of_page("press", body, lane, self._clock.now(), player)
         number = await self._store(new)
@@ -192,7 +192,7 @@ class Door:
         lane = self.shares.lane_for(source, player, octets)
         if lane is None:
             return Outcome(LANE_FULL, "put-off", "too many mails of one sender wait")
-        if not self._quota.has_room(octets, for_postmaster=for_postmaster):
+        if not self._quota.take_room(octets, for_postmaster=for_postmaster):
             raise TryLater("there is no room for one more mail")
         if shares is not None:
             shares.add(source.network, octets)

@@ -110,7 +110,7 @@ class DoorStage:
         with self._base.mail.reading.connect() as connection:
             waiting = arrivals.by_lane(connection)
         self.door.shares.replace(waiting)
-        self.quota.waits(sum(octets for _, octets in waiting.values()))
+        self.quota.set_waiting(sum(octets for _, octets in waiting.values()))
 
     def start(self) -> None:
         """Do the housekeeping once, then regularly in a thread."""

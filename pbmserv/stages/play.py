@@ -354,7 +354,7 @@ class Play:
         """Go on with a mail to a reply address whose sender was checked, too."""
         assert isinstance(task.incoming, IncomingMail)
         verdict = UNCHECKED if check.cancelled() else check.result()
-        task.incoming = task.incoming.judged(verdict)
+        task.incoming = task.incoming.with_verdict(verdict)
         self._put_back(task)
 
     def _passwords_checked(self, task: Task, check: Future[frozenset[Credentials]]) -> None:

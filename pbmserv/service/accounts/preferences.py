@@ -365,7 +365,7 @@ def unsubscribe_by_page(context: CommandContext, reply_address: ReplyAddress) ->
     """
     player = context.speaker(None)
     subscription, changed = _ended(context, reply_address)
-    if not changed or not preferences.may_tell(
+    if not changed or not preferences.note_notice(
         context.connection, player.id, f"-{subscription.what}", context.now, TOLD_EVERY
     ):
         return []

@@ -188,7 +188,7 @@ def _must_not_be_too_many(
 def _may_go(context: CommandContext, sender: Player, address: str, marks: list[str]) -> bool:
     """Whether the invitation is sent. The inviter does not learn that."""
     month = context.now - AGAIN
-    refused = invitations.wants_none(context.connection, marks)
+    refused = invitations.are_refused(context.connection, marks)
     enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
     traffic, source, mailbox = (
         context.services.traffic,
@@ -335,7 +335,7 @@ def never(context: CommandContext, reply_address: ReplyAddress) -> Answer:
     one = invitations.lock(context.connection, reply_address.about)
     if one is None:
         raise Refused("invite-late", days=AGAIN.days, example="help")
-    invitations.want_none(context.connection, one.mark, context.now)
+    invitations.refuse_all(context.connection, one.mark, context.now)
     notifications = _closed(context, reply_address.about, one)
     return Answer((Part("invitation-closed", {"event": "never"}),), notifications)
 

@@ -65,7 +65,7 @@ def play_move(
         answer = log_ply(context, board, sitter, position.move(sitter.seat, recorded_move), words)
     plain = "".join(typed.split()).upper().replace(";", ",")
     if typed and plain != "".join(move.text.split()).upper():
-        answer = answer.saying(read_as=move.text)
+        answer = answer.with_words(read_as=move.text)
     return answer
 
 
@@ -91,7 +91,7 @@ def _meanwhile(
     if free is None:
         raise Refused("not-your-turn", part=rest, waiting=waiting, example=f"queue {rest}")
     answer = log_ply(context, board, sitter, position.move(sitter.seat, free), words)
-    return answer.saying(held={"move": rest, "waiting": waiting})
+    return answer.with_words(held={"move": rest, "waiting": waiting})
 
 
 def recorded(context: CommandContext, sitter: Sitter, position: Position, move: Move) -> Move:

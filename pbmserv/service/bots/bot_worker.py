@@ -119,7 +119,7 @@ class BotWorker:
                 request = None if waiting else rows.next_request(connection, now)
             new = [board_id for board_id in waiting if board_id not in self._ready]
             for board_id in new:
-                self._look(board_id)
+                self._think_about(board_id)
                 self._act()
             if self._ready and not new:
                 first = min(ready.at for ready in self._ready.values())
@@ -169,7 +169,7 @@ class BotWorker:
             return game.hint(game.view(position.state, seat))
         return game.report(played_out(position), seat)
 
-    def _look(self, board_id: int) -> None:
+    def _think_about(self, board_id: int) -> None:
         """Choose a move on a board; the board stays due until the move is made."""
         if self._rounds.ending:
             return

@@ -75,7 +75,7 @@ class Answer:
     parts: tuple[Part, ...] = ()
     notifications: tuple[Notification, ...] = ()
 
-    def saying(self, **words: Any) -> Answer:
+    def with_words(self, **words: Any) -> Answer:
         """Return the answer with more words in each part."""
         parts = (replace(part, words={**part.words, **words}) for part in self.parts)
         return replace(self, parts=tuple(parts))

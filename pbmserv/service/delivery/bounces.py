@@ -173,7 +173,9 @@ def _astray(context: CommandContext, letter: Posted) -> list[Notification]:
         return []
     if sender not in players.addresses_of(context.connection, player.id):
         return []
-    if not preferences.may_tell(context.connection, player.id, "astray", context.now, ASTRAY_EVERY):
+    if not preferences.note_notice(
+        context.connection, player.id, "astray", context.now, ASTRAY_EVERY
+    ):
         return []
     return [Notification(player.address, player.id, Part("astray", {"userid": player.userid}))]
 
@@ -282,7 +284,7 @@ def _without(context: CommandContext, player: Player, given_up: Standing) -> lis
 def _unreachable(context: CommandContext, player: Player) -> list[Notification]:
     ends = absences.away_unasked(context, player, AWAY)
     preferences.save(context.connection, player.id, {"unreachable_since": context.now})
-    if not preferences.may_tell(context.connection, player.id, "gone", context.now, TOLD_EVERY):
+    if not preferences.note_notice(context.connection, player.id, "gone", context.now, TOLD_EVERY):
         return []
     until = None if ends is None else ends.isoformat()
     return opponents(context, player, {"event": "gone", "until": until})
@@ -360,7 +362,7 @@ def _welcome(
     }
     notifications = [Notification(address, player.id, Part("came-back", words))]
     notifications += [Notification(address, player.id, digest) for digest in digests]
-    heard = preferences.last_told(context.connection, player.id, "gone")
+    heard = preferences.last_notice(context.connection, player.id, "gone")
     if heard is not None and heard >= since:
         notifications += opponents(context, player, {"event": "back", "why": why})
     return notifications

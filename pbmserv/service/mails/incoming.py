@@ -73,15 +73,15 @@ class IncomingMail:
         """The origin, by which mails and wrong passwords are counted."""
         return self.request.actor.source
 
-    def judged(self, verdict: Verdict) -> IncomingMail:
+    def with_verdict(self, verdict: Verdict) -> IncomingMail:
         """Return the mail with another verdict on its From address."""
-        return self._of(replace(self.request.actor, verdict=verdict))
+        return self._with_actor(replace(self.request.actor, verdict=verdict))
 
     def with_passwords(self, passwords: frozenset[Credentials]) -> IncomingMail:
         """Return the mail with the passwords that its commands may use."""
-        return self._of(replace(self.request.actor, passwords=passwords))
+        return self._with_actor(replace(self.request.actor, passwords=passwords))
 
-    def _of(self, actor: Actor) -> IncomingMail:
+    def _with_actor(self, actor: Actor) -> IncomingMail:
         return replace(self, request=replace(self.request, actor=actor))
 
 

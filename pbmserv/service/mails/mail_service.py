@@ -121,12 +121,12 @@ class MailService:
             questions = absences.ask_if_away(context)
             letters = [outbox_row(context, question) for question in questions]
         if context.carried_out:
-            is_kept = self._quota.takes(MailState.DONE, octets)
+            is_kept = self._quota.keep_text(MailState.DONE, octets)
         elif context.led_on:  # anybody can have written it
             is_kept = False
         else:
             inbox.mark(connection, mail_id, MailState.ANSWERED)
-            is_kept = self._quota.takes(MailState.ANSWERED, octets)
+            is_kept = self._quota.keep_text(MailState.ANSWERED, octets)
         if not is_kept:
             inbox.drop_text(connection, mail_id)
         return self._queue(context, letters)
@@ -169,7 +169,7 @@ class MailService:
         mail_id = row.add(connection, now)
         if mail_id is None:
             return _copy(connection, mail.digest, incoming.envelope.recipient)
-        if not self._quota.takes(MailState.IGNORED, octets):
+        if not self._quota.keep_text(MailState.IGNORED, octets):
             inbox.drop_text(connection, mail_id)
         letters = 0
         if mail.away:
@@ -187,7 +187,7 @@ class MailService:
         mail_id = row.add(connection, now)
         if mail_id is None:
             return _copy(connection, row.digest, row.envelope.recipient)
-        self._quota.keeps(len(mail.envelope.raw))
+        self._quota.count_kept(len(mail.envelope.raw))
         if not mail.answer_to or self._has_heard_enough(mail):
             return Done({}, 0, receipt=Receipt(mail_id, "kept"))
         part = Part("kept", {"number": mail_id})
@@ -212,7 +212,7 @@ class MailService:
     ) -> Done:
         """Let a mail wait until its player may send more, and tell the player."""
         mail, octets = incoming.mail, len(incoming.envelope.raw)
-        waits = self._quota.takes(MailState.LATER, octets)
+        waits = self._quota.keep_text(MailState.LATER, octets)
         state = MailState.LATER if waits else MailState.IGNORED
         why = f"over the limit of the {over.kind}"
         row = _Row(incoming.envelope, mail.digest, state, why, incoming.verdict)

@@ -67,7 +67,7 @@ def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Pa
     if context.sitter or context.player or context.known_writers():
         example = _unnamed(example, sender)
     if isinstance(error, Misread | MoveError):
-        example = _in_its_place(line, example)
+        example = _with_board_number(line, example)
     refusal = replace(refusal, example=example)
     words = {"refusal": {**asdict(refusal), "values": dict(refusal.values)}, "echo": echo}
     if focus is None or focus.board.status == BoardStatus.DECLINED:  # such a board is nobody's move
@@ -244,7 +244,7 @@ def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, send
     return " ".join("PASSWORD" if word == BLANK else word for word in words)
 
 
-def _in_its_place(line: Line, example: str) -> str:
+def _with_board_number(line: Line, example: str) -> str:
     """Prefix an example with the board's number, as replies to digests require."""
     numbered = _OF_A_DIGEST.match(line.echo)
     if numbered is None or not example or _OF_A_DIGEST.match(example):
@@ -261,12 +261,19 @@ def with_working_example(context: CommandContext, part: Part, carry_out: Carry) 
     example = refusal["example"]
     if not example or is_form(example):
         return part
-    ways = [example]
+    spellings = [example]
     if _has_many_lines(context) and part.board is not None:
-        ways.append(f"{part.board}: {example}")
-    address = _goes_on_with(context, part)
-    works = next((way for way in ways if _works(context, way, address, carry_out)), "")
-    return replace(part, words={**part.words, "refusal": {**refusal, "example": works}})
+        spellings.append(f"{part.board}: {example}")
+    address = _reply_address_of(context, part)
+    working_example = next(
+        (
+            spelling
+            for spelling in spellings
+            if _is_carried_out(context, spelling, address, carry_out)
+        ),
+        "",
+    )
+    return replace(part, words={**part.words, "refusal": {**refusal, "example": working_example}})
 
 
 def _has_many_lines(context: CommandContext) -> bool:
@@ -274,7 +281,7 @@ def _has_many_lines(context: CommandContext) -> bool:
     return reading.multiple or len(reading.lines) > 1
 
 
-def _goes_on_with(context: CommandContext, part: Part) -> ReplyAddress | None:
+def _reply_address_of(context: CommandContext, part: Part) -> ReplyAddress | None:
     """Return the reply address that a letter about a refusal will have."""
     speaker = context.sitter or context.player
     if speaker is None:
@@ -293,7 +300,7 @@ def _goes_on_with(context: CommandContext, part: Part) -> ReplyAddress | None:
     return kept
 
 
-def _works(
+def _is_carried_out(
     context: CommandContext, example: str, address: ReplyAddress | None, carry_out: Carry
 ) -> bool:
     """Whether all lines of an example would be carried out."""

@@ -81,7 +81,7 @@ def over_limit_letter(
     """
     player = _sender_of(connection, sender, over)
     if player is not None:
-        if not preferences.may_tell(connection, player.id, "busy", now, TOLD_EVERY):
+        if not preferences.note_notice(connection, player.id, "busy", now, TOLD_EVERY):
             return None
     elif over.kind != "address" or not services.traffic.may_explain(sender):
         return None

@@ -177,7 +177,7 @@ class KeptMails(KeptMailsView):
         self._operators.do(by, partial(_retry_deed, number=number))
         try:
             incoming = self._read(envelope_of(mail))
-            done = self._retry(number, incoming.judged(mail.verdict))
+            done = self._retry(number, incoming.with_verdict(mail.verdict))
         except MailError as error:
             return f"We cannot read mail {number} ({error}), and still keep it."
         except Exception:  # noqa: BLE001 - the operator asked to see it fail again

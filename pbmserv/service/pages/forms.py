@@ -92,6 +92,6 @@ def _mail_link(
     links = [
         Notification(player.address, player.id, Part("page-link", {"userid": player.userid}))
         for player in named
-        if player.active and stored.may_tell(connection, player.id, "page-link", now, LINK_EVERY)
+        if player.active and stored.note_notice(connection, player.id, "page-link", now, LINK_EVERY)
     ]
     return Done({}, queue_letters(context, links)), True

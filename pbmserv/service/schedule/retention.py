@@ -117,7 +117,7 @@ class Expiry:
         """Drop some texts of mails that led to nothing if the quota is nearly used up; return their
         number."""
         self._quota.measure(self._clock.now())
-        self._quota.tell()
+        self._quota.log_changes()
         if self._quota.excess <= 0:
             return 0
         return next(filter(None, (self._drop_texts(state, NO_TIME) for state in UNUSED)), 0)
@@ -130,7 +130,7 @@ class Expiry:
         if rows:
             numbers = [number for number, _ in rows]
             self._writer.submit(lambda c: inbox.erase_texts(c, numbers)).result()
-            self._quota.frees(state, sum(octets for _, octets in rows))
+            self._quota.count_dropped(state, sum(octets for _, octets in rows))
         return len(rows)
 
     def _delete_unused_rows(self) -> int:
