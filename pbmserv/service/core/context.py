@@ -34,7 +34,7 @@ from pbmserv.service.core.refusals import (
 from pbmserv.service.core.said import Passed
 from pbmserv.service.core.submission import NO_COMMANDS, Submission
 from pbmserv.service.limits.rates import Traffic
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -225,7 +225,7 @@ class CommandContext:
         if player is not None:
             hashes: list[str | None] = [player.password_hash]
         else:
-            waiting = players.pending(self.connection, who.userid)[:WAITING_SIGNUPS]
+            waiting = signups.of_userid(self.connection, who.userid)[:WAITING_SIGNUPS]
             hashes = [request.password_hash for request in waiting] or [None]
         memo = self.services.memo
         return any(memo.right(who.userid, hashed, who.password.text) for hashed in hashes)

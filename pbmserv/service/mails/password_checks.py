@@ -28,7 +28,7 @@ from pbmserv.service.core.actor import Actor
 from pbmserv.service.core.context import WAITING_SIGNUPS, Services
 from pbmserv.service.core.submission import Request
 from pbmserv.service.mails import line_readings
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import players, signups
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
@@ -163,7 +163,7 @@ class PasswordChecks:
                 return _Result(0, is_wrong=False, is_userid=True)
             player = players.of_name(connection, who.userid)
             # Always loaded, so that the time does not tell whether the userid exists.
-            signups = players.pending(connection, who.userid)
+            waiting = signups.of_userid(connection, who.userid)
             proven = _is_proven(connection, check.actor, player)
             now = self._clock.now()
             is_open = proven or lockout.may_try(connection, who.userid, source, now)
@@ -173,7 +173,7 @@ class PasswordChecks:
         if player is not None:
             hashes: list[str | None] = [player.password_hash]
         else:
-            hashes = [signup.password_hash for signup in signups[:WAITING_SIGNUPS]] or [None]
+            hashes = [signup.password_hash for signup in waiting[:WAITING_SIGNUPS]] or [None]
         runs = 0
         for hashed in hashes[: check.most]:
             right, is_new = self._passwords.check(who.userid, hashed, who.password.text)

@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import ColumnElement, Connection, Table
 
 from pbmserv.clock import Clock
 from pbmserv.service.accounts import account
@@ -25,7 +25,7 @@ from pbmserv.service.boards.proposals import ANSWERED_DAYS
 from pbmserv.service.delivery import digest
 from pbmserv.service.delivery.bounces import TOO_LATE
 from pbmserv.service.limits.text_quota import UNUSED, Quota
-from pbmserv.store.accounts import lockouts, players
+from pbmserv.store.accounts import lockouts
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.statements import older, remove
 from pbmserv.store.core.writer import Writer
@@ -105,9 +105,9 @@ class Expiry:
             or self._forget_wrong_passwords()
             or self._drop_rows(unconfirmed_boards, BOARDS_KEPT)
             or self._drop_rows(invitations, INVITATIONS_KEPT)
-            or self._drop(players.late_signups, partial(remove, table=signups), UNCONFIRMED_KEPT)
-            or self._drop(
-                players.late_changes, partial(remove, table=address_changes), UNCONFIRMED_KEPT
+            or self._drop_rows(signups, UNCONFIRMED_KEPT, unless=signups.c.player_id)
+            or self._drop_rows(
+                address_changes, UNCONFIRMED_KEPT, unless=address_changes.c.confirmed_at
             )
             or self._drop(old_letters.with_octets, old_letters.drop_octets, kept.letters)
             or self._drop(old_letters.with_words, _shrink, max(kept.letters, WORDS_KEPT))
@@ -145,9 +145,16 @@ class Expiry:
         """Remove counts and locks that no longer matter; return how many there were."""
         return self._writer.submit(partial(lockouts.prune, now=self._clock.now())).result()
 
-    def _drop_rows(self, table: Table, kept: timedelta) -> int:
-        """Delete some rows of *table* that are older than *kept*; return their number."""
-        return self._drop(partial(older, table=table), partial(remove, table=table), kept)
+    def _drop_rows(
+        self, table: Table, kept: timedelta, unless: ColumnElement[Any] | None = None
+    ) -> int:
+        """Delete some rows of *table* that are older than *kept*; return their number.
+
+        Args:
+            unless: see `older`.
+        """
+        find = partial(older, table=table, unless=unless)
+        return self._drop(find, partial(remove, table=table), kept)
 
     def _drop(
         self,

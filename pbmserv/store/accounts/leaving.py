@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, selec
 from pbmserv.commands.reserved_userids import NEUTRAL
 from pbmserv.mail.letter_kinds import letters_that
 from pbmserv.store import audit
+from pbmserv.store.accounts import address_changes as address_change_rows
 from pbmserv.store.accounts import blocks
 from pbmserv.store.accounts import invitations as invitation_rows
 from pbmserv.store.accounts import players as player_rows
@@ -81,7 +82,7 @@ def leave(connection: Connection, player: Player) -> None:
     )
     for table in (seeks, followers, daily_readers, unconfirmed_boards):
         connection.execute(delete(table).where(table.c.player_id == player.id))
-    player_rows.stop_change(connection, player.id)
+    address_change_rows.stop(connection, player.id)
     invitation_rows.drop_open(connection, player.id)
     _drop_plans(connection, player.id)
     connection.execute(

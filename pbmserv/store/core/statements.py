@@ -183,10 +183,23 @@ def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sql
     return sqlite.insert(table)
 
 
-def older(connection: Connection, moment: datetime, most: int, *, table: Table) -> Sequence[int]:
-    """Return the numbers of up to *most* rows of a *table* from before *moment*, oldest first."""
+def older(
+    connection: Connection,
+    moment: datetime,
+    most: int,
+    *,
+    table: Table,
+    unless: ColumnElement[Any] | None = None,
+) -> Sequence[int]:
+    """Return the numbers of up to *most* rows of a *table* from before *moment*, oldest first.
+
+    Args:
+        unless: a column; rows that have a value there are left out.
+    """
     created_at = table.c.created_at
     statement = select(table.c.id).where(created_at < moment).order_by(created_at).limit(most)
+    if unless is not None:
+        statement = statement.where(unless.is_(None))
     return list(connection.execute(statement).scalars())
 
 
