@@ -25,7 +25,7 @@ from pbmserv.service.core.context import Services
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.text_quota import Quota
 from pbmserv.store.accounts import signing_keys
-from pbmserv.store.boards.moves import Lookout, Positions
+from pbmserv.store.boards.moves import Positions, ReadOnlyPositions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, error_line, mail_url
 
@@ -96,7 +96,10 @@ class Base:
         """Return the objects that all commands of a process share."""
         settings = self.settings
         looking = Composer(
-            self.mail_domain, self.registry, Lookout(positions, self.registry), settings.web_url
+            self.mail_domain,
+            self.registry,
+            ReadOnlyPositions(positions, self.registry),
+            settings.web_url,
         )
         return Services(
             self.mail_domain,

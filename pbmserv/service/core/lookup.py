@@ -101,5 +101,5 @@ def shown_player(context: CommandContext, userid: str) -> Player | None:
     """Return an active player or a bot, whose boards can be shown."""
     player = players.by_userid(context.connection, userid)
     if player is None and userid in BOT_USERIDS:
-        return bots.known(context.connection, userid)
+        return bots.shown_account(context.connection, userid)
     return player

@@ -125,8 +125,8 @@ def times_at(
             if since is None or (sitter.seat in waiting and sitter.seat not in ended):
                 continue
             away = clocks.away(context.connection, sitter.player_id, since)
-            down = clocks.down(context.connection, since)
-            spent[sitter.seat] = counted_time(since, context.now, merge_spans((*away, *down)))
+            outages = clocks.outages_since(context.connection, since)
+            spent[sitter.seat] = counted_time(since, context.now, merge_spans((*away, *outages)))
     terms = board.terms.for_answer() if undecided else board.terms
     ahead = [read_remind(sitter.remind)[0] for sitter in board.sitters]
     return Times(
