@@ -25,7 +25,7 @@ from pbmserv.service.operators.put_off_mails import PutOffMails
 from pbmserv.service.pages.forms import Forms
 from pbmserv.service.pages.page_requests import PageRequests
 from pbmserv.service.rounds import Rounds
-from pbmserv.service.schedule.retention import Expiry, Kept
+from pbmserv.service.schedule.retention import Expiry, KeepTimes
 from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.stages.arrivals import Arrivals, OneStore, TwoStores
 from pbmserv.stages.base import Base
@@ -170,7 +170,7 @@ class PlayStage:
             ring_web()
 
         self.bot_moves = BotMoves(self.services, self.writer, clock, ring_after_bot)
-        kept = Kept.of_days(
+        kept = KeepTimes.of_days(
             mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
         )
         self.expiry = Expiry(base.game, self.writer, clock, kept, self.quota)

@@ -26,7 +26,7 @@ from pbmserv.service.boards import plies
 from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.outbox_rows import outbox_row
-from pbmserv.service.schedule.retention import Expiry, Kept
+from pbmserv.service.schedule.retention import Expiry, KeepTimes
 from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.service.time import clocks as timekeeping
 from pbmserv.service.time.localtime import next_local
@@ -115,7 +115,7 @@ class ServiceHouse:
                 database,
                 self.writer,
                 self.clock,
-                Kept.of_days(mails=14, unused=0, letters=7),
+                KeepTimes.of_days(mails=14, unused=0, letters=7),
                 self.server.quota,
             ),
         )

@@ -63,7 +63,7 @@ WORDS_KEPT = TOO_LATE + timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeepTimes:
     """Times for which texts are kept.
 
     Attributes:
@@ -77,7 +77,7 @@ class Kept:
     letters: timedelta
 
     @classmethod
-    def of_days(cls, *, mails: int, unused: int, letters: int) -> Kept:
+    def of_days(cls, *, mails: int, unused: int, letters: int) -> KeepTimes:
         """Return the times of the settings."""
         return cls(timedelta(days=mails), timedelta(days=unused), timedelta(days=letters))
 
@@ -86,7 +86,7 @@ class Expiry:
     """Drops expired texts and rows, a few at a time."""
 
     def __init__(
-        self, database: Database, writer: Writer, clock: Clock, kept: Kept, quota: Quota
+        self, database: Database, writer: Writer, clock: Clock, kept: KeepTimes, quota: Quota
     ) -> None:
         self._database = database
         self._writer = writer
