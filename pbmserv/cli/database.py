@@ -192,12 +192,12 @@ def _drop_expired(database: Database, settings: Settings) -> int:
 
     from pbmserv.clock import SystemClock
     from pbmserv.service.limits.text_quota import Quota
-    from pbmserv.service.schedule.retention import Expiry, Kept
+    from pbmserv.service.schedule.retention import Expiry, KeepTimes
     from pbmserv.store.core.writer import open_writer
 
     writer = open_writer(database)
     try:
-        kept = Kept.of_days(
+        kept = KeepTimes.of_days(
             mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
         )
         quota = Quota(database, settings.inbox_octets, keeps_unused=settings.unused_days > 0)

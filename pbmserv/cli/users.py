@@ -44,7 +44,7 @@ def list_(
 @app.command()
 def show(userid: Userid, config: ConfigFile = None) -> None:
     """Show one player. Example: pbmserv user show alice"""
-    from pbmserv.service.operators.people import user_facts
+    from pbmserv.service.operators.overviews import user_facts
 
     facts, entries = look(config, partial(user_facts, userid=userid))
     print_facts(facts, entries)

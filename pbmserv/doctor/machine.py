@@ -100,11 +100,11 @@ def disk(installation: Installation) -> Iterator[Finding]:
 def backup(installation: Installation) -> Iterator[Finding]:
     """Check the age of the newest copy by ``db backup``."""
     advice = "systemctl enable --now pbmserv-backup.timer"
-    made = upkeep.last_backup(installation.settings.data_dir)
-    if made is None:
+    made_at = upkeep.last_backup(installation.settings.data_dir)
+    if made_at is None:
         yield warning("Backup", "No copy of the database was made on this machine.", advice)
         return
-    age = installation.clock.now() - made
+    age = installation.clock.now() - made_at
     sentence = f"The newest copy is {span(max(age.total_seconds(), 0.0))} old."
     yield (
         warning("Backup", sentence, advice) if age > OLDEST_BACKUP else Finding("Backup", sentence)

@@ -6,7 +6,7 @@ import logging
 from datetime import datetime, timedelta
 
 from pbmserv.errors import RelayDown, RelayRefusesUs
-from pbmserv.outbound.logged_replies import without_addresses
+from pbmserv.outbound.log_lines import without_addresses
 
 FAILURES = 5
 """Failures in a row that open the breaker."""

@@ -25,9 +25,11 @@ from pbmserv.errors import (
 )
 from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.outbound.breaker import Breaker
+from pbmserv.outbound.claims import HEAVY
 from pbmserv.outbound.domains import Domains
-from pbmserv.outbound.outbox import HEAVY, Failed, Later, Result, Sent, Untried, log_letter
+from pbmserv.outbound.log_lines import log_letter
 from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.retry import LIFETIME, delay
 from pbmserv.store.delivery.outbox import QueuedLetter
 

@@ -2,7 +2,7 @@
 
 A client says its name (HELO, EHLO or LHLO), its sender (MAIL), one or more recipients (RCPT), and
 sends the mail (DATA). `StrictSmtp` reads these commands and calls the method for each; aiosmtpd
-documents the names and arguments of the methods. The reply to DATA comes from `Door.arrives`, which
+documents the names and arguments of the methods. The reply to DATA comes from `Door.receive`, which
 `stages.door` implements.
 """
 
@@ -20,7 +20,8 @@ from aiosmtpd.smtp import Envelope as SmtpEnvelope
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import MailDomain
 from pbmserv.net.connection_limits import Stage
-from pbmserv.smtpd.session import TOO_MANY, TRY_LATER, SmtpSession
+from pbmserv.smtpd.replies import TOO_MANY, TRY_LATER
+from pbmserv.smtpd.session import SmtpSession
 
 MOST_RECIPIENTS = 5
 LONGEST_ADDRESS = 254
@@ -52,7 +53,7 @@ class Door(Protocol):
         """Return the reply to a sender whom the operators have blocked, ``""`` to others."""
         ...
 
-    async def arrives(self, envelope: Envelope) -> str:
+    async def receive(self, envelope: Envelope) -> str:
         """Count a mail, then store or refuse it; return the SMTP reply."""
         ...
 
@@ -174,7 +175,7 @@ class Dialog:
             if clock() > patience_ends and TRY_LATER in replies.values():
                 replies[recipient] = TRY_LATER
             else:
-                replies[recipient] = await self._door.arrives(replace(envelope, raw=raw))
+                replies[recipient] = await self._door.receive(replace(envelope, raw=raw))
         return replies
 
     async def handle_exception(self, error: Exception) -> str:

@@ -24,8 +24,8 @@ from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.context import Services
 from pbmserv.service.limits.rates import Rates, Traffic
 from pbmserv.service.limits.text_quota import Quota
-from pbmserv.store.accounts import players
-from pbmserv.store.boards.moves import Lookout, Positions
+from pbmserv.store.accounts import signing_keys
+from pbmserv.store.boards.moves import Positions, ReadOnlyPositions
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, error_line, mail_url
 
@@ -100,7 +100,10 @@ class Base:
         """Return the objects that all commands of a process share."""
         settings = self.settings
         looking = Composer(
-            self.mail_domain, self.registry, Lookout(positions, self.registry), settings.web_url
+            self.mail_domain,
+            self.registry,
+            ReadOnlyPositions(positions, self.registry),
+            settings.web_url,
         )
         return Services(
             self.mail_domain,
@@ -208,11 +211,11 @@ def _is_new(database: Database) -> bool:
 def keys_of(database: Database, clock: Clock) -> KeyRing:
     """Return the keys that sign reply addresses; the first start makes one."""
     with database.reading.connect() as connection:
-        keys = players.signing_keys(connection)
+        keys = signing_keys.by_id(connection)
     if not keys:
         with database.writing.begin() as connection:
-            keys = players.signing_keys(connection)
+            keys = signing_keys.by_id(connection)
             if not keys:
-                players.add_signing_key(connection, 1, secrets.token_bytes(32), clock.now())
-                keys = players.signing_keys(connection)
+                signing_keys.add(connection, 1, secrets.token_bytes(32), clock.now())
+                keys = signing_keys.by_id(connection)
     return KeyRing(keys)

@@ -9,7 +9,8 @@ from typing import Any
 
 from pbmserv.engine.registry import Equipped
 from pbmserv.monitoring.vitals import Vital, Watch
-from pbmserv.service.bots.bot_worker import TICK_S, BotWorker, Moves, Thought
+from pbmserv.service.bots.bot_moves import Moves, Thought
+from pbmserv.service.bots.bot_worker import TICK_S, BotWorker
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork
 from pbmserv.stages.messages import ActForBot, AskState, KeepReport, PutOffBot, StageState

@@ -35,7 +35,7 @@ from pbmserv.service.mails.log_lines import (
     note_press_over_limit,
 )
 from pbmserv.service.pages.page_requests import PageRequest
-from pbmserv.smtpd.session import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
+from pbmserv.smtpd.replies import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.stages.lanes import Shares
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
 from pbmserv.store.delivery import arrivals
@@ -114,7 +114,7 @@ class Door:
         sender = envelope.sender if address is None else address
         return self.blocked.refusal(sender, client_of(envelope, self._ours))
 
-    async def arrives(self, envelope: Envelope, *, is_counted: bool = True) -> str:
+    async def receive(self, envelope: Envelope, *, is_counted: bool = True) -> str:
         """Count a mail, then take it, put it off or refuse it, and log it.
 
         Returns:
@@ -124,12 +124,12 @@ class Door:
         source = source_of(envelope, self._ours)
         reply_address = self._mail_domain.read(envelope.recipient)
         player, direct = speaker_of(reply_address), not envelope.handed_on
-        over = self._traffic.arrives(source, player, direct=direct) if is_counted else None
+        over = self._traffic.count_mail(source, player, direct=direct) if is_counted else None
         try:
             if over is None:
                 outcome = await self._take(envelope, source, reply_address, player)
             else:
-                if self._traffic.may_look(over):
+                if self._traffic.may_read(over):
                     await self._put_off(envelope, over)
                 outcome = Outcome(TOO_MANY, "put-off", f"over the limit of the {over.kind}")
         except TryLater as error:
@@ -164,12 +164,12 @@ class Door:
         begun = perf_counter()
         body, player = request.as_json(), request.player
         try:
-            self._traffic.spoke(player)
+            self._traffic.count_for_player(player)
         except TooMany:
             note_press_over_limit(player, len(body), (perf_counter() - begun) * 1000)
             raise
         lane = self.shares.lane_for(NOWHERE, player, len(body))
-        if lane is None or not self._quota.has_room(len(body), for_postmaster=False):
+        if lane is None or not self._quota.take_room(len(body), for_postmaster=False):
             raise TryLater("there is no room for one more command")
         new = NewArrival.of_page("press", body, lane, self._clock.now(), player)
         number = await self._store(new)
@@ -207,7 +207,7 @@ class Door:
         lane = self.shares.lane_for(source, player, octets)
         if lane is None:
             return Outcome(LANE_FULL, "put-off", "too many mails of one sender wait")
-        if not self._quota.has_room(octets, for_postmaster=for_postmaster):
+        if not self._quota.take_room(octets, for_postmaster=for_postmaster):
             raise TryLater("there is no room for one more mail")
         if shares is not None:
             shares.add(source.network, octets)

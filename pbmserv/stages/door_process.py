@@ -13,7 +13,7 @@ from pbmserv.monitoring.upkeep import CertificateWatch
 from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany
-from pbmserv.service.time.rounds import Rounds
+from pbmserv.service.rounds import Rounds
 from pbmserv.stages.arrivals import Removal
 from pbmserv.stages.base import Base
 from pbmserv.stages.descriptors import shares
@@ -130,7 +130,7 @@ class DoorStage:
         with self._base.mail.reading.connect() as connection:
             waiting = arrivals.by_lane(connection)
         self.door.shares.replace(waiting)
-        self.quota.waits(sum(octets for _, octets in waiting.values()))
+        self.quota.set_waiting(sum(octets for _, octets in waiting.values()))
 
     def start(self) -> None:
         """Do the housekeeping once, then regularly in a thread."""

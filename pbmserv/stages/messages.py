@@ -17,8 +17,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from pbmserv.errors import OperatorError, PbmError, ServerFault, StoreAway
 from pbmserv.monitoring.vitals import Vital
-from pbmserv.outbound.outbox import Result
-from pbmserv.service.bots.bot_worker import Thought
+from pbmserv.outbound.results import Result
+from pbmserv.service.bots.bot_moves import Thought
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.health import RelayState, Slots

@@ -9,9 +9,9 @@ from functools import partial
 
 from pbmserv.mail.dns import Resolver
 from pbmserv.monitoring.vitals import Vital
-from pbmserv.outbound.outbox import OutboxRows, WrittenRows
+from pbmserv.outbound.claims import OutboxRows, WrittenRows
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.bots.bot_worker import BotMoves, Moves
+from pbmserv.service.bots.bot_moves import BotMoves, Moves
 from pbmserv.service.core.outcome import NOTHING
 from pbmserv.service.delivery import bounces
 from pbmserv.service.handlers import HANDLERS
@@ -24,11 +24,11 @@ from pbmserv.service.operators.orders import Order
 from pbmserv.service.operators.put_off_mails import PutOffMails
 from pbmserv.service.pages.forms import Forms
 from pbmserv.service.pages.page_requests import PageRequests
+from pbmserv.service.rounds import Rounds
 from pbmserv.service.schedule.announcer import PAUSE_S, Announcer
 from pbmserv.service.schedule.integrity import Integrity
-from pbmserv.service.schedule.retention import Expiry, Kept
+from pbmserv.service.schedule.retention import Expiry, KeepTimes
 from pbmserv.service.schedule.scheduler import Scheduler
-from pbmserv.service.time.rounds import Rounds
 from pbmserv.stages.arrivals import Arrivals, OneStore, TwoStores
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import CurrentWork
@@ -178,7 +178,7 @@ class PlayStage:
             ring_web()
 
         self.bot_moves = BotMoves(self.services, self.writer, clock, ring_after_bot)
-        kept = Kept.of_days(
+        kept = KeepTimes.of_days(
             mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
         )
         self.expiry = Expiry(base.game, self.writer, clock, kept, self.quota)

@@ -10,11 +10,13 @@ from random import random
 
 from pbmserv.letters.compose import Composer
 from pbmserv.monitoring.vitals import Vital, Watch
+from pbmserv.outbound.claims import OutboxRows, WrittenRows
 from pbmserv.outbound.dkim import Signer
 from pbmserv.outbound.dkim_keys import load_key
-from pbmserv.outbound.outbox import Outbox, OutboxRows, Result, WrittenRows
+from pbmserv.outbound.outbox import Outbox
 from pbmserv.outbound.relay import Relay
 from pbmserv.outbound.relays import open_relay
+from pbmserv.outbound.results import Result
 from pbmserv.outbound.sender import Sender
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.delivery import bounces

@@ -13,7 +13,7 @@ from indoors import PASSWORD, Indoors, indoors
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import lost_mailboxes, reply_keys
 from pbmserv.service.operators.deeds import entries
-from pbmserv.service.operators.people import board_facts
+from pbmserv.service.operators.overviews import board_facts
 from pbmserv.store.accounts import players
 
 

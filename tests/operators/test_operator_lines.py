@@ -15,7 +15,7 @@ from indoors import address_of, indoors
 from sqlalchemy import text
 
 from pbmserv.cli.main import app, run
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import signing_keys
 from pbmserv.store.core.database import Database
 
 pytestmark = pytest.mark.slow
@@ -216,7 +216,7 @@ def test_a_read_only_database_is_reported_in_one_line(
 ) -> None:
     database = Database(postgres_url)
     with database.writing.begin() as connection:
-        players.add_signing_key(connection, 1, b"k" * 32, datetime(2026, 3, 1, tzinfo=UTC))
+        signing_keys.add(connection, 1, b"k" * 32, datetime(2026, 3, 1, tzinfo=UTC))
         name = connection.engine.url.database
         connection.execute(text(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on'))
     database.close()

@@ -13,7 +13,7 @@ from wire import without_number
 from pbmserv.commands.table.accounts import Prefs
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.limits.postmaster_shares import PARTS, SMALL, PostmasterShares
-from pbmserv.smtpd.session import TAKEN, TRY_LATER
+from pbmserv.smtpd.replies import TAKEN, TRY_LATER
 
 ROOM = 4 * 1_048_576 // 2
 LARGE = ROOM // 50

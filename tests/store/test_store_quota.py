@@ -14,7 +14,7 @@ from pbmserv.commands.table.looking import Help
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.handlers import HANDLERS
-from pbmserv.smtpd.session import TAKEN, TRY_LATER
+from pbmserv.smtpd.replies import TAKEN, TRY_LATER
 from pbmserv.store.tables.mail import inbox
 
 MIB = 1 << 20

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from pbmserv.engine.types import Move, Seat
 from pbmserv.monitoring.vitals import Vital
-from pbmserv.outbound.outbox import Failed, Later, Sent, Untried
-from pbmserv.service.bots.bot_worker import Thought
+from pbmserv.outbound.results import Failed, Later, Sent, Untried
+from pbmserv.service.bots.bot_moves import Thought
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.operators import orders
 from pbmserv.service.operators.deeds import Signature

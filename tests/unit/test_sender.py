@@ -21,8 +21,8 @@ from pbmserv.errors import (
 )
 from pbmserv.log import TextFormatter
 from pbmserv.outbound.breaker import FAILURES, SHORTEST_PAUSE
-from pbmserv.outbound.outbox import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.relay import OutgoingLetter, Relay
+from pbmserv.outbound.results import Failed, Later, Result, Sent, Untried
 from pbmserv.outbound.sender import BATCH, Sender
 from pbmserv.store.delivery.outbox import SHARE, QueuedLetter
 

@@ -29,7 +29,7 @@ from pbmserv.store import clocks
 from pbmserv.store.accounts import blocks, persons, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges
-from pbmserv.store.delivery import kept_letters, outbox
+from pbmserv.store.delivery import outbox, unsent_letters
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 
@@ -211,7 +211,7 @@ class _Wishes:
             marks = contact.newest_marks_of(self.context, writers)
         blocks.block(connection, self.player.id, other_id, marks)
         userids = players.userids(connection, sorted(writers)).values()
-        kept_letters.silence(connection, readers, set(userids))
+        unsent_letters.silence(connection, readers, set(userids))
 
     def _save_unblock(self, other_id: int) -> None:
         """Remove all blocks of this person, under any name, on the other one."""
@@ -375,7 +375,7 @@ def unsubscribe_by_page(context: CommandContext, reply_address: ReplyAddress) ->
     """
     player = context.speaker(None)
     subscription, changed = _ended(context, reply_address)
-    if not changed or not preferences.may_tell(
+    if not changed or not preferences.note_notice(
         context.connection, player.id, f"-{subscription.what}", context.now, TOLD_EVERY
     ):
         return []

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 
 from pbmserv.commands.grammar.readings import Reading
-from pbmserv.commands.reading.mail import read, read_message, unread
+from pbmserv.commands.reading.mail import read_commands, read_message, refuse_unread
 from pbmserv.commands.table.model import Credentials, Yes
 from pbmserv.errors import MailError
 from pbmserv.inbound.attached import attached_text
@@ -76,15 +76,15 @@ class IncomingMail:
         """The origin, by which mails and wrong passwords are counted."""
         return self.request.actor.source
 
-    def judged(self, verdict: Verdict) -> IncomingMail:
+    def with_verdict(self, verdict: Verdict) -> IncomingMail:
         """Return the mail with another verdict on its From address."""
-        return self._of(replace(self.request.actor, verdict=verdict))
+        return self._with_actor(replace(self.request.actor, verdict=verdict))
 
     def with_passwords(self, passwords: frozenset[Credentials]) -> IncomingMail:
         """Return the mail with the passwords that its commands may use."""
-        return self._of(replace(self.request.actor, passwords=passwords))
+        return self._with_actor(replace(self.request.actor, passwords=passwords))
 
-    def _of(self, actor: Actor) -> IncomingMail:
+    def _with_actor(self, actor: Actor) -> IncomingMail:
         return replace(self, request=replace(self.request, actor=actor))
 
 
@@ -133,7 +133,7 @@ class MailReader:
         actor = Actor(
             address=mail.sender, verdict=verdict, reply_address=reply_address, source=source
         )
-        submission = _submission(envelope, mail, "", unread(mail.unread))
+        submission = _submission(envelope, mail, "", refuse_unread(mail.unread))
         return IncomingMail(envelope, mail, Request(actor, submission))
 
     def _read(self, envelope: Envelope, verdict: Verdict) -> IncomingMail:
@@ -148,7 +148,7 @@ class MailReader:
         # A reply without any text says yes, so one that could not be read must not look like that;
         # to a mail with a picture and a command in its subject nothing is missing.
         if mail.unread and (reply_address is not None or mail.unread != "no-text"):
-            reading, left_out = unread(mail.unread), False
+            reading, left_out = refuse_unread(mail.unread), False
         else:
             purpose = None if reply_address is None else reply_address.purpose
             by_hand = not mail.automatic
@@ -272,7 +272,9 @@ def reading_of(
         return read_message(text, games)
     tray = purpose is Purpose.TRAY
     plainly = by_hand and purpose in _FOR_COMMANDS
-    return read(subject, text, games=games, reply=purpose is not None, tray=tray, plainly=plainly)
+    return read_commands(
+        subject, text, games=games, reply=purpose is not None, tray=tray, plainly=plainly
+    )
 
 
 def is_set_aside(incoming: IncomingMail) -> bool:

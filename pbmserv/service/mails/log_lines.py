@@ -228,8 +228,8 @@ def code_of(reply: str) -> str:
 
 
 @cache
-def _name(asked: str) -> str:
-    return _CAMEL.sub("-", asked).lower()
+def _name(type_name: str) -> str:
+    return _CAMEL.sub("-", type_name).lower()
 
 
 def _safe(reply: str) -> str:

@@ -177,7 +177,7 @@ class KeptMails(KeptMailsView):
         self._operators.do(by, partial(_retry_deed, number=number))
         try:
             incoming = self._read(envelope_of(mail))
-            done = self._retry(number, incoming.judged(mail.verdict))
+            done = self._retry(number, incoming.with_verdict(mail.verdict))
         except MailError as error:
             return f"We cannot read mail {number} ({error}), and still keep it."
         except Exception:  # noqa: BLE001 - the operator asked to see it fail again
@@ -197,7 +197,7 @@ def drop_mail(context: CommandContext, _: Signature, number: int) -> Deed:
     if inbox.lock(context.connection, number, MailState.KEPT) is None:
         return Deed("drop", f"mail {number}", f"There is no kept mail {number}.")
     inbox.mark(context.connection, number, "ignored", "dropped by an operator")
-    inbox.forget(context.connection, [number])
+    inbox.erase_texts(context.connection, [number])
     return Deed("drop", f"mail {number}", f"Mail {number} is dropped; its text is gone.")
 
 

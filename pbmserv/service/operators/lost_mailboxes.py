@@ -37,7 +37,7 @@ def erase(context: CommandContext, by: Signature, userid: str) -> Deed:
     ended = leaving.running(context.connection, player.id)
     for number in ended:
         letters += end_board(context, by, number).letters
-    contact.outlast_name(context, player.id)
+    contact.keep_blocks_on_deleted(context, player.id)
     if player.active:
         leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)

@@ -16,7 +16,7 @@ from pbmserv.errors import OperatorError, StillWorking
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.mails.incoming import IncomingMail
-from pbmserv.service.operators import letters, orders, people
+from pbmserv.service.operators import letters, orders, overviews
 from pbmserv.service.operators.blocked_senders import blocked
 from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
 from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
@@ -278,41 +278,43 @@ class OperatorPages:
         )
         return lines
 
-    async def player(self, userid: str) -> tuple[people.Facts, Sequence[Entry]]:
-        """See `people.user_facts`."""
-        facts: tuple[people.Facts, Sequence[Entry]] = await self._look(
-            partial(people.user_facts, userid=userid)
+    async def player(self, userid: str) -> tuple[overviews.Facts, Sequence[Entry]]:
+        """See `overviews.user_facts`."""
+        facts: tuple[overviews.Facts, Sequence[Entry]] = await self._look(
+            partial(overviews.user_facts, userid=userid)
         )
         return facts
 
     async def boards(self, player: str, status: str, game: str) -> Sequence[BoardLine]:
-        """See `people.board_lines`."""
+        """See `overviews.board_lines`."""
         known_status = status if status in BOARDS else ""
         lines: Sequence[BoardLine] = await self._look(
-            partial(people.board_lines, player=player, status=known_status, game=game, most=MOST)
+            partial(overviews.board_lines, player=player, status=known_status, game=game, most=MOST)
         )
         return lines
 
-    async def board(self, number: int) -> tuple[people.Facts, Sequence[Entry]]:
-        """See `people.board_facts`."""
-        facts: tuple[people.Facts, Sequence[Entry]] = await self._look(
-            partial(people.board_facts, number=number)
+    async def board(self, number: int) -> tuple[overviews.Facts, Sequence[Entry]]:
+        """See `overviews.board_facts`."""
+        facts: tuple[overviews.Facts, Sequence[Entry]] = await self._look(
+            partial(overviews.board_facts, number=number)
         )
         return facts
 
     async def games(self) -> Sequence[Sequence[str]]:
-        """See `people.game_lines`."""
-        lines: Sequence[Sequence[str]] = await self._look(people.game_lines)
+        """See `overviews.game_lines`."""
+        lines: Sequence[Sequence[str]] = await self._look(overviews.game_lines)
         return lines
 
-    async def game(self, key: str) -> tuple[people.Facts, Sequence[Sequence[str]], Sequence[Entry]]:
+    async def game(
+        self, key: str
+    ) -> tuple[overviews.Facts, Sequence[Sequence[str]], Sequence[Entry]]:
         """Return a game's facts, its ratings and its audit entries.
 
         Raises:
             OperatorError: there is no such game.
         """
-        facts, entries = await self._look(partial(people.game_facts, key=key))
-        rated = await self._look(partial(people.standing_lines, game=key, most=MOST))
+        facts, entries = await self._look(partial(overviews.game_facts, key=key))
+        rated = await self._look(partial(overviews.standing_lines, game=key, most=MOST))
         return facts, rated, entries
 
     async def blocked_senders(self) -> Sequence[BlockedSender]:

@@ -7,7 +7,7 @@ import secrets
 from pbmserv.errors import OperatorError
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.operators.deeds import Deed, Signature
-from pbmserv.store.accounts import players
+from pbmserv.store.accounts import signing_keys
 
 LARGEST = 255
 """Largest number of a key."""
@@ -19,11 +19,11 @@ def rotate(context: CommandContext, _: Signature) -> Deed:
     Raises:
         OperatorError: there is no number left.
     """
-    number = max(players.signing_keys(context.connection), default=0) + 1
+    number = max(signing_keys.by_id(context.connection), default=0) + 1
     if number > LARGEST:
         raise OperatorError(f"there are {LARGEST} keys, and no more are possible")
     secret = secrets.token_bytes(32)
-    players.add_signing_key(context.connection, number, secret, context.now)
+    signing_keys.add(context.connection, number, secret, context.now)
     summary = (
         f"Key {number} is stored. It signs new reply addresses after `systemctl reload pbmserv`, "
         "which you run now on each host; earlier addresses stay valid."

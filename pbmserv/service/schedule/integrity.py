@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable
 
 from pbmserv.monitoring.vitals import Vital
-from pbmserv.service.time.rounds import Rounds
+from pbmserv.service.rounds import Rounds
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators.integrity import damage
 

@@ -80,7 +80,7 @@ def revisions() -> dict[str, tuple[str, ...]]:
     """Return the revisions that this version knows, each with its predecessors.
 
     This reads the assignments in the files of migrations and executes nothing: importing Alembic
-        takes longer than everything else at the start.
+    takes longer than everything else at the start.
     """
     predecessors = {}
     for path in sorted((migrations_folder() / "versions").glob("*.py")):

@@ -16,7 +16,7 @@ log = logging.getLogger("pbmserv.service")
 
 
 class Rounds:
-    """Calls *do* at the start, after each pause, and whenever it is asked to.
+    """Calls *do* in a thread: at once, after each pause, and after `ask`.
 
     An error of *do* is logged, and the next round tries again; the end of the writer ends the
     rounds.
