@@ -516,6 +516,22 @@ class AdaptedGame:
         shown = self.view(step.state, view.seat)
         return Preview(move, replace(shown, may_take_back=False), step.notes)
 
+    def condition(self, view: View, text: str) -> str:  # noqa: ARG002 - a contract
+        """Read the condition that another player's last move was this one."""
+        move = " ".join(text.split())
+        if not matching.is_like(move, self.rules.words, freely=True):
+            raise NotUnderstood(
+                f"{self.info.key}.no-condition", part=move[:60], title=self.info.title
+            )
+        return move.upper() if _CELL.fullmatch(move) else move.lower()
+
+    def holds(self, view: View, condition: str) -> bool:
+        """Whether the last move was this one."""
+        last = view.table.last
+        return matching.tokens(last) == matching.tokens(condition) or bool(
+            condition and matching.spelt(condition, [last])
+        )
+
     facts_type = GameBoard
 
     def facts(self, view: View) -> GameBoard:

@@ -3,7 +3,7 @@
 ::
 
     plan      = move [";" ["then"] plan | choice] | choice | "(" plan ")"
-    choice    = "if" condition (":" | "then") plan ["else" plan]
+    choice    = "if" condition (":" | "then") plan ["else" plan] | move "if" condition ["else" plan]
     condition = all {"or" all}
     all       = one {"and" one}
     one       = "not" one | "(" condition ")" | fact
@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pbmserv.engine.protocol import Conditional, keeps, only_meaning
+from pbmserv.engine.protocol import Answering, Conditional, keeps, only_meaning
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
 
@@ -143,9 +143,9 @@ def due(plan: Plan | None, holds: Callable[[str], bool]) -> Play | None:
     return plan
 
 
-def conditional(game: Any) -> Conditional[Any] | None:
-    """The game, if it is `Conditional`."""
-    return game if keeps(game, Conditional) else None
+def conditional(game: Any) -> Answering[Any] | None:
+    """The game, if its queued moves may depend on anything."""
+    return game if keeps(game, Answering) else None
 
 
 def settle(game: AnyGame, view: Any, plan: Plan) -> Plan:
@@ -157,7 +157,8 @@ def settle(game: AnyGame, view: Any, plan: Plan) -> Plan:
     Raises:
         NotUnderstood | Illegal | Ambiguous: as the game's ``parse``, or for a condition.
     """
-    judge = conditional(game)
+    judge: Any = conditional(game)
+    foresees = keeps(game, Conditional)
     if isinstance(plan, Choice):
         if judge is None:
             condition = _print_condition(plan.condition)
@@ -172,15 +173,15 @@ def settle(game: AnyGame, view: Any, plan: Plan) -> Plan:
     except MoveError as error:
         meant = only_meaning(game, view, plan.move)
         if meant is None:
-            if isinstance(error, NotUnderstood) or judge is not None:
+            if isinstance(error, NotUnderstood) or foresees:
                 raise
             return replace(plan, then=plan.then and settle(game, view, plan.then))
         move = meant
-    expected = view if judge is None else judge.expect(view, move)
+    expected = judge.expect(view, move) if foresees else view
     return Play(move.text, plan.then and settle(game, expected, plan.then))
 
 
-def _settle_condition(game: Conditional[Any], view: Any, condition: Condition) -> Condition:
+def _settle_condition(game: Answering[Any], view: Any, condition: Condition) -> Condition:
     if isinstance(condition, Fact):
         return Fact(game.condition(view, condition.text))
     if isinstance(condition, Not):
@@ -253,7 +254,7 @@ class _Reader:
         self._levels -= 1
         return plan
 
-    def _play(self, depth: int) -> Play:
+    def _play(self, depth: int) -> Plan:
         move = self._run(_WORDS - {"and"}).strip(", ")
         if not move:
             raise NotUnderstood("plan-move-missing", part=self._rest())
@@ -265,7 +266,14 @@ class _Reader:
         elif self._take(";"):
             self._take("then")
             return Play(move, self._plan(depth))
-        return Play(move, self._choice(depth) if self._take("if") else None)
+        if not self._take("if"):
+            return Play(move)
+        begin = self._at
+        condition = self._either()
+        if self._peek() not in {":", "then"}:  # "c3 if a1": the condition stands behind its move
+            return Choice(condition, Play(move), self._plan(depth) if self._take("else") else None)
+        self._at = begin
+        return Play(move, self._choice(depth))
 
     def _choice(self, depth: int) -> Choice:
         if depth == DEEPEST:

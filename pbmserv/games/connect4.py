@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pbmserv.game import LETTERS, Game, Grid, Piece, Result, Rng, Seat, draw, win
-from pbmserv.game.search import Effort
+from pbmserv.game import LETTERS, Effort, Game, Grid, Piece, Result, Rng, Seat, draw, win
 
 WIDTH, HEIGHT = 7, 6
 DISCS = {

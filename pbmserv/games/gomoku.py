@@ -7,8 +7,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pbmserv.game import LETTERS, After, Game, Grid, No, Option, Piece, Result, Rng, Seat, draw, win
-from pbmserv.game.search import Effort
+from pbmserv.game import (
+    LETTERS,
+    After,
+    Effort,
+    Game,
+    Grid,
+    No,
+    Option,
+    Piece,
+    Result,
+    Rng,
+    Seat,
+    draw,
+    win,
+)
 
 SIZE = 15
 CELLS = tuple(f"{LETTERS[n % SIZE]}{SIZE - n // SIZE}" for n in range(SIZE * SIZE))

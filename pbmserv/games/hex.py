@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from pbmserv.game import LETTERS, Game, Grid, Option, Piece, Result, Rng, Seat, win
-from pbmserv.game.search import Effort
+from pbmserv.game import LETTERS, Effort, Game, Grid, Option, Piece, Result, Rng, Seat, win
 
 STONES = {
     "X": Piece("X", "X", 0, "\N{BLACK CIRCLE}"),
