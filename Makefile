@@ -10,9 +10,18 @@ GROWTH ?=
 FOLDER ?= var/screenshots
 TARGETS ?= smtp,mime,reply,command,sender,report
 EXTRAS := postgresql,tools,pictures,house
-# pip warns of much that nobody can do anything about; all of it is shown if it fails.
-INSTALL := sh -c 'log=$(VENV)/pip.log; $(BIN)/python -m pip install --disable-pip-version-check \
-  -c constraints.txt "$$@" >"$$log" 2>&1 || { cat "$$log" >&2; exit 1; }' install
+# pip prints much that nobody needs, and then nothing for a minute: a line every five seconds says how
+# far it is, and all of its own words are shown if it fails.
+INSTALL := sh -c 'log=$(VENV)/pip.log; \
+  $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt "$$@" >"$$log" 2>&1 & \
+  pip=$$!; seconds=0; \
+  while kill -0 $$pip 2>/dev/null; do \
+    sleep 1; seconds=$$((seconds + 1)); \
+    [ $$((seconds % 5)) -ne 0 ] || \
+      echo "  $$seconds s: $$(grep -c "^Collecting" "$$log") packages" \
+        "$$(grep -q "^Installing" "$$log" && echo fetched, being unpacked || echo fetched so far)"; \
+  done; \
+  wait $$pip || { cat "$$log" >&2; exit 1; }' install
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -7,16 +7,16 @@ Others move meanwhile, one move after the other, as on an idle server (`latency`
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from benchmarks import heavy_world, moves, servers
-from benchmarks.heavy_mails import HEAVY
+from benchmarks import moves, servers
 from benchmarks.latency import PATIENCE_S, PAUSE_S
 from benchmarks.smtp import Mail, Session, connected, sinking
-from benchmarks.table import Line, as_text, at_most
+from benchmarks.table import Line, at_most
+from tests.hostile import heavy_world
+from tests.hostile.heavy_mails import HEAVY
 
 HEAVIEST = "moves of rows and columns"
 LONGEST_S = 1.0
@@ -84,8 +84,3 @@ async def _moves(
                     break
         seconds.append(at - session.dialog.dot_at)
     return seconds
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(prefix="pbmserv-beside-") as name:
-        print(as_text(measure(Path(name), 40)))

@@ -23,9 +23,9 @@ import numpy as np
 from numba import njit
 
 from benchmarks.trees import note
+from pbmserv.cli.blackbox.studies import sums_over_orientations
 from pbmserv.games.blackbox.bots import difficulty, kernels, trees
 from pbmserv.games.blackbox.bots.trees import orientations
-from pbmserv.games.blackbox.cli.studies import sums_over_orientations
 from pbmserv.games.blackbox.options import Options
 
 OPTIONS = Options(7, 7, 4, 4)

@@ -1,6 +1,6 @@
 """Kill processes of the server under load, and count what was lost or doubled.
 
-    python -m benchmarks.kills [--kills 100] [--seed 1] [--postgresql own|pair|URL]
+    python -m benchmarks.kills [--kills 100] [--seed 1] [--postgresql]
 
 This prints a line for each kill, and a report. The exit code is 1 if a mail that got its 250 was
 not carried out exactly once, if a letter was not sent or was sent again with other octets, or if a
@@ -25,9 +25,8 @@ from sqlalchemy import func, select, update
 
 from benchmarks import kills_server
 from benchmarks.kills_load import Load, Relay
-from benchmarks.kills_server import OwnPostgres, Tree
+from benchmarks.kills_server import Mortal, OwnPostgres, Tree
 from benchmarks.moves import PLAYERS, prepare_at
-from benchmarks.standby import Pair
 from benchmarks.table import Line, not_run
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.core.writer import UNAVAILABLE
@@ -136,7 +135,7 @@ class Report:
         return "\n".join(f"{name:30} {value}" for name, value in rows)
 
 
-def run(plan: Plan, postgres: OwnPostgres | Pair | None = None) -> Report:
+def run(plan: Plan, postgres: Mortal | None = None) -> Report:
     """Run the plan and print a line for each kill."""
     chance = random.Random(plan.seed)
     games = prepare_at(plan.url, plan.boards, plan.players)
@@ -193,7 +192,7 @@ def _is_answered(message_id: str, relay: Relay) -> bool:
     return message_id in relay.answered
 
 
-def _kill(what: str, tree: Tree, postgres: OwnPostgres | Pair | None) -> None:
+def _kill(what: str, tree: Tree, postgres: Mortal | None) -> None:
     if what == "database":
         assert postgres is not None
         postgres.kill()
@@ -311,7 +310,9 @@ def measure(count: int) -> list[Line]:
         what = f"{count} random kills on {kind}"
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pbmserv-kills-")))
-            url, kinds, postgres = f"sqlite:///{folder / 'kills.sqlite3'}", KINDS, None
+            url = f"sqlite:///{folder / 'kills.sqlite3'}"
+            kinds: tuple[str, ...] = KINDS
+            postgres: OwnPostgres | None = None
             if kind == "PostgreSQL":
                 try:
                     postgres = _own_postgres(stack)
@@ -346,24 +347,17 @@ def main() -> int:
         "--end-leases", action="store_true", help="do not wait for them (5 minutes)"
     )
     parser.add_argument(
-        "--postgresql",
-        metavar="URL",
-        help="of an empty database; own: start one, and kill it too; pair: one with a synchronous"
-        " standby, which is promoted",
+        "--postgresql", action="store_true", help="start a PostgreSQL, and kill it, too"
     )
     options = parser.parse_args()
     kinds: tuple[str, ...] = KINDS
-    postgres: OwnPostgres | Pair | None = None
+    postgres: OwnPostgres | None = None
     with tempfile.TemporaryDirectory(prefix="pbmserv-kills-") as name, ExitStack() as stack:
         folder = Path(name)
-        url = options.postgresql or f"sqlite:///{folder / 'kills.sqlite3'}"
-        if url == "own":
+        url = f"sqlite:///{folder / 'kills.sqlite3'}"
+        if options.postgresql:
             postgres = _own_postgres(stack)
             url, kinds = postgres.url, (*KINDS, "database")
-        elif url == "pair":
-            postgres = Pair()
-            stack.callback(postgres.close)
-            url, kinds = postgres.new_database("kills"), (*KINDS, *["database"] * len(KINDS))
         begun = time.monotonic()
         kills = tuple(random.Random(options.seed).choices(kinds, k=options.kills))
         plan = Plan(

@@ -161,6 +161,16 @@ class Tree:
         self._output.close()
 
 
+class Mortal(Protocol):
+    """A PostgreSQL that can be killed while the server uses it."""
+
+    def kill(self) -> None:
+        """Kill the primary and start it, or its successor."""
+
+    def mend(self) -> None:
+        """Make ready for the next kill."""
+
+
 class OwnPostgres:
     """A PostgreSQL of this run alone, which may be stopped as by a power failure."""
 
@@ -186,7 +196,7 @@ class OwnPostgres:
         self._server.ensure_postgres_running()
 
     def mend(self) -> None:
-        """Do nothing; a `Pair` needs a new standby."""
+        """Do nothing: the same server runs again."""
 
     def close(self) -> None:
         self._server.cleanup()

@@ -17,8 +17,8 @@ from pbmserv.engine.clocks import SeatClock
 from pbmserv.engine.record import Ply
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import trace_all
 from pbmserv.games.blackbox.options import CLASSIC
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards, moves

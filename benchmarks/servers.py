@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.each import FILE
 from benchmarks.later import DAYS
 from benchmarks.moves import DOMAIN, LOCAL
 from benchmarks.sink import COUNT
@@ -70,13 +69,6 @@ def sink() -> Iterator[Relay]:
         ):
             url = f"smtp://127.0.0.1:{running.port}"
             yield Relay(url, running.process, lambda: COUNT.unpack_from(page)[0])
-
-
-@contextmanager
-def process_for_each(database: Path) -> Iterator[Running]:
-    """Run a server that starts a program for each mail."""
-    with _started(("-m", "benchmarks.each"), {FILE: str(database)}, subprocess.DEVNULL) as running:
-        yield running
 
 
 @contextmanager

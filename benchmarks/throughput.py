@@ -22,8 +22,6 @@ SESSIONS = 10
 BOARDS = 1_300
 """More boards than a round has mails, so that no mail is sent before its predecessor's letters."""
 WARM_UP = 300
-SLOW_SHARE = 0.1
-"""Share of a round's mails for a server that starts a process for each mail."""
 
 
 @dataclass(slots=True)
@@ -33,13 +31,12 @@ class Contender:
     name: str
     port: int
     games: moves.Games
-    share: float = 1.0
     sent: int = 0
     rates: list[float] = field(default_factory=list)
 
     def run_round(self, mails: int) -> float:
-        """Send the server's share of the mails and return the moment at which that began."""
-        shares = self.games.shares(SESSIONS, max(SESSIONS, int(mails * self.share)))
+        """Send mails and return the moment at which that began."""
+        shares = self.games.shares(SESSIONS, mails)
         count = sum(map(len, shares))
         self.sent += count
         begun = perf_counter()
@@ -61,26 +58,22 @@ def measure(folder: Path, rounds: int, mails: int) -> list[Line]:
 
 
 def _accepted(folder: Path, rounds: int, mails: int) -> list[Line]:
-    """Measure mails that are on disk at the 250: our door, Postfix, and a process for each mail."""
+    """Measure mails that are on disk at the 250: our door, and Postfix."""
     with ExitStack() as stack:
-        games = [moves.prepare(folder / f"accepted-{n}.sqlite3", BOARDS) for n in range(4)]
+        games = [moves.prepare(folder / f"accepted-{n}.sqlite3", BOARDS) for n in range(3)]
         bare = Contender("bare", stack.enter_context(servers.bare()).port, games[0])
         stage = stack.enter_context(servers.stage(folder, folder / "accepted-1.sqlite3", "door"))
         door = Contender("door", stage.port, games[1])
-        each = stack.enter_context(servers.process_for_each(folder / "each.sqlite3"))
-        process = Contender("a process for each mail", each.port, games[2], SLOW_SHARE)
-        contenders = [bare, door, process]
+        contenders = [bare, door]
         peer = None
         if not (reason := postfix.why_not_here()):
-            peer = Contender("Postfix", stack.enter_context(postfix.running()), games[3])
+            peer = Contender("Postfix", stack.enter_context(postfix.running()), games[2])
             contenders.append(peer)
         _run(contenders, rounds, mails)
     stored = moves.arrived(folder / "accepted-1.sqlite3")
     if stored != door.sent:
         raise RuntimeError(f"{door.sent} mails were sent, but {stored} are stored")
-    note = (
-        f"{door.rate:,.0f}/s of {bare.rate:,.0f}/s; a process for each mail {process.rate:,.0f}/s"
-    )
+    note = f"{door.rate:,.0f}/s of {bare.rate:,.0f}/s"
     what = f"mails accepted by the door, {SESSIONS} sessions"
     lines = [at_least(what, ACCEPTED_B, door.ratio_to(bare), "B", note)]
     if peer is None:

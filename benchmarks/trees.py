@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks import growing
+from pbmserv.cli.blackbox.studies import sums_over_orientations
 from pbmserv.games.blackbox.bots import kernels, trees
 from pbmserv.games.blackbox.bots.trees import KINDS, Goal
-from pbmserv.games.blackbox.cli.studies import sums_over_orientations
 from pbmserv.games.blackbox.options import Options
 
 PLANS: dict[tuple[tuple[int, int, int], Goal], Any] = {
@@ -67,7 +67,7 @@ def made(kind: tuple[int, int, int], *, write: bool) -> int:
         else:
             grown = kernels.grow(board, how, kernels.by_rollouts)
         costs = [kernels.paid(*grown, one) for one in (kernels.PROBES, kernels.POINTS)]
-        content = trees.written(kind, goal, planes(*grown[:3]), ranks(kind, costs[0]))
+        content = trees.tree_content(kind, goal, planes(*grown[:3]), ranks(kind, costs[0]))
         name = trees.file_name(*kind, goal)
         packed = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
         print(f"{name}: {costs[0].mean():.4f} probes, {costs[1].mean():.4f} points, at most "

@@ -1,7 +1,7 @@
 """Runs migrations for `pbmserv.store.core.schema`, or for Alembic's own command.
 
-`schema` hands over a connection, and names the stores whose tables are in that database. Alembic's
-own command works on all databases of the server that the settings name.
+`schema` passes a connection and the stores whose tables are in that database. Alembic's own command
+works on all databases that the server's settings name.
 """
 
 import os
@@ -30,7 +30,7 @@ def migrate(connection: Connection, stores: schema.Stores) -> None:
 
 
 def migrate_all() -> None:
-    """Run it on each database that the server's settings name."""
+    """Run the command of this context on each database that the settings name."""
     from pbmserv import files
     from pbmserv.config.display import blank_passwords
     from pbmserv.config.settings import load

@@ -1,4 +1,4 @@
-"""The door: ``pbmserv …`` and ``python -m pbmserv …``."""
+"""The entry point of ``pbmserv …`` and ``python -m pbmserv …``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import sys
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code."""
-    # Answered before anything is imported: package managers and probes ask it often.
+    """Run the command line and exit with its code."""
+    # Answered without imports, because package managers and probes ask for it often.
     if sys.argv[1:] == ["--version"]:
         from pbmserv import __version__
 

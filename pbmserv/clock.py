@@ -1,4 +1,4 @@
-"""The Clock port: the only place where the server learns what time it is."""
+"""The clock from which everything in the server reads the time."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from functools import partial
 from typing import Protocol
 
 WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)
-"""This program is younger: a clock that says less was not set since the machine started."""
+"""The program is younger, so a clock that shows an earlier time is not set yet."""
 
 
 class Clock(Protocol):
-    """Tells the time; tests hand in one that they move."""
+    """A source of the time; tests use one that they move."""
 
     def now(self) -> datetime:
-        """The present moment, aware, in UTC."""
+        """Return the current time, aware, in UTC."""
         ...
 
 
@@ -25,7 +25,7 @@ class SystemClock:
 
 
 def span(seconds: float) -> str:
-    """A span for people: ``45 s``, ``12 min``, ``3.5 h``, ``2.1 days``."""
+    """Return a duration for people: ``45 s``, ``12 min``, ``3.5 h``, ``2.1 days``."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     if seconds < 7200:

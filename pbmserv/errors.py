@@ -1,31 +1,30 @@
-"""Every error that crosses a room's door, in one tree.
+"""All exceptions that packages raise for each other.
 
 ::
 
     PbmError
-    ├── PlayerError            theirs: said kindly to the player, nothing changed
-    │   ├── Misread            the command line could not be read
-    │   │   └── OptionError    an option of a challenge is wrong
-    │   ├── MoveError          a move was refused by the rules
-    │   │   ├── NotUnderstood  the text is no move at all
-    │   │   ├── Illegal        the text is a move, but not now or not there
-    │   │   └── Ambiguous      the text could be more than one move
-    │   └── Refused            the service said no (unknown board, not your turn …)
-    ├── OperatorError          theirs who run the server: said on their terminal, nothing changed
+    ├── PlayerError            a player's mistake: a refusal explains it, nothing has changed
+    │   ├── Misread            a command line that cannot be read
+    │   │   └── OptionError    a wrong option of a challenge
+    │   ├── MoveError          a move that the rules refuse
+    │   │   ├── NotUnderstood  text that is not a move
+    │   │   ├── Illegal        a move that is not allowed now or there
+    │   │   └── Ambiguous      text that could be several moves
+    │   └── Refused            refused by the service (unknown board, not your turn …)
+    ├── OperatorError          an operator's mistake: shown on the terminal, nothing has changed
     ├── MailError              a mail that cannot be read or must not be answered
-    └── ServerFault            ours: the operator is told, the player hears no detail
-        ├── ConfigError        the settings are wrong (before anything binds)
-        ├── NamesUnavailable   no name server gave an answer
-        └── RelayError         the next hop did not take a letter
+    └── ServerFault            our fault: the operator learns the reason, players do not
+        ├── ConfigError        wrong settings (found before anything binds)
+        ├── NamesUnavailable   no name server answered
+        └── RelayError         the relay did not accept a letter
             ├── RelayTemporary   try again later
             │   ├── RelayBusy    the recipient's domain wants fewer letters
-            │   └── RelayDown    the relay takes no letter at all now
-            │       └── RelayRefusesUs  nor will it, until the operator does something
-            └── RelayPermanent   this letter will never be taken
+            │   └── RelayDown    the relay accepts no letters now
+            │       └── RelayRefusesUs  nor later, until the operator does something
+            └── RelayPermanent   the relay will never accept this letter
 
-A `PlayerError` carries a `Refusal`: which sentence (words live in templates,
-so it is a code plus its values), which part of the input it is about, and an
-example that would work.
+A `PlayerError` carries a `Refusal`: the code and the values of a sentence (its words are in
+templates), the part of the input that is wrong, and an example that would work.
 """
 
 from __future__ import annotations
@@ -38,18 +37,17 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why something was refused, as data for the refusal template.
+    """A refusal, as data for its template.
 
     Attributes:
-        code: key of the sentence, e.g. ``"blackbox.port-used"``. It is a block of
-            ``templates/refusals.j2`` (server) or of
-            ``templates/games/<game>/refusals.j2`` (codes that begin with the
-            game's key and a dot).
-        part: the offending part of the input, as the sender wrote it.
-        values: what the sentence mentions; strings and numbers only.
-        example: an input that would work in its place ("" = none), made of the sender's own words:
-            nobody is offered a move, a game or a date that they did not name. Where a word of
-            theirs is missing, it is a form to fill in (`is_form`).
+        code: the sentence, for example ``"blackbox.port-used"``. It names a block of
+            ``templates/refusals.j2``, or of ``templates/games/<game>/refusals.j2`` if it begins
+            with the game's key and a dot.
+        part: the wrong part of the input, as the sender wrote it.
+        values: values in the sentence; only strings and numbers.
+        example: an input that would work instead; ``""`` for none. It consists of the sender's own
+            words: it never suggests a move, a game or a date that the sender did not name. If a
+            word is missing, the example is a form to fill in (`is_form`).
     """
 
     code: str
@@ -62,16 +60,16 @@ _FORM = re.compile(r"\b[A-Z]{4,}\b", re.ASCII)
 
 
 def is_form(example: str) -> bool:
-    """Whether an example has words in it that its reader has yet to fill in, such as PASSWORD."""
+    """Whether an example has words that its reader must replace, such as PASSWORD."""
     return _FORM.search(example) is not None
 
 
 class PbmError(Exception):
-    """Root of the tree; never raised itself."""
+    """The base class of our exceptions; never raised itself."""
 
 
 class PlayerError(PbmError):
-    """Something a player can put right; rendered as a refusal letter."""
+    """A mistake that the player can correct; a refusal letter explains it."""
 
     def __init__(
         self,
@@ -85,7 +83,7 @@ class PlayerError(PbmError):
         self.refusal = Refusal(code, part, values, example)
 
     def offering(self, example: str) -> Self:
-        """Return this refusal with another example; "" for none."""
+        """Return the error with another example; ``""`` for none."""
         refusal = self.refusal
         return type(self)(refusal.code, part=refusal.part, example=example, **refusal.values)
 
@@ -103,27 +101,27 @@ class OptionError(Misread):
 
 
 class MoveError(PlayerError):
-    """A move that the rules refuse; no turn is lost."""
+    """A move that the rules refuse; the player keeps the turn."""
 
 
 class NotUnderstood(MoveError):
-    """The text is no move of this game at all."""
+    """The text is not a move of this game."""
 
 
 class Illegal(MoveError):
-    """The text is a move of this game, but it may not be made now."""
+    """The text is a move of this game that is not allowed now."""
 
 
 class Ambiguous(MoveError):
-    """The text could mean more than one move."""
+    """The text could mean several moves."""
 
 
 class Refused(PlayerError):
-    """The service said no: unknown board, not your turn, wrong password …"""
+    """The service refuses a command: unknown board, not your turn, wrong password …"""
 
 
 class OperatorError(PbmError):
-    """Something an operator asked for that cannot be done; says why and what can."""
+    """An operator's command that cannot be carried out; the text says why and what to do."""
 
 
 class MailError(PbmError):
@@ -131,49 +129,51 @@ class MailError(PbmError):
 
 
 class ServerFault(PbmError):
-    """Our fault, or the operator's; a player never sees its text."""
+    """Our fault or the operator's; players never see its text."""
 
 
 class StoreAway(ServerFault):
-    """A store, or the stage that writes to it, cannot be reached now; it may have done what it was
-    asked all the same. Nothing is wrong with that, and it can be asked again."""
+    """A store, or the stage that writes to it, cannot be reached now.
+
+    It may have carried out the request. The request can be repeated, which does no harm.
+    """
 
 
 class SetAside(PbmError):
-    """A letter is to wait: a process that made it did not come back, and was killed."""
+    """A letter must wait, because a process that rendered it hung and was killed."""
 
 
 class ConfigError(ServerFault):
-    """A setting is wrong. The message names it and says what would be right."""
+    """A setting is wrong. The text names it and says what to write."""
 
 
 class StillWorking(ServerFault):
-    """What was asked for is stored and will be done, but was not yet."""
+    """The request is stored and will be carried out, but not yet."""
 
 
 class NamesUnavailable(ServerFault):
-    """No name server gave an answer now, which is not the same as "there is no such name"."""
+    """No name server answered, which is different from "there is no such name"."""
 
 
 class RelayError(ServerFault):
-    """The next hop did not take a letter."""
+    """The relay did not accept a letter."""
 
 
 class RelayTemporary(RelayError):
-    """The next hop may take the letter later (4xx, no connection)."""
+    """The relay may accept the letter later (4xx, no connection)."""
 
 
 class RelayBusy(RelayTemporary):
-    """The recipient's domain wants fewer letters for a while: its others wait, too."""
+    """The recipient's domain wants fewer letters for a while, so its other letters wait, too."""
 
 
 class RelayDown(RelayTemporary):
-    """No letter gets through now: no connection, no login, or the relay said 421."""
+    """The relay accepts no letters now: no connection, no login, or a reply of 421."""
 
 
 class RelayRefusesUs(RelayDown):
-    """The relay wants nothing from us (5xx about our login, sender or right to relay)."""
+    """The relay rejects us (5xx about our login, sender or right to relay)."""
 
 
 class RelayPermanent(RelayError):
-    """The next hop will never take the letter (5xx)."""
+    """The relay will never accept the letter (5xx)."""

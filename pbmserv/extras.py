@@ -1,7 +1,7 @@
-"""Libraries that only some parts need, and the command that installs a missing one.
+"""Optional libraries, and the command that installs a missing one.
 
-The extras of pyproject.toml list the same libraries. A part asks `require` or `why_missing` before
-it imports one of them.
+The extras of pyproject.toml list the same libraries. Code that needs one calls `require` or
+`why_missing` before it imports the library.
 """
 
 from __future__ import annotations

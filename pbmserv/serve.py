@@ -1,35 +1,33 @@
-"""A server, or some of its stages, from start to end, and the text that it prints at its start."""
+"""A server, or some of its stages, from its start to its end."""
 
 from __future__ import annotations
 
 import gc
 import logging
-import os
-import shutil
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from pbmserv import __version__, log
+from pbmserv import log
 from pbmserv.clock import SystemClock
-from pbmserv.config.display import text_of
 from pbmserv.config.listen import public_url
 from pbmserv.config.settings import Loaded, Settings
 from pbmserv.files import open_to_others
-from pbmserv.letters import overrides
-from pbmserv.letters.environment import keep_compiled
 from pbmserv.mail.reply_address import mailbox_secret
-from pbmserv.monitoring import metrics
+from pbmserv.monitoring import service_manager
 from pbmserv.net import listening
-from pbmserv.outbound.dkim import load as load_key
+from pbmserv.outbound.dkim_keys import load_key
 from pbmserv.stages import preflight
 from pbmserv.stages.base import Base
-from pbmserv.stages.listeners import Bound, bind, shares
+from pbmserv.stages.descriptors import shares
+from pbmserv.stages.greeting import greeting
 from pbmserv.stages.places import meeting_place
+from pbmserv.stages.ports import Bound, bind
 from pbmserv.stages.supervisor import Supervisor
 from pbmserv.store.core.database import mail_url
 from pbmserv.store.operators import health
+from pbmserv.views import overrides
+from pbmserv.views.environment import keep_compiled
 
 
 def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
@@ -65,11 +63,11 @@ def serve(loaded: Loaded, stages: Sequence[str] = preflight.STAGES) -> int:
             def ready() -> None:
                 sys.stdout.write(greeting(own, mailbox, stages) + "ready\n")
                 sys.stdout.flush()
-                metrics.tell(metrics.READY)
+                service_manager.notify(service_manager.READY)
 
             with meeting_place(settings.data_dir, stages) as folder:
                 code = Supervisor(base, bound, folder, stages, ready).run()
-            metrics.tell(metrics.STOPPING)
+            service_manager.notify(service_manager.STOPPING)
             return code
     finally:
         bound.close()
@@ -88,7 +86,7 @@ def _open(settings: Settings) -> tuple[Base, str]:
     base = Base(settings)
     try:
         with base.game.writing.begin() as connection:
-            health.write(connection, base.clock.now())
+            health.write_probe(connection, base.clock.now())
         return base, mailbox_secret(base.mail_domain.ring)
     finally:
         base.disconnect()
@@ -128,98 +126,3 @@ def _with_ports(settings: Settings, bound: Bound) -> Settings:
             "operator_pages": operators,
         }
     )
-
-
-def greeting(
-    settings: Settings, mailbox: str = "", stages: Sequence[str] = preflight.STAGES
-) -> str:
-    """Return the start-up text. Its commands work unchanged, from the same folder.
-
-    Args:
-        settings: with the ports that were bound.
-        mailbox: address of the mailbox's first page; ``""`` = there is none.
-        stages: the stages that run here; the text is about these only.
-    """
-    domain = settings.address.rpartition("@")[2]
-    is_whole = set(stages) == set(preflight.STAGES)
-    lines = [f"pbmserv {__version__}: play by mail", ""]
-    if not is_whole:
-        lines.append(f"  stages     {', '.join(stages)}")
-    if "door" in stages:
-        lines.append(f"  mail in    {_listener('SMTP', settings.smtp)}")
-        if settings.smtps is not None:
-            lines.append(f"             {_listener('SMTP with TLS', settings.smtps)}")
-        if settings.lmtp is not None:
-            lines.append(f"             {_listener('LMTP', settings.lmtp)}")
-    if "post" in stages:
-        lines.append(f"  mail out   {text_of(settings.relay)}")
-    if "web" in stages:
-        lines.append(f"  pages      {settings.web_url if settings.web else 'off'}")
-        lines += _operators(settings)
-    lines += [
-        f"  database   {text_of(settings.database)}",
-        f"  address    {settings.address}",
-        "",
-    ]
-    takes_players = is_whole and settings.signup != "closed"
-    if mailbox:
-        lines += [
-            "Open this address in a browser, take two names, and play a first game:",
-            "",
-            f"  {mailbox}",
-            "",
-        ]
-    elif takes_players and settings.smtp is not None and settings.relay.startswith("maildir:"):
-        alice, bob = f"alice@{domain}", f"bob@{domain}"
-        run = program()
-        lines += [
-            "A first game, from a second terminal in this folder (paste it whole if you like):",
-            "",
-            f'  {run} send --from {alice} --subject "signup alice wonder-land"',
-            f"  {run} read {alice}",
-            f"  {run} send --from {alice} --reply yes",
-            f'  {run} send --from {bob} --subject "signup bob the-builder"',
-            f"  {run} send --from {bob} --reply yes",
-            f'  {run} send --from {alice} --subject "blackbox challenge alice bob"',
-            f"  {run} read {bob}",
-            f'  {run} send --from {bob} --reply "b3,d3,f1,e6"',
-            f'  {run} send --from {alice} --reply "a1,c4,e5,g2"',
-            f"  {run} read {alice}",
-            "",
-            "From then on each of them reads and replies in turn.",
-        ]
-        if settings.signup == "open":
-            lines = [line for line in lines if not line.endswith("--reply yes")]
-    lines += ["Ctrl-C stops the server; nothing is lost.", ""]
-    return "\n".join(lines) + "\n"
-
-
-def _operators(settings: Settings) -> list[str]:
-    """Return the line with the address of the operators' pages, if there are any."""
-    if settings.operator_pages is None:
-        return []
-    return [f"  operators  {settings.operator_url or public_url(settings.operator_pages)}/"]
-
-
-def program() -> str:
-    """Return the words that start this program again: its name if the shell finds it, else its
-    path."""
-    name = Path(sys.argv[0]).name
-    if name != "pbmserv":
-        return f"{_relative(Path(sys.executable))} -m pbmserv"
-    path = shutil.which(name)
-    if path and Path(path).resolve() == Path(sys.argv[0]).resolve():
-        return name
-    return _relative(Path(sys.argv[0]))
-
-
-def _relative(path: Path) -> str:
-    try:
-        relative = os.path.relpath(path)
-    except ValueError:  # another drive
-        return str(path)
-    return str(path) if relative.startswith("..") else relative
-
-
-def _listener(kind: str, listen: object) -> str:
-    return f"{kind} {listen}" if listen else f"{kind} off"

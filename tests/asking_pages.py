@@ -1,4 +1,4 @@
-"""Ask the pages of a server without a socket: what every reader gets, octet by octet."""
+"""Requests to the pages of a server without a socket, and their answers octet by octet."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from one_process import Server
 from starlette.applications import Starlette
 
-from pbmserv.letters.environment import environment
-from pbmserv.mail.envelope import LOOPBACK
+from pbmserv.mail.networks import LOOPBACK
+from pbmserv.views.environment import environment
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.application import build
 from pbmserv.web.pages import Pages
@@ -21,7 +21,7 @@ ELSEWHERE = (
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"},
 )
-"""What a browser says when a form of another page is sent."""
+"""Headers of a browser that sends the form of a page elsewhere."""
 
 
 class Answer(NamedTuple):
@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 
 
 def site_of(server: Server, allowance: Allowance | None = None) -> Starlette:
-    """The pages of a server."""
+    """Return the application with the pages of a server."""
     games = tuple(game.info for game in server.base.registry)
     pages = Pages(
         "pbmserv@games.example", games, "open", "", "http://games.example", proxies=LOOPBACK
@@ -48,33 +48,33 @@ def site_of(server: Server, allowance: Allowance | None = None) -> Starlette:
 async def asked(
     site: Starlette, path: str, method: str = "GET", body: bytes = b"", **headers: str
 ) -> Answer:
-    """The answer to a request."""
+    """Return the answer to a request."""
     plain, _, query = path.partition("?")
-    told = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    fields = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope = {
         "type": "http",
         "method": method,
         "path": plain,
         "raw_path": plain.encode(),
         "query_string": query.encode(),
-        "headers": told,
+        "headers": fields,
         "http_version": "1.1",
         "scheme": "http",
         "server": ("games.example", 80),
         "client": ("192.0.2.1", 1),
         "root_path": "",
     }
-    found: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: Any) -> None:
-        found.append(message)
+        messages.append(message)
 
     await site(scope, receive, send)
-    body = b"".join(one.get("body", b"") for one in found[1:])
-    return Answer(found[0]["status"], tuple(found[0]["headers"]), body)
+    body = b"".join(message.get("body", b"") for message in messages[1:])
+    return Answer(messages[0]["status"], tuple(messages[0]["headers"]), body)
 
 
 async def visited(site: Starlette, path: str) -> str:
@@ -83,13 +83,13 @@ async def visited(site: Starlette, path: str) -> str:
 
 
 async def followed(site: Starlette, path: str) -> Answer:
-    """The answer to a look, or that of the page to which it leads."""
+    """Return the answer to a GET, after its redirection if it has one."""
     answer = await asked(site, path)
     return await asked(site, answer.header("location")) if answer.status == 303 else answer
 
 
 def all_asked(site: Starlette, *paths: str) -> dict[str, Answer]:
-    """The answers to all of these, where they lead to."""
+    """Return the answers to GETs of all paths, after their redirections."""
 
     async def ask() -> dict[str, Answer]:
         return {path: await followed(site, path) for path in paths}

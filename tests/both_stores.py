@@ -1,9 +1,8 @@
-"""Each function of the store that asks SQLite something is seen to ask PostgreSQL, too.
+"""A check that each function of the store has run on PostgreSQL, too.
 
-Most stories run on SQLite alone. That is safe only as long as no statement is left that a real
-PostgreSQL has never had, so a whole run notes which functions ask which database, and fails if
-one of them has asked SQLite alone. (`store/core` has the statements of the databases themselves;
-`tests/store` tries them on both.)
+Most tests run on SQLite alone. So that no statement stays untried on a real PostgreSQL, a run of
+all tests notes which functions of the store execute statements on which database, and fails if a
+function has used SQLite alone. `store/core` is left out: `tests/store` tries it on both.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ SQLITE_ALONE = {
     "operators/health.py:_step_by_step": SQLITE_FILES,
     "operators/health.py:under_way": TWO_FILES,
 }
-"""Files of the store, or ``file:function``, that ask SQLite only, and why that is right."""
+"""Files of the store, or ``file:function``, that rightly use SQLite alone, with the reason."""
 
 _asked: dict[str, set[str]] = defaultdict(set)
 
@@ -76,7 +75,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _is_whole(config: pytest.Config) -> bool:
-    """Whether this is a run of everything; a part of the tests proves nothing here."""
+    """Whether all tests run; a part of them proves nothing here."""
     given = getattr(config, "workerinput", {}).get("is_whole")
     if given is not None:
         return bool(given)

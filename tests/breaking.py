@@ -1,4 +1,4 @@
-"""Handlers that break: our own code fails on a mail, which is kept then."""
+"""Handlers that fail, so that the server keeps the mail for the operator."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pbmserv.service.handlers import HANDLERS
 def a_fault(
     monkeypatch: pytest.MonkeyPatch, command: type, words: str = "the inner workings"
 ) -> Iterator[None]:
-    """One handler does half of its work and then breaks."""
+    """Let the handler of a command do its work and then raise an error."""
     handler = HANDLERS[command]
 
-    def breaks(context: Any, asked: Any) -> None:
-        handler(context, asked)
+    def breaks(context: Any, arguments: Any) -> None:
+        handler(context, arguments)
         raise ZeroDivisionError(words)
 
     with monkeypatch.context() as broken:

@@ -1,4 +1,4 @@
-"""What takes long in each process of a run, and need not.
+"""Makes costly parts of a server cheap for tests: argon2, the disk, templates, SQL statements.
 
 Templates are compiled once for all runs, statements once in each process.
 """
@@ -15,58 +15,55 @@ import typer
 from argon2 import PasswordHasher
 from sqlalchemy import Connection, Engine, event
 
-from pbmserv.letters.environment import environment, keep_compiled, templates_root
 from pbmserv.service.auth import passwords
 from pbmserv.store.core import database
+from pbmserv.views.environment import environment, keep_compiled, templates_root
 
 COMPILED = "PBMSERV_TEST_TEMPLATES"
-"""Names the folder with the templates that this run or one before it has compiled."""
+"""Environment variable with the folder of compiled templates, which outlives a run."""
 
 MEMORY = Path("/dev/shm")
-ROOM = 4 << 30
-"""Octets that are free there at least, or files stay on the disk: a whole run writes a quarter of
-that, and removes most of it on its way."""
+MOST_OCTETS = 4 << 30
+"""Free room that a run wants in memory: four times what it writes."""
 
 cheap_hasher = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
-"""argon2 that takes no time."""
 
 
 def make_argon2_cheap() -> None:
-    """For every server of this process that asks for no hasher of its own."""
+    """Use `cheap_hasher` in every server of this process that names no other."""
     passwords.PasswordHasher = cheap_hasher
 
 
 def build_command_line_once() -> None:
-    """It takes longer than what most commands do."""
+    """Keep typer's command line, which takes longer to build than most commands take."""
     typer.main.get_command = cache(typer.main.get_command)
 
 
 def share_templates() -> None:
-    """Take compiled templates from the others of this run, and give them ours."""
+    """Read and write compiled templates in the folder that all processes of the run share."""
     if folder := os.environ.get(COMPILED):
         keep_compiled(Path(folder))
 
 
 def wait_for_no_disk() -> None:
-    """SQLite's commits outlive a process that is killed, but no power cut; PostgreSQL's are as
-    quick in tests."""
+    """Let SQLite commit without waiting for the disk: tests kill processes, not machines."""
     database.SYNCHRONOUS = "OFF"
 
 
 def keep_files_in_memory() -> None:
-    """What tests write is not to outlive the machine; programs that it holds have to start.
-    `TMPDIR` names another place."""
+    """Put temporary files into memory if there is room, unless `TMPDIR` names a place."""
     if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK):
         return
-    there = os.statvfs(MEMORY)
-    is_roomy = there.f_bavail * there.f_frsize >= ROOM
-    if is_roomy and not there.f_flag & os.ST_NOEXEC:
+    file_system = os.statvfs(MEMORY)
+    has_room = file_system.f_bavail * file_system.f_frsize >= MOST_OCTETS
+    may_run_programs = not file_system.f_flag & os.ST_NOEXEC
+    if has_room and may_run_programs:
         os.environ["TMPDIR"] = str(MEMORY)
-        tempfile.tempdir = None  # what was asked for before is forgotten
+        tempfile.tempdir = None  # forget the folder that it has chosen before
 
 
 def load_templates(first: int = 0, step: int = 1) -> None:
-    """Have all templates in memory, for processes that are forked from this one; or a share."""
+    """Load every *step*-th template, from the *first* one on; default: all of them."""
     root = templates_root()
     for path in sorted(root.rglob("*.j2"))[first::step]:
         name = path.relative_to(root)
@@ -75,20 +72,20 @@ def load_templates(first: int = 0, step: int = 1) -> None:
             environment().get_template(f"{str(name).removesuffix('.j2')}{form}")
 
 
-def know_statements() -> None:
-    """An engine begins with the statements that those before it have compiled."""
-    event.listen(Engine, "engine_connect", _know)
+def share_statements() -> None:
+    """Let all engines of this process share the statements that SQLAlchemy has compiled."""
+    event.listen(Engine, "engine_connect", _share)
 
 
-def _know(connection: Connection) -> None:
-    known = _COMPILED.setdefault(connection.dialect.name, _Compiled())
-    if connection.get_execution_options().get("compiled_cache") is not known:
-        connection.execution_options(compiled_cache=known)
-        connection.engine.update_execution_options(compiled_cache=known)
+def _share(connection: Connection) -> None:
+    shared = _COMPILED.setdefault(connection.dialect.name, _Statements())
+    if connection.get_execution_options().get("compiled_cache") is not shared:
+        connection.execution_options(compiled_cache=shared)
+        connection.engine.update_execution_options(compiled_cache=shared)
 
 
-class _Compiled(dict[Any, Any]):
-    """What SQLAlchemy made of statements; its own keys begin with the dialect of one engine."""
+class _Statements(dict[Any, Any]):
+    """Compiled statements by SQLAlchemy's keys without their first part, the engine's dialect."""
 
     def get(self, key: Any, default: Any = None) -> Any:
         return super().get(key[1:], default)
@@ -97,4 +94,4 @@ class _Compiled(dict[Any, Any]):
         super().__setitem__(key[1:], value)
 
 
-_COMPILED: dict[str, _Compiled] = {}
+_COMPILED: dict[str, _Statements] = {}

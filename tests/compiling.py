@@ -1,8 +1,7 @@
-"""What a fresh checkout compiles, compiled once for all processes of a run.
+"""Compiles modules and templates of a fresh checkout once, for all processes of a run.
 
-Each of them would compile all modules and the templates it needs, and work out what hypothesis
-knows of Unicode. Instead the first process has forks of itself do it, one for each core, before the
-others begin.
+Otherwise each worker would compile all of them. The first process forks once for each core before
+the workers start.
 """
 
 from __future__ import annotations
@@ -23,44 +22,38 @@ import pbmserv
 
 
 def compile_for_all(config: pytest.Config, is_left_out: Callable[[Path], bool]) -> None:
-    """For a run with other processes: compile what they will need and nobody has compiled.
+    """Compile everything, if the run has workers and nothing is compiled yet.
 
     Args:
-        is_left_out: tells modules of tests that this run does not need.
+        is_left_out: whether a module of tests is not needed in this run.
     """
     if sys.dont_write_bytecode or not getattr(config.option, "numprocesses", None):
         return
     if any(Path(os.environ[COMPILED]).iterdir()):
         return
-    tests = [one for one in Path(__file__).parent.glob("*/test_*.py") if not is_left_out(one)]
+    tests = [path for path in Path(__file__).parent.glob("*/test_*.py") if not is_left_out(path)]
     cores = os.cpu_count() or 1
     forks = []
-    for at in range(cores):
+    for share in range(cores):
         fork = os.fork()
         if fork == 0:
-            _end_with(at, cores, tests)
+            _compile_and_exit(share, cores, tests)
         forks.append(fork)
     for fork in forks:
         os.waitpid(fork, 0)
 
 
-def compile_modules(at: int, cores: int, tests: Sequence[Path]) -> None:
-    """Compile every *cores*-th module of ours, and import every *cores*-th of *tests*, which pytest
-    compiles in its own way."""
-    for module in sorted(Path(pbmserv.__file__).parent.rglob("*.py"))[at::cores]:
-        compile_file(module, quiet=2)
-    for test in tests[at::cores]:
-        sys.path.insert(0, str(test.parent))
-        importlib.import_module(test.stem)
-
-
-def _end_with(at: int, cores: int, tests: Sequence[Path]) -> None:
-    """Be a fork. What fails here fails again, and is told, in the process that needs it."""
+def _compile_and_exit(share: int, cores: int, tests: Sequence[Path]) -> None:
+    """Compile a share. What fails here fails again in the worker that needs it."""
     try:
-        compile_modules(at, cores, tests)
-        load_templates(at, cores)
-        if at == 0:
-            warnings.simplefilter("ignore")  # it says that this takes long: two seconds
-            charmap.intervals_from_codec("utf-8")  # is kept in .hypothesis
+        for module in sorted(Path(pbmserv.__file__).parent.rglob("*.py"))[share::cores]:
+            compile_file(module, quiet=2)
+        for test in tests[share::cores]:  # pytest compiles tests in its own way
+            sys.path.insert(0, str(test.parent))
+            importlib.import_module(test.stem)
+        load_templates(share, cores)
+        if share == 0:
+            warnings.simplefilter("ignore")  # hypothesis says that this takes two seconds
+            charmap.intervals_from_codec("utf-8")  # is stored in .hypothesis
     finally:
         os._exit(0)

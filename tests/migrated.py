@@ -1,7 +1,6 @@
-"""SQLite databases with all their tables, made once in each process.
+"""SQLite databases with all their tables, copied from one that is migrated once in each process.
 
-The migration takes time that a thousand tests about something else need not wait for. PostgreSQL's
-databases are copied from a template for the same reason (``conftest.py``).
+PostgreSQL's databases are copied from a template, too (`databases.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pbmserv.store.tables import metadata
 
 
 def migrated(path: Path) -> str:
-    """Lay a database there, unless there is one, or no folder (a server makes both); its URL."""
+    """Return the URL of a database, and copy the tables there if the folder has no such file."""
     url = f"sqlite:///{path}"
     for store, file in (("game", path), ("mail", file_of(mail_url(url)))):
         assert file is not None
@@ -30,7 +29,7 @@ def migrated(path: Path) -> str:
 
 
 def game_tables() -> list[Table]:
-    """The tables of the game store, those that are referred to first."""
+    """Return the tables of the game store in the order of their references."""
     return [table for table in metadata.sorted_tables if table.info.get("store") != "mail"]
 
 

@@ -1,4 +1,4 @@
-"""A real name server on this machine, which answers from a `Zone` as slowly as a test likes.
+"""A real name server on this machine that answers from a `Zone`, with delays.
 
 Every answer has the TTL 0, so that no resolver remembers it.
 """
@@ -26,7 +26,7 @@ LOOK_S = 0.01
 
 
 class NameServer:
-    """Answers questions over UDP.
+    """A name server over UDP.
 
     Args:
         zone: the records.
@@ -96,7 +96,7 @@ class NameServer:
         texts = [_text(record) for record in records]
         if texts:
             answer.answer.append(dns.rrset.from_text(f"{name}.", 0, "IN", kind, *texts))
-        else:
+        elif not any(other == name for _, other in self._zone.records):
             answer.set_rcode(dns.rcode.NXDOMAIN)
         return answer.to_wire(max_size=65_535)
 

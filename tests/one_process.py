@@ -7,16 +7,19 @@ import contextlib
 from pbmserv.clock import Clock
 from pbmserv.config.settings import Settings
 from pbmserv.mail.dns import Resolver
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.relay import Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.stages.base import Base
-from pbmserv.stages.listeners import WebStage
-from pbmserv.stages.parts import BotsStage, DoorStage, PlayStage, PostStage
+from pbmserv.stages.bots_process import BotsStage
+from pbmserv.stages.door_process import DoorStage
+from pbmserv.stages.play_process import PlayStage
+from pbmserv.stages.post_process import PostStage
+from pbmserv.stages.web_stage import WebStage
 
 
 class _Side:
-    """Operators' orders, carried out by this process's own play."""
+    """Operators' orders for the play of the same process."""
 
     def __init__(self, play: PlayStage) -> None:
         self.do = play.carry_out
@@ -24,7 +27,7 @@ class _Side:
 
 
 class Server:
-    """Every stage in one process, each asking the others directly."""
+    """All stages in one process, which call each other directly."""
 
     def __init__(
         self,
@@ -35,11 +38,11 @@ class Server:
         names: Resolver | None = None,
         host: str = "one",
     ) -> None:
-        """Start nothing yet.
+        """Make all stages, and start none.
 
         Args:
-            host: a part of the names under which play and post claim rows; servers that run at
-                the same time need different ones.
+            host: part of the names under which play and post claim rows; it differs between
+                servers that run at the same time.
         """
         with contextlib.ExitStack() as stack:
             self.base = Base(settings, clock)
@@ -48,6 +51,7 @@ class Server:
                 self.base,
                 self._ring_post,
                 self._ring_bots,
+                self._ring_web,
                 passwords,
                 names=names,
                 by=f"{host} play",
@@ -81,7 +85,7 @@ class Server:
         self.web_requests = self.web_stage.web_requests
 
     def close(self) -> None:
-        """Finish what is under way and let go of everything."""
+        """Finish the work in hand, and close everything."""
         self.door_stage.stop()
         self.play_stage.stop()
         self.bots_stage.stop()
@@ -89,24 +93,26 @@ class Server:
         self.base.close()
 
     def settle(self) -> None:
-        """Carry out all that has arrived, here and now; where play does not run by itself."""
+        """Carry out all mails that have arrived, if play has no thread of its own."""
         self.play_stage.play.run_until_idle()
         self.door_stage.run_once()
 
     def waits(self) -> bool:
-        """Whether anything that has arrived is not carried out, or not noted in the log."""
-        # While play works there is no need to ask the database; that it has nothing left comes
-        # before the note in the log.
+        """Whether a mail is not carried out yet, or not in the log."""
+        # Play is idle only after the line in the log, so look at it again after the database.
         play, arrivals = self.play_stage.play, self.play_stage.arrivals
         return not play.is_idle() or arrivals.oldest() is not None or not play.is_idle()
 
     def vitals(self) -> list[Vital]:
-        """How every thread is."""
+        """Return the states of all threads."""
         stages = (self.door_stage, self.play_stage, self.post_stage, self.bots_stage)
         return [vital for stage in stages for vital in stage.vitals()]
 
     def _ring_post(self) -> None:
         self.post_stage.sender.wake()
+
+    def _ring_web(self) -> None:
+        self.web_stage.play.results.ring()
 
     def _ring_bots(self) -> None:
         self.bots_stage.bot_worker.ask()

@@ -1,4 +1,4 @@
-"""Which pages `make screenshots` photographs: `tests/web/test_pictures.py` asks the routes."""
+"""Pages that `make screenshots` photographs; `tests/web/test_pictures.py` compares the routes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 PAGES: Mapping[str, tuple[str, ...]] = {
     "/": ("front",),
+    "/signup": ("signup",),
     "/help": ("help",),
-    "/help/{topic}": ("help-blackbox", "help-prefs"),
+    "/help/{topic}": ("help-tutorial", "help-blackbox", "help-prefs"),
     "/confirm/{token}": ("confirm", "confirm-expired"),
     "/unsubscribe/{token}": ("unsubscribe",),
     "/b/{token}": (
@@ -45,9 +46,9 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "/{operators}/audit": ("operators-audit",),
     "no such page": ("missing",),
 }
-"""Routes, and the names of their pictures."""
+"""Names of pictures by route."""
 NO_PAGES = (
-    *(".svg", ".png", ".atom", ".xml", ".txt", ".css", ".js", "/news"),
+    *(".svg", ".png", ".atom", ".xml", ".txt", ".css", ".js", ".ics", "/news"),
     *("/healthz", "/healthz/ready", "/healthz/live", "/sign-out"),
 )
-"""How paths end that lead to no page."""
+"""Ends of paths that lead to no page."""

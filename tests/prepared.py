@@ -1,4 +1,4 @@
-"""Servers that go on where one has stopped: what many tests begin with happens once."""
+"""Copies of a prepared server, so that the common beginning of many tests is played once."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from pbmserv.store.tables.accounts import players
 
 @dataclass(frozen=True)
 class Prepared:
-    """A server at rest.
+    """A stopped server.
 
     Attributes:
-        settings: what its `indoors` was given.
-        mails: how many were written to it.
-        moment: when it was stopped.
+        folder: its files.
+        settings: its arguments for `indoors`.
+        mails: number of mails that were written to it.
+        moment: time of its clock when it stopped.
     """
 
     folder: Path
@@ -35,7 +36,7 @@ class Prepared:
 
 @contextmanager
 def prepare(folder: Path, into: list[Prepared], **settings: Any) -> Iterator[Indoors]:
-    """A server to prepare; when it has stopped *into* has what is left of it."""
+    """Start a server to prepare; when it stops, add it to *into*."""
     with indoors(folder, **settings) as server:
         yield server
         server.letters()
@@ -45,10 +46,10 @@ def prepare(folder: Path, into: list[Prepared], **settings: Any) -> Iterator[Ind
 
 @contextmanager
 def going_on(prepared: Prepared, folder: Path) -> Iterator[Indoors]:
-    """A copy of it that goes on in *folder*, and knows the same passwords.
+    """Start a copy of a prepared server in *folder*.
 
-    Players are there whose password is `PASSWORD`; what else a server has in memory, such as who
-    wrote how often, begins anew.
+    Its players have the password `PASSWORD`, which is remembered as right. Everything else in
+    memory, such as counts of mails, starts empty.
     """
     shutil.copytree(prepared.folder, folder, dirs_exist_ok=True)
     with indoors(folder, **prepared.settings) as server:

@@ -1,4 +1,4 @@
-"""The page of a board as a browser without scripts handles it: fields, taps and presses."""
+"""A browser without scripts at the page of a board: it taps, fills in fields and sends forms."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from running import Letter
 
 _HIDDEN = re.compile(r'<input type="hidden" name="(turn|key)" value="([^"]*)">')
 _TOOL = re.compile(r'<input type="hidden" name="tool" value="([^"]*)">')
+_DRAWER = re.compile(r'<details class="drawer">.*?</details>', re.DOTALL)
 _DRAFT = re.compile(r'<input id="move" name="move" value="([^"]*)"')
 
 
 class Words(HTMLParser):
-    """What a page says, without its tags."""
+    """The text of a page without its tags."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,7 +29,7 @@ class Words(HTMLParser):
 
 
 def page_of(letter: Letter) -> str:
-    """The path of the page that a letter leads to."""
+    """Return the path of a board's page from the link in a letter."""
     found = re.search(r"In a browser: http://games\.example(/b/[a-z2-7]+)$", letter.text.rstrip())
     assert found is not None, letter.text
     return found[1]
@@ -36,10 +37,12 @@ def page_of(letter: Letter) -> str:
 
 @dataclass
 class Tab:
-    """One tab of somebody's browser.
+    """A tab of a browser.
 
     Attributes:
-        link: the path in the letter, if that led to the address of a visit.
+        html: the page without the drawers of signs and rules.
+        link: the path in the letter, if it has led to the address of a visit.
+        whole: the page as it came.
     """
 
     port: int
@@ -48,9 +51,10 @@ class Tab:
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     link: str = ""
+    whole: str = ""
 
     def load(self, query: str = "") -> Tab:
-        """Open the page, or load it again; a letter's link leads to the address of a visit."""
+        """Load the page; the link of a letter redirects to the address of a visit."""
         self._ask("GET", f"{self.path}{query}")
         if self.status == 303:
             to = self.headers["location"]
@@ -71,12 +75,12 @@ class Tab:
         return self
 
     def press(self, move: str | None = None, words: str = "") -> Tab:
-        """Send what was put together, or *move*; follows where that leads."""
-        said = self.draft if move is None else move
-        return self.post(urlencode({**self.fields, "move": said, "words": words}))
+        """Send the draft, or *move*, and follow the redirection."""
+        sent = self.draft if move is None else move
+        return self.post(urlencode({**self.fields, "move": sent, "words": words}))
 
     def post(self, body: str) -> Tab:
-        """Send this very form."""
+        """Send a form as it is."""
         self._ask("POST", self.path, body)
         if self.status == 303:
             to = self.headers["location"]
@@ -86,31 +90,31 @@ class Tab:
         return self
 
     def head(self, body: str = "") -> Tab:
-        """Ask for what `load` would get, without the page."""
+        """Send the request of `load` with HEAD."""
         return self._ask("HEAD", self.path, body)
 
     @property
     def fields(self) -> dict[str, str]:
-        """The hidden fields of the first form, and the tool by which taps go."""
+        """The hidden fields of the first form, and the tool of the next tap."""
         tool = _TOOL.search(self.html)
         return dict(_HIDDEN.findall(self.html)[:2]) | ({"tool": tool[1]} if tool else {})
 
     @property
     def draft(self) -> str:
-        """The move as it is put together so far."""
+        """The move that taps have put together so far."""
         found = _DRAFT.search(self.html)
         return unescape(found[1]) if found else ""
 
     @property
     def text(self) -> str:
-        """What the page says, in one line."""
+        """The text of the page in one line."""
         words = Words()
         words.feed(self.html.partition("<main>")[2].partition("</main>")[0])
         return " ".join(" ".join(words.said).split())
 
     @property
     def bare(self) -> str:
-        """The page without the word by which presses of it are told apart."""
+        """The page without the key that tells two presses of its button apart."""
         return self.html.replace(self.fields.get("key", "-"), "KEY")
 
     def _ask(self, method: str, path: str, body: str = "") -> Tab:
@@ -118,7 +122,8 @@ class Tab:
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         connection.request(method, path, body or None, kind if body else {})
         answer = connection.getresponse()
-        self.html, self.status = answer.read().decode(), answer.status
+        self.whole, self.status = answer.read().decode(), answer.status
+        self.html = _DRAWER.sub("", self.whole)
         self.headers = {name.lower(): value for name, value in answer.getheaders()}
         connection.close()
         assert self.status < 500, self.html

@@ -1,4 +1,4 @@
-"""A server as an operator runs it, a process of its own, and a relay that it sends to."""
+"""A server in processes of its own, as an operator runs it, and a relay for its letters."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import threading
 from collections.abc import Callable, Sequence
 from email import message_from_bytes
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import ClassVar, Self
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from forking import Forked, run
 
 PATIENCE_S = 60
-"""Seconds of a machine that has much else to do; who waits so long has failed."""
+"""Seconds after which a wait has failed, on a machine that has much else to do."""
 DOMAIN = "games.example"
 
 
 class Process:
-    """``pbmserv serve``, up to the line that says it is ready.
+    """A ``pbmserv serve`` that has said that it is ready.
 
-    At the end of a ``with`` it is stopped and ends well. Else the test stops it: `end_all`, which
-    runs after each test, kills what a failure has left behind.
+    The end of a ``with`` stops it. Without one, the test stops it; `end_all` runs after each test
+    and kills servers that a failed test has left behind.
     """
 
     _running: ClassVar[set[Process]] = set()
@@ -44,15 +44,15 @@ class Process:
             "DATABASE": database_url,
             "SMTP": "127.0.0.1:0",
             "WEB": "",
-            "MAILBOX": "",  # by itself it takes one port, which another test may have just then
+            "MAILBOX": "",  # the default is one port, which another test may be using
             "ADDRESS": f"pbmserv@{DOMAIN}",
             "SIGNUP": "open",
             **{name.upper(): value for name, value in settings.items()},
         }
         clean = {k: v for k, v in os.environ.items() if not k.startswith("PBMSERV_")}
         self._errors = folder / "stderr.log"
-        said = {f"PBMSERV_{name}": value for name, value in given.items() if value is not None}
-        self._environment = clean | said
+        ours = {f"PBMSERV_{name}": value for name, value in given.items() if value is not None}
+        self._environment = clean | ours
         read, write = os.pipe()
         with self._errors.open("ab") as errors:
             self.process = Forked(["serve", *arguments], self._environment, write, errors.fileno())
@@ -78,46 +78,46 @@ class Process:
 
     @property
     def errors(self) -> str:
-        """All that processes in this folder have logged."""
+        """The log of all servers in this folder."""
         return self._errors.read_text()
 
     def stages(self) -> dict[str, int]:
-        """The numbers of its stages' processes, by their names (Linux)."""
+        """Return the process numbers of its stages by name (Linux)."""
         parent = self.process.pid
         numbers = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
         names = [Path(f"/proc/{number}/comm").read_text().strip() for number in numbers]
-        named = [name.removeprefix("pbmserv ") for name in names]
-        return dict(zip(named, map(int, numbers), strict=True))
+        stages = [name.removeprefix("pbmserv ") for name in names]
+        return dict(zip(stages, map(int, numbers), strict=True))
 
     def command(self, *arguments: str) -> str:
-        """What an operator's command beside it prints."""
+        """Run an operator's command beside it, and return what it prints."""
         done = run(arguments, self._environment)
         assert done.returncode == 0, done
         return done.stdout
 
     def kill(self) -> None:
-        """Pull the plug (SIGKILL)."""
+        """Send SIGKILL, and wait for its end."""
         self.process.kill()
         self._wait()
 
     def gone(self) -> None:
-        """After a SIGKILL: wait for its children, too, which finish what they have in hand.
+        """Wait for the end of its children after a SIGKILL: they finish the work in hand.
 
-        They write where it wrote, so its output ends with the last of them.
+        They share its output, which ends with the last of them.
         """
         self._output.read()
         self._wait()
 
     def ask_to_stop(self, signum: signal.Signals = signal.SIGTERM) -> None:
-        """Send the signal; see `stopped` for how it ends."""
+        """Send a signal, and return at once."""
         self.process.send_signal(signum)
 
     def stopped(self) -> int:
-        """Wait for its end; the exit code."""
+        """Wait for its end, and return the exit code."""
         return self._wait()
 
     def stop(self, signum: signal.Signals = signal.SIGTERM) -> int:
-        """Stop it in the usual way; the exit code."""
+        """Send a signal, wait for its end, and return the exit code."""
         self.ask_to_stop(signum)
         return self.stopped()
 
@@ -134,27 +134,27 @@ class Process:
 
     @classmethod
     def logs(cls) -> str:
-        """What the logs of those that run end with, for the report of a failure."""
-        return "\n".join(one.errors[-20_000:] for one in cls._running)
+        """Return the ends of the logs of running servers, for the report of a failure."""
+        return "\n".join(process.errors[-20_000:] for process in cls._running)
 
     @classmethod
     def end_all(cls) -> None:
-        """Kill those that a test has left behind."""
-        for left in list(cls._running):
-            left.kill()
+        """Kill all servers that a test has left behind."""
+        for process in list(cls._running):
+            process.kill()
 
 
 def refused_to_start(**settings: str) -> subprocess.CompletedProcess[str]:
-    """A start that must fail, before it is ready and without a traceback."""
-    given = {f"PBMSERV_{name.upper()}": value for name, value in settings.items()}
-    served = run(["serve"], {**os.environ, "PBMSERV_WEB": "", "PBMSERV_MAILBOX": "", **given})
+    """Start a server that must fail before it is ready, and without a traceback."""
+    ours = {f"PBMSERV_{name.upper()}": value for name, value in settings.items()}
+    served = run(["serve"], {**os.environ, "PBMSERV_WEB": "", "PBMSERV_MAILBOX": "", **ours})
     assert "ready" not in served.stdout
     assert "Traceback" not in served.stderr
     return served
 
 
 class Sink:
-    """A relay that keeps what it takes, by Message-ID."""
+    """A relay that keeps all letters by Message-ID."""
 
     def __init__(self, port: int = 0) -> None:
         self.taken: dict[str, list[bytes]] = {}
@@ -186,7 +186,7 @@ class Sink:
         await asyncio.gather(*others, return_exceptions=True)
 
     def close(self) -> None:
-        """Close the door and every session."""
+        """Close the port and all sessions."""
         asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(PATIENCE_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(PATIENCE_S)
@@ -194,9 +194,13 @@ class Sink:
 
 
 def wait_until(condition: Callable[[], bool], what: str) -> None:
-    """Look until it is so: the other process tells nobody when it has sent a letter."""
-    begun, pause = monotonic(), threading.Event()
+    """Wait until a condition of another process holds, which sends no event.
+
+    Args:
+        what: names the condition in the message of a failure.
+    """
+    begun = monotonic()
     while not condition():
         waited = monotonic() - begun
         assert waited < PATIENCE_S, f"not in time: {what}"
-        pause.wait(min(0.1, 0.01 + waited / 20))  # to ask takes time from what is waited for
+        sleep(min(0.1, 0.01 + waited / 20))  # each look takes time from the other process

@@ -1,6 +1,6 @@
-"""How mail programs of the world quote: the lines they set above it, and the marks before it.
+"""Ways in which mail programs of the world quote: lines above the quote, and marks before it.
 
-One table of each kind, for the tests of reading and for fuzzing.
+The tables are for tests of reading and for fuzzing.
 """
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 
@@ -15,7 +15,7 @@ MARKS = (
     *(">", "> ", ">>> ", "| ", "＞", "» ", "  > ", "\u00a0>", "Bob> ", "BJ>> ", "Jean-Luc> "),
     *("\u200b> ", "> > ", "│ ", "\t> ", "} "),
 )
-"""What stands before each quoted line."""
+"""Marks before each quoted line."""
 
 ATTRIBUTIONS = {
     "english": "On Mon, 3 Mar 2014 at 10:00, Bob <b@example.org> wrote:",
@@ -66,7 +66,7 @@ ATTRIBUTIONS = {
     "mail.ru": "Понедельник, 3 марта 2014, 10:00 +03:00 от Bob <b@example.org>:",
     "date only": "2014-03-03 10:00 GMT+01:00 Bob <b@example.org>:",
 }
-"""The line above a quote, by language or program."""
+"""Lines above a quote by language or program."""
 
 _LABELS = {
     "english": "From Sent To Subject",
@@ -115,7 +115,7 @@ def _block(labels: str) -> str:
 
 
 HEADER_BLOCKS = {language: _block(labels) for language, labels in _LABELS.items()}
-"""The block that Outlook and others set above what they quote without marks, by language."""
+"""Blocks that Outlook and others set above an unmarked quote, by language."""
 
 ORIGINALS = (
     "-----Original Message-----",
@@ -165,7 +165,7 @@ ORIGINALS = (
     "Début du message transféré :",
     "Inicio del mensaje reenviado:",
 )
-"""Dividers: nothing below them is the writer's own."""
+"""Dividers; nothing below them is the writer's own."""
 
 SENT_FROM = {
     "english": "Sent from my iPhone",
@@ -208,7 +208,7 @@ SENT_FROM = {
     "indonesian": "Dikirim dari iPhone saya",
     "thai": "ส่งจาก iPhone ของฉัน",
 }
-"""The line that a telephone adds."""
+"""Lines that telephones add."""
 
 MARKUP = {
     "a quote": "<blockquote>{}</blockquote>",
@@ -226,11 +226,11 @@ MARKUP = {
     "hotmail": '<hr id="stopSpelling">{}',
     "zimbra": '<hr id="zwchr">{}',
 }
-"""HTML around a quote, by program; ``{}`` is where it stands."""
+"""HTML around a quote by program; ``{}`` is the place of the quote."""
 
 
 def in_plain_text(text: str) -> Iterator[tuple[str, str]]:
-    """`text` quoted in every way there is in plain text, each with its name."""
+    """Yield `text` quoted in every way of plain text, each with the name of the way."""
     lines = text.split("\n")
     for mark in MARKS:
         yield f"marked {mark}", "\n".join(mark + line for line in lines)
@@ -246,6 +246,6 @@ def in_plain_text(text: str) -> Iterator[tuple[str, str]]:
 
 
 def in_wrapped_text(text: str, width: int) -> str:
-    """`text` marked, then wrapped by a program that sets no mark before the rest of a line."""
+    """Mark `text`, then wrap it without a mark before the rest of a line."""
     lines = [f"> {line}" for line in text.split("\n")]
     return "\n".join(wrapped for line in lines for wrapped in textwrap.wrap(line, width) or [">"])

@@ -1,8 +1,7 @@
 """Tables of small cases, each table one test.
 
-pytest takes longer to tell cases apart than most of them take. Where a case is a line of text and
-nothing is left behind, all of a table are held against the rule in one test; the rows that fail
-are told by name, all of them.
+For cases without side effects that take less time than pytest needs for a test of its own. The
+message of a failure names all rows that fail.
 """
 
 from __future__ import annotations
@@ -20,39 +19,39 @@ def rows(
     cases: Iterable[Any],
     ids: Iterable[Any] | Callable[[Any], object] | None = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """As `pytest.mark.parametrize`, in one test; not where a case changes what its fixtures gave.
+    """Call a test once for each row, as `pytest.mark.parametrize` does, but in one test.
 
     Args:
-        names: of the test's arguments that a row fills in: one, or several.
-        cases: a value for each row, or several where there are several names.
-        ids: what each row is called where it fails, or a function that tells it of a row's first
-            value; default: its values.
+        names: the name of the argument that a row fills in, or several names.
+        cases: a value for each row, or a sequence of values for several names.
+        ids: names of the rows for messages, or a function from a row's first value to its name;
+            default: the values.
     """
     arguments = (names,) if isinstance(names, str) else tuple(names)
     table = [(case,) if isinstance(names, str) else tuple(case) for case in cases]
     if callable(ids):
         ids = [ids(case[0]) for case in table]
-    told = list(map(repr, table)) if ids is None else list(map(str, ids))
+    row_names = list(map(repr, table)) if ids is None else list(map(str, ids))
     assert table, "no case at all"
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @wraps(test)
         def all_rows(*args: Any, **fixtures: Any) -> None:
             failed: dict[str, BaseException] = {}
-            for name, values in zip(told, table, strict=True):
+            for name, values in zip(row_names, table, strict=True):
                 try:
                     test(*args, **fixtures, **dict(zip(arguments, values, strict=True)))
-                # All of them are told below; what `pytest.raises` misses is no Exception.
+                # `pytest.raises` fails with an exception that is not an Exception.
                 except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001
                     failed[name] = error
             if failed:
-                said = [f"{name}: {type(one).__name__}: {one}" for name, one in failed.items()]
+                lines = [f"{name}: {type(e).__name__}: {e}" for name, e in failed.items()]
                 head = f"{len(failed)} of {len(table)} rows:"
-                raise AssertionError("\n\n".join([head, *said])) from next(iter(failed.values()))
+                raise AssertionError("\n\n".join([head, *lines])) from next(iter(failed.values()))
 
-        whole = inspect.signature(test)
-        left = [one for name, one in whole.parameters.items() if name not in arguments]
-        all_rows.__signature__ = whole.replace(parameters=left)
+        signature = inspect.signature(test)
+        parameters = [p for name, p in signature.parameters.items() if name not in arguments]
+        all_rows.__signature__ = signature.replace(parameters=parameters)
         return all_rows
 
     return decorate

@@ -19,6 +19,7 @@ from email.utils import make_msgid
 from functools import cached_property, partial
 from pathlib import Path
 from time import monotonic, sleep
+from unittest.mock import patch
 
 from argon2 import PasswordHasher
 from headers import read, written
@@ -36,9 +37,14 @@ from pbmserv.net.listening import port_of
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.operators.health import Health, Parts, metrics
-from pbmserv.stages.listeners import Bound, MailPorts, WebPorts, bind, shares
+from pbmserv.service.operators.gauges import metrics
+from pbmserv.service.operators.health import Health, Parts
+from pbmserv.service.schedule import scheduler
+from pbmserv.stages.descriptors import shares
+from pbmserv.stages.mail_ports import MailPorts
+from pbmserv.stages.ports import Bound, bind
 from pbmserv.stages.state import own_numbers
+from pbmserv.stages.web_ports import WebPorts
 from pbmserv.store.accounts import players
 from pbmserv.store.operators import health as rows
 from pbmserv.store.tables.boards import heartbeats
@@ -47,16 +53,20 @@ from pbmserv.store.tables.mail import letter_bytes, outbox
 PATIENCE_S = 60
 """Seconds, on a machine that has much else to do."""
 
+KEEPER_POLL_S = 86_400.0
+"""Seconds between two looks of the keeper: it looks when a test moves the clock. A look at any
+other moment might find the clock and the heartbeat moved apart, which is an outage."""
+
 NOT_SENT = ("tray", "folded", "failed", "parked")
 """States of letters that no relay has seen, or that none will see again."""
 
 _RATES = ("PLAYER", "ADDRESS", "NETWORK", "REFUSALS", "ANSWERS", "CONFIRMATIONS", "RESETS")
 NO_RATES = {f"PBMSERV_RATE_{name}": "" for name in _RATES}
-"""The clock of a test stands still, so every test is one moment full of mails."""
+"""No limits by time: the clock stands still, so all mails of a test come at one moment."""
 
 
 class MovableClock:
-    """Stands still until it is moved."""
+    """A clock that stands still until a test moves it."""
 
     def __init__(self) -> None:
         self.moment = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -69,7 +79,7 @@ class MovableClock:
 
 
 class WatchedRelay(Relay):
-    """A Maildir relay that tells who waits which letters it has delivered."""
+    """A Maildir relay that notes the letters it has delivered, and notifies threads that wait."""
 
     def __init__(self, root: Path) -> None:
         self._relay: Relay = MaildirRelay(root)
@@ -88,14 +98,14 @@ class WatchedRelay(Relay):
 
 @dataclass
 class Letter:
-    """A letter as its reader sees it."""
+    """A letter as its recipient sees it."""
 
     id: int
     raw: bytes
 
     @cached_property
     def message(self) -> EmailMessage:
-        """What it says; to read it takes longer than to make it, and many are only counted."""
+        """The parsed letter. Parsing takes longer than making it, and many are only counted."""
         return read(self.raw)
 
     @property
@@ -120,36 +130,36 @@ class Letter:
 
 
 def add_player(server: Server, userid: str, password: str, address: str) -> None:
-    """Have a player there, whose address is confirmed and whose password was right before."""
-    made = server.passwords.hash(password)
+    """Create a player with a confirmed address and a password that is remembered as right."""
+    password_hash = server.passwords.hash(password)
     now = server.clock.now()
-    server.writer.submit(lambda c: players.create(c, userid, made, address, now)).result()
-    server.services.memo.note(userid, made, password, right=True)
+    server.writer.submit(lambda c: players.create(c, userid, password_hash, address, now)).result()
+    server.services.memo.note(userid, password_hash, password, right=True)
 
 
 class Correspondence(ABC):
-    """A server, and people who write to it and read what comes."""
+    """A server, and the players who write to it and read its letters."""
 
     server: Server
 
     @abstractmethod
     def send_raw(self, sender: str, to: str, raw: bytes) -> str:
-        """Send these very octets, and wait until they are carried out; the last SMTP reply."""
+        """Send these octets, wait until they are carried out, and return the last SMTP reply."""
 
     @abstractmethod
     def letters(self, address: str = "") -> list[Letter]:
-        """Letters to *address* (or anybody) that this was not asked for before, oldest first."""
+        """Return the letters to *address* (or anybody) that are new since the last call."""
 
     @abstractmethod
     def settle(self) -> None:
-        """Wait until all that has arrived is carried out, and every letter due is sent."""
+        """Wait until all mails are carried out and all due letters are sent."""
 
     @abstractmethod
     def live(self, **by: float) -> None:
-        """Move the clock of a server that is up all the while, and let it do what is due."""
+        """Move the clock of a running server, and let it do everything that is due."""
 
     def sleep(self, **by: float) -> None:
-        """Move the clock of a server that is down all the while, and start it again."""
+        """Move the clock while the server is down, and start it again."""
         self.settle()
         clock = self.server.clock
         assert isinstance(clock, MovableClock)
@@ -170,7 +180,7 @@ class Correspondence(ABC):
         message_id: str = "",
         **headers: str,
     ) -> str:
-        """Send a mail by SMTP; the server's last reply comes back (``"250 …"``)."""
+        """Send a mail by SMTP, and return the server's last reply, such as ``"250 …"``."""
         named = {
             "From": sender,
             "To": to or self.address,
@@ -192,16 +202,13 @@ class Correspondence(ABC):
         )
 
     def letter(self, address: str) -> Letter:
-        """The one new letter to *address*."""
-        found = self.letters(address)
-        assert len(found) == 1, [letter.subject for letter in found]
-        return found[0]
+        """Return the only new letter to *address*."""
+        letters = self.letters(address)
+        assert len(letters) == 1, [letter.subject for letter in letters]
+        return letters[0]
 
     def sign_up(self, userid: str, password: str = "secret") -> str:
-        """A player with a confirmed address, which comes back.
-
-        As if two mails and two letters had come and gone: the stories of signing up send them.
-        """
+        """Create a player with a confirmed address, without any mail, and return the address."""
         address = f"{userid}@players.example"
         add_player(self.server, userid, password, address)
         return address
@@ -209,7 +216,7 @@ class Correspondence(ABC):
 
 @dataclass
 class Running(Correspondence):
-    """A running server and the mail around it; `web_port` is 0 where ``web=""`` turned it off."""
+    """A running server with its ports and its relay; the port of a part that is off is 0."""
 
     server: Server
     port: int
@@ -224,7 +231,7 @@ class Running(Correspondence):
     _looking: threading.Lock = field(default_factory=threading.Lock)
 
     def send_raw(self, sender: str, to: str, raw: bytes) -> str:
-        """Send these very octets."""
+        """Send these octets."""
         with smtplib.SMTP("127.0.0.1", self.port, timeout=PATIENCE_S) as client:
             client.ehlo()
             client.mail(sender)
@@ -236,23 +243,20 @@ class Running(Correspondence):
         return f"{code} {words.decode()}"
 
     def letters(self, address: str = "") -> list[Letter]:
-        """Letters to *address* (or anybody) that this was not asked for before, oldest first.
-
-        Waits until everything that is queued has been delivered.
-        """
+        """Return the new letters, after everything in the queue has been delivered."""
         self.settle()
         with self.server.database.reading.connect() as connection:
-            there = connection.execute(
+            due = connection.execute(
                 select(outbox.c.id, outbox.c.recipient).where(
                     outbox.c.state.not_in(NOT_SENT), self._is_due()
                 )
             )
             new = [
                 row.id
-                for row in there
+                for row in due
                 if row.id not in self.read_ids and address in {"", row.recipient}
             ]
-            # A farewell is not kept; it is only in the Maildir.
+            # The bytes of a farewell are in the Maildir only.
             rows = connection.execute(
                 select(letter_bytes.c.letter_id, letter_bytes.c.raw)
                 .where(letter_bytes.c.letter_id.in_(new))
@@ -262,16 +266,15 @@ class Running(Correspondence):
         return [Letter(row.letter_id, row.raw) for row in rows]
 
     def carry_out(self) -> None:
-        """Wait until everything that has arrived was carried out."""
+        """Wait until all mails that have arrived are carried out."""
         end = monotonic() + PATIENCE_S
-        with self._looking:  # twenty that look at once take more time than what they wait for
+        with self._looking:  # twenty threads that look at once would slow the server down
             while self.server.waits():
-                assert monotonic() < end, "what has arrived was not carried out"
+                assert monotonic() < end, "a mail was not carried out"
                 sleep(0.002)
 
     def settle(self) -> None:
-        """Wait until all that has arrived is carried out, every letter due is delivered, and the
-        outbox and the log say so, which they do a moment later."""
+        """Wait until all mails are carried out, and all due letters are sent and settled."""
         self.carry_out()
         with self.relay.changed:
             arrived = self.relay.changed.wait_for(
@@ -286,8 +289,8 @@ class Running(Correspondence):
     def _queued(self) -> set[int]:
         with self.server.database.reading.connect() as connection:
             waiting = outbox.c.state.not_in(NOT_SENT)
-            found = connection.execute(select(outbox.c.id).where(waiting, self._is_due()))
-            return set(found.scalars())
+            letters = connection.execute(select(outbox.c.id).where(waiting, self._is_due()))
+            return set(letters.scalars())
 
     def _claimed(self) -> list[int]:
         with self.server.database.reading.connect() as connection:
@@ -295,12 +298,12 @@ class Running(Correspondence):
             return list(connection.execute(claimed).scalars())
 
     def _is_due(self) -> ColumnElement[bool]:
-        """Due in minutes: a sender has it. Later than that: it is not to be sent yet."""
+        """Select letters that are due. A letter in hand is due again when its lease ends, soon."""
         soon = self.server.clock.now() + timedelta(hours=1)
         return outbox.c.due_at.is_(None) | (outbox.c.due_at < soon)
 
     def live(self, **by: float) -> None:
-        """Move the clock of a server that is up all the while, and let it do what is due."""
+        """Move the clock of a running server, and let it do everything that is due."""
         self.settle()
         clock = self.server.clock
         assert isinstance(clock, MovableClock)
@@ -316,7 +319,7 @@ class Running(Correspondence):
 
 
 class Open:
-    """The ports of a server, as its door and web processes have them, in one event loop."""
+    """All ports of a server in one event loop."""
 
     def __init__(self, server: Server, bound: Bound) -> None:
         divided = shares(server.settings, bound)
@@ -341,7 +344,7 @@ class Open:
 
     def _write(self) -> Future[None]:
         server = self._server
-        return server.writer.submit(partial(rows.write, now=server.clock.now()))
+        return server.writer.submit(partial(rows.write_probe, now=server.clock.now()))
 
     def _look(self) -> Parts:
         server = self._server
@@ -349,8 +352,14 @@ class Open:
         slots = self.mail.slots() | self.web.slots()
         return Parts(server.vitals(), slots, server.post_stage.relay_state(), texts)
 
+    def _start_play(self) -> None:
+        """Start play, and wait until its keeper has looked."""
+        self._server.play_stage.start()
+        while (keeper := self._server.scheduler.vital()).is_alive and keeper.silent_s:
+            sleep(0.001)
+
     async def open(self) -> None:
-        await asyncio.to_thread(self._server.play_stage.start)
+        await asyncio.to_thread(self._start_play)
         self._server.door_stage.start()
         await self.mail.open()
         await self.web.open()
@@ -366,7 +375,11 @@ class Open:
 def start(
     database_url: str, folder: Path, *, names: Resolver | None = None, **settings: str
 ) -> Iterator[Running]:
-    """Start a server in a thread of its own; it is stopped at the end. *names*: its DNS."""
+    """Start a server, and stop it at the end.
+
+    Args:
+        names: the DNS of the server.
+    """
     if file := file_of(database_url):
         migrated(file)
     loaded = load(
@@ -389,14 +402,16 @@ def start(
     web = port_of(bound.web, loaded.settings.web)
     web_url = loaded.settings.web_url or (public_url(web) if web else "")
     assert bound.smtp is not None
-    running = Running(
-        Server(
+    with patch.object(scheduler, "POLL_S", KEEPER_POLL_S):
+        server = Server(
             loaded.settings.model_copy(update={"smtp": smtp, "web_url": web_url}),
             MovableClock(),
             relay,
             Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)),
             names or Zone(),
-        ),
+        )
+    running = Running(
+        server,
         bound.smtp.getsockname()[1],
         bound.web.getsockname()[1] if bound.web else 0,
         relay,

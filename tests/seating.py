@@ -1,6 +1,6 @@
-"""Players at boards, seated straight in the database, and the reply addresses they hold.
+"""Players at boards, written into the database directly, with their reply addresses.
 
-For tests that need many boards at once; how people get there by mail is told in `dialogs/`.
+For tests that need many boards at once.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards
 
 HIDINGS = ("b3,d3,a1,f2", "a1,c4,e5,g2")
-"""What the two players of a new Blackbox board may write, whoever is first."""
+"""First moves of the two players of a new Blackbox board, in any order."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A board on which nobody has moved yet."""
+    """A board without moves."""
 
     board: int
     players: tuple[Player, Player]
     addresses: tuple[str, str]
-    """The addresses that the seats' first letters would carry."""
+    """Reply addresses for the first moves."""
 
 
 def seat_pairs(
     server: Server, count: int, tag: str = "p", *, game: str = "blackbox", bot: bool = False
 ) -> list[Table]:
-    """*count* boards, two new players at each; or one against the server's bot."""
+    """Begin *count* boards with two new players each, or with a new player and the house."""
     return server.writer.submit(
         lambda c: [_table(server, c, f"{tag}{n}", game, bot=bot) for n in range(count)]
     ).result()
@@ -50,7 +50,7 @@ def _table(server: Server, connection: Connection, name: str, key: str, *, bot: 
         pair.append(player)
     if bot:
         pair[1] = bots.account(connection, "house", now)
-    one, two = pair
+    first, second = pair
     game = server.registry.newest(key)
     board = boards.create(
         connection,
@@ -60,22 +60,22 @@ def _table(server: Server, connection: Connection, name: str, key: str, *, bot: 
         seed=secrets.token_bytes(32),
         thread=secrets.token_hex(8),
         rated=True,
-        sitting=[one.id, two.id],
-        accepted=[one.id, two.id],
+        sitting=[first.id, second.id],
+        accepted=[first.id, second.id],
         now=now,
     )
     return Table(
         board,
-        (one, two),
+        (first, second),
         (
-            reply_address(server, connection, board, one),
-            reply_address(server, connection, board, two),
+            reply_address(server, connection, board, first),
+            reply_address(server, connection, board, second),
         ),
     )
 
 
 def reply_address(server: Server, connection: Connection, board: int, player: Player) -> str:
-    """The address for the turn that *player* is to make now."""
+    """Return the reply address for the turn that *player* is to make now."""
     row = boards.load(connection, board)
     assert row is not None
     sitter = row.sitter_of(player.id)

@@ -1,4 +1,4 @@
-"""Blackbox moves such as players send, right and wrong ones, drawn at random."""
+"""Random Blackbox moves such as players send, right and wrong ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WRONG = ("zz", "?,?", "1,2", "a1", "+a99", "+b2 +c3", "a,,b", "good luck!", "!9-
 
 
 def some_options(dice: random.Random) -> str:
-    """Options of a challenge, as they are written."""
+    """Return the options of a challenge as a player writes them."""
     width, height = (dice.choice((2, 3, 5, 7, 7, 8, 13, 21, 22, 26)) for _ in range(2))
     most = min(width * height, dice.choice((1, 3, 4, 7, 40)))
     least = dice.randint(1, most)
@@ -21,13 +21,13 @@ def some_options(dice: random.Random) -> str:
 
 
 def some_placement(options: Options, dice: random.Random) -> str:
-    """Cells to hide atoms in."""
+    """Return cells to hide atoms in."""
     count = dice.randint(options.least, options.most)
     return ",".join(map(options.board.name, dice.sample(options.board.cells, count)))
 
 
 def some_move(view: View, dice: random.Random, wrong: float = 0.15) -> str:
-    """A move for the reader of *view*; it is refused in about the share *wrong* of all cases."""
+    """Return a move for the player of *view*; about the share *wrong* of them is refused."""
     if dice.random() < wrong:
         return dice.choice(WRONG)
     if not view.has_hidden:

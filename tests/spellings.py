@@ -1,4 +1,4 @@
-"""How programs and people spell a token of the server: each entry makes lines of it."""
+"""Spellings of a token by programs and people: each entry turns a token into lines."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ LINK = "http://games.example/b/"
 
 
 def percent(text: str) -> str:
-    """Every character percent-encoded."""
+    """Percent-encode every character."""
     return "".join(f"%{ord(sign):02X}" for sign in text)
 
 
 def wrapped(token: str) -> str:
-    """The link as Safe Links and others wrap it."""
+    """Return the link to a token inside a link of a scanner, as Safe Links writes it."""
     inside = quote(f"{LINK}{token}", safe="")
     return f"https://eur01.safelinks.protection.example/?url={inside}&data=05%7C01%7C&reserved=0"
 
@@ -65,4 +65,4 @@ SPELLINGS: Mapping[str, Callable[[str], str]] = {
     "encoded and broken": lambda token: percent(token).replace("%6", "%\n6", 3),
     "Turkish": lambda token: f"{LINK}{token.upper().replace('I', chr(0x131))}",
 }
-"""By the name of the spelling."""
+"""Functions by the name of the spelling."""

@@ -1,4 +1,4 @@
-"""`heaps` with words that make its rules break down, each in a way of its own: a bad plug-in."""
+"""A bad plug-in: `heaps` with moves that make its rules break down, each in another way."""
 
 from __future__ import annotations
 
@@ -42,20 +42,18 @@ WAYS: dict[str, Callable[[], object]] = {
     "hoard": lambda: bytearray(1 << 62),
     "exit": lambda: sys.exit(3),
     "abort": os.abort,
-    "vanish": lambda: os._exit(0),
 }
 
 
 class Dreamer(Taker):
-    """Takes one stone, and never comes back from thinking about a player who has passed."""
+    """A bot that takes one stone, and never finds a move once a player has passed."""
 
     def choose(self, view: HeapView, rng: Rng) -> str:
         return "1" if not view.heap.passed else str(_sleep())
 
 
 class Wild(Heaps):
-    """See the module. Besides, nobody comes back from making a letter once three are gone, nor a
-    page once two are."""
+    """The game. After three stones are gone, making a letter never ends; after two, a page."""
 
     bots = MappingProxyType({"house": Dreamer()})
 
@@ -81,7 +79,7 @@ show_heaps()
 
 
 def announce(folder: Path, game: str = "wild:WILD") -> str:
-    """Lay down in *folder* what makes it a plug-in; the ``PYTHONPATH`` of a server that has it."""
+    """Announce the plug-in in *folder*, and return a ``PYTHONPATH`` for a server that uses it."""
     place = folder / _NAMES
     place.mkdir(parents=True)
     (place / "METADATA").write_text("Metadata-Version: 2.1\nName: wild\nVersion: 1\n")

@@ -1,4 +1,4 @@
-"""An SMTP client that says exactly what a test tells it to, right or wrong."""
+"""An SMTP client that sends exactly the given lines, right or wrong."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Self
 PATIENCE_S = 20
 
 SETTLES: dict[int, Callable[[], None]] = {}
-"""By port: waits until what a server in this process has taken was carried out."""
+"""Functions by port that wait until a server in this process has carried out all mails."""
 
 
 class Wire:
-    """One connection, greeted and read up to its greeting."""
+    """A connection that has read the greeting and said EHLO."""
 
     def __init__(
         self, port: int, *, hello: str = "EHLO players.example", source: str = "127.0.0.1"
@@ -39,17 +39,17 @@ class Wire:
         self.close()
 
     def close(self) -> None:
-        """Hang up without a word; what was taken is carried out then."""
+        """Hang up, and wait until all mails are carried out."""
         self._file.close()
         self._socket.close()
         self._settle()
 
     def say(self, words: str | bytes) -> None:
-        """Send a line (text), or these very octets."""
+        """Send a line (`str`), or octets as they are."""
         self._socket.sendall(words if isinstance(words, bytes) else f"{words}\r\n".encode())
 
     def answer(self) -> str:
-        """The next reply, its lines joined; ``""`` when the server has hung up."""
+        """Return the next reply with all its lines; ``""`` if the server has hung up."""
         lines = []
         while True:
             try:
@@ -61,42 +61,46 @@ class Wire:
                 return "\n".join(lines)
 
     def ask(self, words: str | bytes) -> str:
-        """Send, then read the reply."""
+        """Send, and return the reply."""
         self.say(words)
         return self.answer()
 
     def encrypt(self, context: ssl.SSLContext) -> None:
-        """Shake hands, as after a 220 to STARTTLS."""
+        """Start TLS, as after a 220 to STARTTLS."""
         self._file.close()
         self._socket = context.wrap_socket(self._socket, server_hostname="games.example")
         self._file = self._socket.makefile("rb")
 
     @property
     def certificate(self) -> dict[str, object]:
-        """What the server has shown."""
+        """The server's certificate."""
         assert isinstance(self._socket, ssl.SSLSocket)
         return dict(self._socket.getpeercert() or {})
 
     def rest(self) -> bytes:
-        """All that still comes before the server hangs up."""
+        """Return everything that the server sends before it hangs up."""
         try:
             return self._file.read()
         except ConnectionResetError:
             return b""
 
     def half_close(self) -> None:
-        """Say that nothing more will come, and still listen."""
+        """Close the sending side only."""
         self._socket.shutdown(socket.SHUT_WR)
 
     def begin(self, sender: str, *recipients: str) -> None:
-        """A mail up to the 354."""
+        """Send the commands of a mail up to the 354."""
         assert self.ask(f"MAIL FROM:<{sender}>").startswith("250")
         for recipient in recipients:
             assert self.ask(f"RCPT TO:<{recipient}>").startswith("250")
         assert self.ask("DATA").startswith("354")
 
     def mail(self, sender: str, recipient: str, raw: bytes) -> str:
-        """A whole mail, carried out; *raw* has no line that begins with a dot."""
+        """Send a mail, wait until it is carried out, and return the reply.
+
+        Args:
+            raw: has no line that begins with a dot.
+        """
         self.begin(sender, recipient)
         reply = self.ask(raw + b"\r\n.\r\n")
         self._settle()
@@ -107,11 +111,11 @@ class Wire:
 
 
 def _nothing() -> None:
-    """It is a process of its own, or nothing of ours."""
+    """Do not wait for a server in processes of its own."""
 
 
 def mail(sender: str, subject: str, body: str = "", **headers: str) -> bytes:
-    """The octets of a simple mail."""
+    """Return the octets of a simple mail."""
     lines = [f"From: {sender}", f"Subject: {subject}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", body]).encode()

@@ -1,4 +1,4 @@
-"""A zone that lives in memory: what `pbmserv.dns.Resolver` is to a test."""
+"""DNS records in memory: a `pbmserv.mail.dns.Resolver` for tests."""
 
 from __future__ import annotations
 
@@ -11,26 +11,32 @@ from pbmserv.errors import NamesUnavailable
 
 @dataclass
 class Zone:
-    """Records by (kind, name). Names in `broken` do not answer. `asked` counts questions."""
+    """A resolver.
+
+    Attributes:
+        records: by kind and name.
+        broken: names that get no answer.
+        asked: number of questions by kind and name.
+    """
 
     records: dict[tuple[str, str], list[object]] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     asked: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def add(self, kind: str, name: str, *values: object) -> None:
-        """More records of one kind ("TXT", "A", "AAAA", "MX", "PTR") for one name."""
+        """Add records of a kind ("TXT", "A", "AAAA", "MX", "PTR") for a name."""
         self.records.setdefault((kind, name.lower()), []).extend(values)
 
     def add_txt(self, name: str, *texts: str | bytes) -> None:
-        """More TXT records."""
+        """Add TXT records."""
         self.add("TXT", name, *(t.encode() if isinstance(t, str) else t for t in texts))
 
     def add_ptr(self, address: str, *names: str) -> None:
-        """The names of an address."""
+        """Add names of an address."""
         self.add("PTR", ipaddress.ip_address(address).reverse_pointer, *names)
 
     def remove(self, kind: str, name: str) -> None:
-        """No such records any more."""
+        """Remove all records of a kind for a name."""
         self.records.pop((kind, name.lower()), None)
 
     def txt(self, name: str) -> tuple[bytes, ...]:

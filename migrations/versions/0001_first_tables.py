@@ -1,7 +1,7 @@
-"""The first tables.
+"""Create the first tables.
 
-`stores` in Alembic's configuration says for which stores: ``mail`` and ``game`` are two files on
-SQLite, and one database on PostgreSQL.
+`stores` in Alembic's configuration names the stores of the database: ``mail`` and ``game`` are two
+files on SQLite, and one database on PostgreSQL.
 """
 
 import uuid

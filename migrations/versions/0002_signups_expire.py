@@ -1,4 +1,4 @@
-"""Find signups and changes of address that nobody has confirmed, to delete them in time."""
+"""Add indexes of unconfirmed signups and changes of address, so that they can be deleted."""
 
 import sqlalchemy as sa
 from alembic import context, op

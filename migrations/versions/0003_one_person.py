@@ -1,4 +1,4 @@
-"""Names that share a mailbox, blocks that outlast a name, tries of the box of the day."""
+"""Add mailboxes of addresses, lasting blocks, tries of the box of the day, and a preference."""
 
 from contextlib import suppress
 
@@ -56,7 +56,7 @@ def downgrade() -> None:
 
 
 def refuse_to_lose(counting: str, meaning: str) -> None:
-    """Keep what players have set, which the revision before this one has no place for."""
+    """Refuse to drop values that players have set."""
     count = op.get_bind().execute(sa.text(counting)).scalar_one()
     if count:
         raise CommandError(
@@ -66,13 +66,13 @@ def refuse_to_lose(counting: str, meaning: str) -> None:
 
 
 def fill_mailboxes() -> None:
-    """Work out the mailbox of each address that is there already."""
+    """Compute the mailbox of each existing address."""
     addresses = sa.table(
         "addresses", sa.column("address"), sa.column("player_id"), sa.column("mailbox")
     )
     connection = op.get_bind()
-    known = connection.execute(sa.select(addresses.c.address).distinct()).scalars().all()
-    for address in known:
+    distinct = sa.select(addresses.c.address).distinct()
+    for address in connection.execute(distinct).scalars().all():
         connection.execute(
             sa.update(addresses)
             .where(addresses.c.address == address)

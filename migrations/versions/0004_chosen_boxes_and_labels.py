@@ -32,7 +32,7 @@ def downgrade() -> None:
 
 
 def refuse_to_lose(counting: str, meaning: str) -> None:
-    """Keep what players have set, which the revision before this one has no place for."""
+    """Refuse to drop values that players have set."""
     count = op.get_bind().execute(sa.text(counting)).scalar_one()
     if count:
         raise CommandError(

@@ -1,4 +1,4 @@
-"""Boxes that one person fills by hand for another one at the same device."""
+"""Add boxes that one person fills by hand for another person at the same device."""
 
 import sqlalchemy as sa
 from alembic import context, op
@@ -24,5 +24,5 @@ def upgrade() -> None:
 def downgrade() -> None:
     if "game" not in context.config.attributes["stores"]:
         return
-    # A hidden box ends after seven days; nobody's account or game depends on it.
+    # Boxes are deleted after seven days, and no account or game depends on them.
     op.drop_table("hot_seats")

@@ -1,35 +1,17 @@
-"""``pbmserv board``, ``game`` and ``rating``: boards, games, ratings, as an operator sees them;
-and ``replay``: a finished game from its record, board by board.
-"""
+"""``pbmserv board``, ``game`` and ``rating``: boards, games and ratings for operators."""
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.audit import (
-    IN_A_BROWSER,
-    LARGEST,
-    By,
-    Most,
-    Why,
-    carry_out,
-    look,
-    print_facts,
-)
 from pbmserv.cli.database import opened
-from pbmserv.cli.output import complain, failure, harmless, one_of, say, table
+from pbmserv.cli.orders import IN_A_BROWSER, LARGEST, By, Most, Why, carry_out, look, print_facts
+from pbmserv.cli.output import complain, failure, one_of, say, table
 from pbmserv.cli.settings import ConfigFile, loaded
-from pbmserv.files import read_octets
-
-if TYPE_CHECKING:
-    from pbmserv.engine.position import Position
-    from pbmserv.engine.record import Scoresheet
-
 
 app = typer.Typer(no_args_is_help=True, help="Look after boards.", epilog=IN_A_BROWSER)
 games = typer.Typer(
@@ -58,8 +40,8 @@ def list_(
     from pbmserv.service.operators.people import board_lines
 
     wanted = one_of("--status", status, STATUSES)
-    found = look(config, partial(board_lines, player=player, status=wanted, game=game, most=most))
-    if not found:
+    rows = look(config, partial(board_lines, player=player, status=wanted, game=game, most=most))
+    if not rows:
         say("There are no such boards.")
         return
     table(
@@ -74,7 +56,7 @@ def list_(
                 f"{b.created_at:%Y-%m-%d}",
                 f"{b.due_at:%Y-%m-%d %H:%M}" if b.due_at else "",
             )
-            for b in found
+            for b in rows
         ],
         fixed=1,
     )
@@ -128,14 +110,14 @@ def deadline(
     by: By = "",
     config: ConfigFile = None,
 ) -> None:
-    """Give a board new times, or without any, start its clocks anew.
+    """Give a board new times, or restart its clocks if none are given.
 
     Example: pbmserv board deadline 12 --forfeittime 40 --why "summer"
     """
     from pbmserv.service.operators import orders
 
-    given = (("nagtime", nagtime), ("forfeittime", forfeittime), ("totaltime", totaltime))
-    times = tuple(f"--{name}={days}" for name, days in given if days is not None)
+    named = (("nagtime", nagtime), ("forfeittime", forfeittime), ("totaltime", totaltime))
+    times = tuple(f"--{name}={days}" for name, days in named if days is not None)
     carry_out(config, by, why, orders.SetDeadline(board, times))
 
 
@@ -246,117 +228,17 @@ def _compare_ratings(config: Path | None) -> None:
     from pbmserv.service.ratings import rebuilding
     from pbmserv.store.core import schema
 
-    found = loaded(config)
-    files.must_be_there(found.settings.database, found.sources)
-    with opened(found.settings.database) as database:
+    configuration = loaded(config)
+    files.must_be_there(configuration.settings.database, configuration.sources)
+    with opened(configuration.settings.database) as database:
         schema.require(database)
-        done = rebuilding.check(database)
-    for line in done.told:
+        result = rebuilding.check(database)
+    for line in result.examples:
         complain(line)
-    summary = f"{done.boards} rated boards, {done.players} ratings"
-    if done.differences:
+    summary = f"{result.boards} rated boards, {result.players} ratings"
+    if result.differences:
         raise failure(
-            f"{summary}: {done.differences} rows differ. To fix them: "
+            f"{summary}: {result.differences} rows differ. To fix them: "
             "pbmserv rating rebuild --why REASON"
         )
     say(f"{summary}: all correct.")
-
-
-_WRONG = {
-    "record.none": 'there is no line "pbmserv record 1" in it',
-    "record.version": "this program does not know its version",
-    "record.missing": "its head does not give the {part}",
-    "record.players": "a player is in it twice",
-    "record.number": "a number in its head is wrong",
-    "record.line": "line {line} makes no sense: {part}",
-    "record.no-end": 'it does not end with "end", so something is missing',
-}
-
-
-def replay(
-    file: Annotated[str, typer.Argument(help="The text from `record BOARD`; - = standard input.")],
-    seen_by: Annotated[
-        str | None,
-        typer.Option("--as", metavar="USERID", help="Show it through this player's eyes."),
-    ] = None,
-    last: Annotated[bool, typer.Option("--last", help="Print only the board at the end.")] = False,
-) -> None:
-    """Play a finished game back and print the board after every turn.
-
-    Without --as you see what spectators saw at the time; the last board shows
-    everything.
-
-    Example: pbmserv replay game.txt --as alice
-    """
-    from pbmserv.engine.position import opening
-    from pbmserv.engine.record import read_record
-    from pbmserv.engine.registry import Registry
-    from pbmserv.errors import PlayerError, ServerFault
-
-    try:
-        sheet = read_record(_text(file))
-        game = Registry.installed().version(sheet.record.game, sheet.record.rules_version)
-        position = opening(game, sheet.record)
-        positions = [position := position.play(ply) for ply in sheet.record.plies]
-    except (PlayerError, ServerFault, ValueError, OSError) as error:
-        raise failure(f"cannot play {harmless(file)} back: {_why(error)}") from None
-    if seen_by is not None and seen_by not in sheet.names:
-        raise failure(f"{seen_by} does not play in it; these do: {', '.join(sheet.names)}.")
-    seat = None if seen_by is None else sheet.names.index(seen_by)
-    shown = [one for one in positions if one is position or (one.ply and not one.ply.free)]
-    for one in (shown[-1:] if last else shown) or [position]:
-        say(_board(sheet, one, seat))
-    if position.outcome is None:
-        complain("The record ends before the game does.")
-
-
-def _board(sheet: Scoresheet, position: Position, seat: int | None) -> str:
-    """What happened in a turn, and the board after it."""
-    from pbmserv.engine.clocks import USUAL
-    from pbmserv.engine.types import Seat
-    from pbmserv.letters.scene import board_scene, page
-
-    scene = board_scene(
-        position,
-        number=sheet.board,
-        names=sheet.names,
-        options=sheet.record.options,
-        rated=True,
-        terms=USUAL,
-        seat=None if seat is None else Seat(seat),
-        own_move=True,
-        daily=0,
-    )
-    values = {
-        "scene": scene,
-        "view": scene.view,
-        "names": scene.names,
-        "you": scene.you,
-        "board": scene.number,
-        "words": {"undecided": []},
-    }
-    board = page(f"games/{scene.key}/board.txt.j2", values)
-    title = page("letters/pieces/status.j2", values) if scene.outcome else ""
-    head = f"{position.number}. {title}".rstrip()
-    events = [f"* {event}" for event in (*scene.events, *scene.scores)]
-    return harmless("\n".join([head, *events, "", board, ""]))
-
-
-def _text(file: str) -> str:
-    if file == "-":
-        return sys.stdin.buffer.read().decode()
-    return read_octets(Path(file)).decode()
-
-
-def _why(error: Exception) -> str:
-    from pbmserv.errors import PlayerError
-
-    if isinstance(error, PlayerError):
-        refusal = error.refusal
-        sentence = _WRONG.get(refusal.code, "a move in it breaks the rules")
-        return harmless(sentence.format(part=refusal.part, **refusal.values)) + "."
-    if isinstance(error, UnicodeDecodeError):
-        return "it is not text."
-    if isinstance(error, OSError):
-        return f"{error.strerror or error}."
-    return f"{error}."

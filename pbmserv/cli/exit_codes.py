@@ -20,12 +20,12 @@ def exit_code_of(work: Callable[[], int]) -> int:
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # An ASCII terminal must not end the program at one odd character of a letter.
+            # An ASCII terminal must not stop the program at an unusual character of a letter.
             stream.reconfigure(errors="replace")
     try:
         return work()
-    except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else int(error.code is not None)
     except KeyboardInterrupt:
         return _complain("\nAborted.", 1)
     except ConfigError as error:

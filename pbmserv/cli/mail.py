@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pbmserv.cli.database import come_to_rest
 from pbmserv.cli.output import WIDTH, complain, failure, harmless, say
 from pbmserv.cli.settings import ConfigFile, loaded
+from pbmserv.cli.settling import wait_for_letters
 from pbmserv.config.display import blank_passwords
 from pbmserv.config.listen import Listen
 from pbmserv.config.settings import Settings
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 PATIENCE_S = 1.0
-"""How long a pipe may stay silent when a subject is enough to make a mail."""
+"""Seconds to wait for a body from a pipe, if the mail needs none."""
 
 TIMEOUT_S = 60.0
 POLL_S = 0.5
@@ -39,12 +39,12 @@ HEADERS = ("From", "To", "Subject", "Date", "Reply-To")
 
 
 def subjects(incomplete: str) -> Iterator[tuple[str, str]]:
-    """Subjects that begin with what is typed, each with what it does.
+    """Yield the subjects that begin with the typed text, each with its summary.
 
-    A shell that hands over what stands between quotes (``"blackbox mo``) gets the whole
-    subject up to the command's name back.
+    They are whole subjects up to the command's name, for shells that pass quoted words as one
+    (``"blackbox mo``).
     """
-    # The catalogue is read only when somebody presses the key, so that `pbmserv` starts quickly.
+    # The catalogue is imported here, so that `pbmserv` starts quickly.
     from importlib.metadata import entry_points
 
     from pbmserv.commands.table.catalogue import ROWS
@@ -55,18 +55,18 @@ def subjects(incomplete: str) -> Iterator[tuple[str, str]]:
     typed = " ".join(incomplete.lower().split())
     if incomplete.endswith(" ") and typed:
         typed += " "
-    offered = [("", game, "commands of this game") for game in games]
+    completions = [("", game, "commands of this game") for game in games]
     for row in ROWS:
         if not row.in_line:
             continue
         if row.scope is not Scope.GAME:
-            offered.append(("", row.name, row.summary))
+            completions.append(("", row.name, row.summary))
         if row.build is not None and row.scope is not Scope.SERVER:
-            offered += [(f"{game} ", row.name, row.summary) for game in games]
-    for front, name, summary in offered:
-        # Commands of a game are offered only once the game is typed; there are many of them.
-        if typed.startswith(front) and (front + name).startswith(typed):
-            yield front + name, summary
+            completions += [(f"{game} ", row.name, row.summary) for game in games]
+    for prefix, name, summary in completions:
+        # Commands of a game, which are many, are offered after the game's name.
+        if typed.startswith(prefix) and (prefix + name).startswith(typed):
+            yield prefix + name, summary
 
 
 def send(
@@ -86,10 +86,10 @@ def send(
     reply: Annotated[bool, typer.Option("--reply", help="Answer your newest letter.")] = False,
     config: ConfigFile = None,
 ) -> None:
-    """Send one mail to the server and print what it says.
+    """Send a mail to the server and print its reply.
 
-    Before that it waits until the server has carried out earlier mails and
-    your letters have come, so you can write one command right below another.
+    First it waits until the server has carried out earlier mails and delivered
+    your letters, so you can write one command right below another.
 
     Examples: `pbmserv send --from bob@localhost --subject help`, or to answer
     your newest letter with a move: `pbmserv send --from bob@localhost
@@ -97,7 +97,7 @@ def send(
     """
     settings = loaded(config).settings
     own = _address(sender, "--from")
-    come_to_rest(settings, own)
+    wait_for_letters(settings, own)
     message = _answer(settings, own) if reply else _empty_message()
     if to is not None or not reply:
         del message["To"]
@@ -113,22 +113,25 @@ def send(
 
 
 def deliver(settings: Settings, sender: str, message: EmailMessage, body: str) -> str:
-    """Hand *message* (headers, without From and body) over; what the server said to it.
+    """Send a mail, and return the server's reply.
+
+    Args:
+        message: its headers without From.
 
     Raises:
-        typer.Exit: it was refused, or no server listens; the reason is on stderr.
+        typer.Exit: the mail was refused, or no server listens; the reason was printed.
     """
     import smtplib
     from email.utils import formatdate, make_msgid
 
     message["From"] = sender
     message["Date"] = formatdate(localtime=True)
-    # Domains are given wherever a library would else ask the name server for ours.
+    # Without a domain, the library would ask name servers for ours.
     message["Message-ID"] = make_msgid(domain=sender.rpartition("@")[2])
     message.set_content(body)
     recipient = parseaddr(str(message["To"]))[1]
     raw = message.as_bytes()
-    where = _server(settings)
+    where = _listener(settings)
     try:
         server = _connected(settings, where)
         try:
@@ -137,13 +140,13 @@ def deliver(settings: Settings, sender: str, message: EmailMessage, body: str) -
             _step(where, server.rcpt(recipient))
             return _step(where, server.data(raw))
         finally:
-            with contextlib.suppress(OSError):  # the mail's fate is known already
+            with contextlib.suppress(OSError):  # the server has replied to the mail already
                 server.quit()
             server.close()
     except smtplib.SMTPResponseException as error:
         raise _refused(where, error.smtp_code, error.smtp_error) from None
     except smtplib.SMTPServerDisconnected:
-        raise failure(f"{where} hung up before it took the mail.") from None
+        raise failure(f"{where} closed the connection before it accepted the mail.") from None
     except OSError as error:
         raise failure(
             f"No mail server answers at {where} ({error.strerror or error}). Start it with "
@@ -154,13 +157,17 @@ def deliver(settings: Settings, sender: str, message: EmailMessage, body: str) -
 def _empty_message() -> EmailMessage:
     from email.policy import SMTP
 
-    # Folded References no longer match what they refer to, hence the long lines;
-    # 7bit, for a server in between may know nothing else.
+    # Lines are not folded, because folded References would not match Message-IDs. 7bit passes any
+    # server on the way.
     return EmailMessage(policy=SMTP.clone(max_line_length=998, cte_type="7bit"))
 
 
 def _step(where: Listen, response: tuple[int, bytes | str]) -> str:
-    """The server's answer to one command, if it was a yes."""
+    """Return the server's reply to a command.
+
+    Raises:
+        typer.Exit: the server refused it; the reason was printed.
+    """
     code, words = response
     if not 200 <= code < 300:
         raise _refused(where, code, words)
@@ -176,8 +183,8 @@ def _answer_line(code: int, words: bytes | str) -> str:
     return f"{code} {harmless(text)}"
 
 
-def _server(settings: Settings) -> Listen:
-    """Where to knock: a server that listens on every address is also here."""
+def _listener(settings: Settings) -> Listen:
+    """Return the server's port or socket, with a loopback address for a wildcard one."""
     listen = settings.smtp or settings.lmtp
     if listen is None:
         raise failure("The server takes no mail: PBMSERV_SMTP and PBMSERV_LMTP are both empty.")
@@ -201,7 +208,7 @@ def _connected(settings: Settings, where: Listen) -> smtplib.SMTP:
 
 
 def _answer(settings: Settings, address: str) -> EmailMessage:
-    """The headers of an answer to the newest letter that *address* was sent."""
+    """Return the headers of an answer to the newest letter to an address."""
     newest = None
     for stored in mailbox(settings, address).messages(all=True):
         newest = stored
@@ -220,20 +227,19 @@ def _answer(settings: Settings, address: str) -> EmailMessage:
 
 
 def _address(text: str, option: str) -> str:
-    found = parseaddr(text)[1]
-    local, at, domain = found.rpartition("@")
-    if not (local and at and domain) or not found.isascii() or not found.isprintable():
+    address = parseaddr(text)[1]
+    local, at, domain = address.rpartition("@")
+    if not (local and at and domain) or not address.isascii() or not address.isprintable():
         raise typer.BadParameter(f"{option} needs one address, such as bob@localhost")
-    return found
+    return address
 
 
 def _body(words: list[str], *, enough_without: bool) -> str:
-    """The text of the mail: the words, or what comes through a pipe.
+    """Return the body of the mail: the words of the command line, or standard input.
 
     Args:
-        words: from the command line; ``["-"]`` = read everything from standard input.
-        enough_without: the mail makes sense without a body, so a pipe that
-            somebody left open and silent is not waited for.
+        words: words of the command line; ``["-"]`` to read standard input to its end.
+        enough_without: the mail makes sense without a body, so do not wait for a silent pipe.
     """
     if words == ["-"]:
         return sys.stdin.read()
@@ -280,7 +286,7 @@ def read(
     """
     settings = loaded(config).settings
     box = mailbox(settings, address)
-    come_to_rest(settings, address)
+    wait_for_letters(settings, address)
     count = print_letters(box, address, everything=everything, html=html)
     if follow:
         complain(f"Waiting for letters to {address}; Ctrl-C ends this.")
@@ -290,10 +296,10 @@ def read(
 
 
 def mailbox(settings: Settings, address: str) -> Mailbox:
-    """The mailbox of *address* in the Maildir relay.
+    """Return the mailbox of an address in the Maildir relay.
 
     Raises:
-        typer.Exit: letters go elsewhere; said on stderr.
+        typer.Exit: the relay is not a Maildir; the reason was printed.
     """
     from pbmserv.outbound.maildir import Mailbox
 
@@ -301,21 +307,24 @@ def mailbox(settings: Settings, address: str) -> Mailbox:
 
 
 def print_letters(box: Mailbox, address: str, *, everything: bool, html: bool) -> int:
-    """Print the letters in *box* (new ones, or *everything*), oldest first, and mark
-    them read; how many there were."""
+    """Print new letters (or all, if *everything*), the oldest first, and mark them as read.
+
+    Returns:
+        The number of letters.
+    """
     letters = list(box.messages(all=everything))
     for place, stored in enumerate(letters, 1):
         letter = parsed(stored.raw)
         say(_letter(letter, html=html))
-        newest = place == len(letters)
-        say(f"To answer: pbmserv send --from {quote(address)} {_way_back(letter, newest=newest)}")
+        options = _answer_options(letter, newest=place == len(letters))
+        say(f"To answer: pbmserv send --from {quote(address)} {options}")
         say("=" * WIDTH)
         box.mark_seen(stored.key)
     return len(letters)
 
 
 def print_more(box: Mailbox, address: str, *, html: bool, pause: Callable[[], None]) -> None:
-    """Print letters as they come, until Ctrl-C; *pause* is called between two looks."""
+    """Print letters as they arrive, until Ctrl-C; *pause* is called before each look."""
     try:
         while True:
             pause()
@@ -325,7 +334,7 @@ def print_more(box: Mailbox, address: str, *, html: bool, pause: Callable[[], No
 
 
 def parsed(raw: bytes) -> EmailMessage:
-    """A letter of ours, read."""
+    """Return one of our letters as a message."""
     from email import message_from_bytes
     from email.policy import default
 
@@ -333,16 +342,16 @@ def parsed(raw: bytes) -> EmailMessage:
 
 
 def _letter(letter: EmailMessage, *, html: bool) -> str:
-    # Long headers are folded in the mail; on a screen they are one line.
+    # Folded headers are printed in one line.
     lines = [f"{name}: {' '.join(str(letter[name]).split())}" for name in HEADERS if letter[name]]
     part = letter.get_body(("html",) if html else ("plain", "html"))
     content = part.get_content() if part is not None else ""
-    # Boards come out as they were sent: nothing is wrapped, coloured or trimmed.
+    # Nothing is wrapped, coloured or trimmed, so that boards stay intact.
     return harmless("\n".join(lines) + "\n\n" + content)
 
 
-def _way_back(letter: EmailMessage, *, newest: bool) -> str:
-    """`--reply` answers the newest letter, so that an older one needs its address spelt out."""
+def _answer_options(letter: EmailMessage, *, newest: bool) -> str:
+    """Return the options of `send` that answer a letter; ``--reply`` answers the newest one."""
     if newest:
         return '--reply "…"'
     address = parseaddr(str(letter["Reply-To"] or letter["From"]))[1]
@@ -362,14 +371,14 @@ def _root(settings: Settings) -> Path:
 
 
 def _explain_nothing(settings: Settings, box: Mailbox, address: str) -> None:
-    """Nothing new, or nobody of that address was ever written to."""
+    """Say that there are no new letters, or never were any for this address."""
     if next(iter(box.messages(all=True)), None) is not None:
         say(f"No new letters for {address}. To see old ones: pbmserv read --all {address}")
         return
     from pbmserv.outbound.maildir import addresses
 
-    known = ", ".join(addresses(_root(settings)))
+    owners = ", ".join(addresses(_root(settings)))
     raise failure(
         f"No letter has ever gone to {address}. "
-        + (f"There are letters for: {known}" if known else "There are no letters at all yet.")
+        + (f"There are letters for: {owners}" if owners else "There are no letters at all yet.")
     )

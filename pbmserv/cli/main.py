@@ -1,4 +1,4 @@
-"""Every command of ``pbmserv``, and ``serve`` itself."""
+"""The command line ``pbmserv`` with all its commands, and ``serve``."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import boards, database, games, queues, templates, users
+from pbmserv.cli import blackbox, boards, database, games, queues, templates, users
 from pbmserv.cli.audit import audit
-from pbmserv.cli.boards import replay
-from pbmserv.cli.database import status
+from pbmserv.cli.dkim import dkim
+from pbmserv.cli.doctor import doctor
 from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.mail import read, send
+from pbmserv.cli.operator_token import operator_token
 from pbmserv.cli.output import say
-from pbmserv.cli.settings import ConfigFile, config, dkim, operator_token
-from pbmserv.games.blackbox import cli as blackbox
+from pbmserv.cli.replay import replay
+from pbmserv.cli.settings import ConfigFile, config
+from pbmserv.cli.status import status
 
 
 def serve(
@@ -38,7 +40,7 @@ def serve(
     Example: pbmserv serve --config /etc/pbmserv.toml
     Example: pbmserv serve --only play,post
     """
-    # A wrong setting is reported before the parts of the server are imported.
+    # Wrong settings are reported before the server is imported, which takes longer.
     from pbmserv.config.settings import load
     from pbmserv.stages import preflight
 
@@ -51,7 +53,7 @@ def serve(
     raise typer.Exit(run_stages(loaded, stages))
 
 
-# Pretty tracebacks print local variables' neighbourhood; plain ones are fit for a bug report.
+# Plain tracebacks suit bug reports better than pretty ones with local variables.
 app = typer.Typer(
     name="pbmserv",
     no_args_is_help=True,
@@ -59,7 +61,7 @@ app = typer.Typer(
     help="A play-by-email game server: challenge a friend, reply to the mail to move.",
     epilog="First steps: `pbmserv serve`, then in another window "
     "`pbmserv send --from you@localhost --subject help` and `pbmserv read you@localhost`. "
-    "What operators do here they can do in a browser, too: `pbmserv operator-token --help`.",
+    "Operators can also work in a browser: `pbmserv operator-token --help`.",
 )
 app.command()(serve)
 app.command()(send)
@@ -67,6 +69,7 @@ app.command()(read)
 app.command()(replay)
 app.command()(config)
 app.command()(status)
+app.command()(doctor)
 app.command()(audit)
 app.command()(operator_token)
 app.add_typer(database.app, name="db")
@@ -97,11 +100,11 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Options before the command; `_version` has done its work when this runs."""
+    """Take the options before the command; `_version` has handled its own already."""
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code, see `exit_code_of`."""
+    """Run a command line and return its exit code (see `exit_code_of`)."""
 
     def command() -> int:
         app(args=list(arguments), prog_name="pbmserv")

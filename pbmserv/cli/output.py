@@ -1,4 +1,4 @@
-"""How commands speak: plain lines, tables that fit the terminal, and reasons on stderr."""
+"""Output of commands: plain lines, tables that fit the terminal, and errors on stderr."""
 
 from __future__ import annotations
 
@@ -9,52 +9,52 @@ import typer
 
 WIDTH = 76
 
-_STEERING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode's controls, formats, halves of characters, and its own ends of lines and paragraphs."""
+_CONTROLS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Unicode's categories of controls, formats, surrogates, and separators of lines and paragraphs."""
 
 
 def say(text: str) -> None:
-    """One text on stdout; nothing in it can steer a terminal (see `harmless`)."""
+    """Print a text on stdout, without control characters (see `harmless`)."""
     typer.echo(harmless(text))
 
 
 def complain(text: str) -> None:
-    """One text on stderr, as harmless."""
+    """Print a text on stderr, without control characters."""
     typer.echo(harmless(text), err=True)
 
 
 def failure(text: str) -> typer.Exit:
-    """Say *text* on stderr; the caller raises what comes back, which is exit code 1."""
+    """Print a text on stderr; return an exception with exit code 1, for the caller to raise."""
     complain(text)
     return typer.Exit(1)
 
 
 def harmless(text: str) -> str:
-    """*text* with everything that could steer a terminal made visible as ``?``.
+    """Return *text* with ``?`` for each character that could control a terminal.
 
-    Letters, files and the seeds of game IDs hold what other people wrote: control characters,
-    and those that turn the direction of a line or hide in it. Line ends and tabs stay.
+    Letters, files and seeds of game IDs are written by other people. They may contain control
+    characters, and invisible ones that change the direction of a line. Line ends and tabs stay.
     """
     return "".join(
-        char if char in "\n\t" or unicodedata.category(char) not in _STEERING else "?"
+        char if char in "\n\t" or unicodedata.category(char) not in _CONTROLS else "?"
         for char in text.replace("\r\n", "\n")
     )
 
 
-def one_of(option: str, given: str, known: Sequence[str]) -> str:
-    """*given* in lower case; "" says nothing and is always right.
+def one_of(option: str, text: str, words: Sequence[str]) -> str:
+    """Return the value of an option in lower case; ``""`` is always allowed.
 
     Raises:
-        typer.BadParameter: it is none of *known*.
+        typer.BadParameter: the value is not one of *words*.
     """
-    found = given.strip().lower()
-    if found and found not in known:
-        raise typer.BadParameter(f"{option} is one of: {', '.join(known)}")
-    return found
+    value = text.strip().lower()
+    if value and value not in words:
+        raise typer.BadParameter(f"{option} is one of: {', '.join(words)}")
+    return value
 
 
 UNBOUND = 10_000
-"""Columns where nobody looks: what programs read stands in one line."""
+"""Columns of output that is not a terminal, so that each row is one line for programs."""
 
 
 def table(
@@ -66,10 +66,10 @@ def table(
     """Print a table, as wide as the terminal; into a file or a pipe each row is one line.
 
     Args:
-        columns: headings; what stands below one that ends with ``(UTC)`` is never broken.
-        rows: one text for each column; nothing in them is read as markup.
-        fixed: so many columns from the left are never broken over lines.
-        whole: headings of others that are not, such as addresses that are to be copied.
+        columns: headings. Cells of a column whose heading ends with ``(UTC)`` are never wrapped.
+        rows: a text for each column; markup in them has no effect.
+        fixed: number of columns from the left that are never wrapped.
+        whole: headings of other columns that are never wrapped, such as addresses to be copied.
     """
     import shutil
     import sys
@@ -84,7 +84,7 @@ def table(
         grid.add_column(heading, no_wrap=unbroken, overflow="fold")
     for row in rows:
         grid.add_row(*(harmless(cell) for cell in row))
-    seen = sys.stdout.isatty()
-    width = max(WIDTH, shutil.get_terminal_size().columns) if seen else UNBOUND
+    is_terminal = sys.stdout.isatty()
+    width = max(WIDTH, shutil.get_terminal_size().columns) if is_terminal else UNBOUND
     console = Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False)
     console.print(grid)

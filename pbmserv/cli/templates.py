@@ -16,11 +16,11 @@ app = typer.Typer(
 
 @app.command(name="list")
 def names(config: ConfigFile = None) -> None:
-    """List all templates; those of yours that are in use have their file behind them.
+    """List all templates, with your file after each one that you have replaced.
 
     Example: pbmserv templates list
     """
-    from pbmserv.letters import overrides
+    from pbmserv.views import overrides
 
     folder = loaded(config).settings.templates
     own = {} if folder is None else overrides.check(folder).usable
@@ -32,11 +32,11 @@ def names(config: ConfigFile = None) -> None:
 def show(
     name: Annotated[str, typer.Argument(help="A name from `templates list`.")],
 ) -> None:
-    """Print the template that this version ships, to begin your own with.
+    """Print a template of this version, as a beginning for your own.
 
     Example: pbmserv templates show letters/welcome.j2 > /etc/pbmserv/templates/letters/welcome.j2
     """
-    from pbmserv.letters import overrides
+    from pbmserv.views import overrides
 
     typer.echo(overrides.shipped_text(name), nl=False)
 
@@ -47,7 +47,7 @@ def check(config: ConfigFile = None) -> None:
 
     Example: pbmserv templates check
     """
-    from pbmserv.letters import overrides
+    from pbmserv.views import overrides
 
     folder = loaded(config).settings.templates
     if folder is None:

@@ -1,4 +1,4 @@
-"""``pbmserv user``: the players, as an operator sees them."""
+"""``pbmserv user``: players, for operators."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from pbmserv.cli.audit import IN_A_BROWSER, By, Most, Why, carry_out, look, print_facts
+from pbmserv.cli.orders import IN_A_BROWSER, By, Most, Why, carry_out, look, print_facts
 from pbmserv.cli.output import one_of, say, table
 from pbmserv.cli.settings import ConfigFile
 
@@ -27,18 +27,16 @@ def list_(
     config: ConfigFile = None,
 ) -> None:
     """List players. Example: pbmserv user list --state barred"""
-    from pbmserv.store.operators import operating
+    from pbmserv.store.operators.people import user_lines
 
     wanted = one_of("--state", state, STATES) or None
-    found = look(
-        config, lambda context: operating.users(context.connection, wanted, like.lower(), most)
-    )
-    if not found:
+    users = look(config, lambda context: user_lines(context.connection, wanted, like.lower(), most))
+    if not users:
         say("There are no such players.")
         return
     table(
         ("userid", "state", "address", "since", "boards"),
-        [(u.userid, u.state, u.address, f"{u.created_at:%Y-%m-%d}", str(u.running)) for u in found],
+        [(u.userid, u.state, u.address, f"{u.created_at:%Y-%m-%d}", str(u.running)) for u in users],
         fixed=2,
     )
 

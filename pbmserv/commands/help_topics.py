@@ -25,6 +25,8 @@ _PAGES: Mapping[str, str] = {
     "moves": "moves",
     "#n": "moves",
     "#": "moves",
+    "signs": "signs",
+    "symbols": "signs",
     "reply": "replies",
     "replies": "replies",
     "times": "times",
@@ -76,6 +78,9 @@ def topic(subject: str, games: Collection[str]) -> HelpTopic:
         key = names[0]
     if key in games:
         return HelpTopic(key, f"games/{key}/rules.txt.j2", {"game": key})
+    if key.startswith("sign "):
+        values = {**_values(names), "sign": key.removeprefix("sign ")}
+        return HelpTopic("signs", "help/signs.txt.j2", values)
     page = _PAGES.get(key)
     if page is not None:
         return HelpTopic(page, f"help/{page}.txt.j2", _values(names))
@@ -96,7 +101,12 @@ def help_pages(games: Collection[str]) -> tuple[HelpTopic, ...]:
 
 
 def _values(games: tuple[str, ...]) -> Mapping[str, object]:
-    return {"rows": ROWS, "games": games, "game": games[0] if len(games) == 1 else "game"}
+    return {
+        "rows": ROWS,
+        "sign": "",
+        "games": games,
+        "game": games[0] if len(games) == 1 else "game",
+    }
 
 
 def _command_page(row: Row, games: tuple[str, ...]) -> HelpTopic:

@@ -18,7 +18,7 @@ class Description:
     Attributes:
         key: name in a TOML file, and field of `Settings`.
         unit: kind of text that the setting takes.
-        default: text of the default; ``""`` = off or none.
+        default: text of the default; ``""`` for off or none.
         meaning: description, on one line.
     """
 

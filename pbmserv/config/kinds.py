@@ -1,8 +1,8 @@
-"""Kinds of values that settings have, each with its type, its unit and its reader.
+"""The types of settings, each with its unit and its reader.
 
 A reader makes the value from the text that an operator wrote. If the text is wrong, it raises
 `ValueError` with an instruction ("write host:port, such as 127.0.0.1:2525");
-`pbmserv.config.refusals` puts the setting's name and text before it.
+`pbmserv.config.refusals` adds the setting's name and text.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pbmserv.config.display import one_line
 from pbmserv.config.listen import Listen
 from pbmserv.errors import ConfigError
 from pbmserv.extras import why_missing
-from pbmserv.mail.envelope import Network
-from pbmserv.outbound.dkim import NamedFile, named_files
+from pbmserv.mail.networks import Network
+from pbmserv.outbound.dkim_keys import KeyFile, parse_key_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def whole_number(least: int, most: int, example: str) -> PlainValidator:
 
 
 Days = Annotated[int, Unit("days"), whole_number(0, 36_500, "14")]
-"""Up to a hundred years: the calendar of `datetime` ends."""
+"""Up to a hundred years, because the calendar of `datetime` ends."""
 
 DaysOfAYear = Annotated[int, Unit("days"), whole_number(0, 366, "30")]
 Seconds = Annotated[int, Unit("seconds"), whole_number(1, 600, "15")]
@@ -76,7 +76,7 @@ LogFormat = Annotated[Literal["text", "json"], Unit("text or json")]
 
 
 def _read_log_level(text: str) -> str:
-    """Read the level of the least events that are logged."""
+    """Read the lowest level of logged events."""
     if text.lower() not in {"debug", "info", "warning", "error"}:
         raise ValueError("write debug, info, warning or error, such as info")
     return text.lower()
@@ -99,7 +99,7 @@ def _expand_home(text: str) -> Path:
 
 
 def _read_file_name(text: str) -> Path | None:
-    """Read the name of a file, which is opened only where it is used."""
+    """Read the name of a file, which need not exist yet; empty = none (`None`)."""
     if not text:
         return None
     if not text.isprintable():
@@ -110,7 +110,7 @@ def _read_file_name(text: str) -> Path | None:
 
 
 def _read_folder(text: str) -> Path | None:
-    """Read the name of a folder, which is opened only where it is used; empty = none."""
+    """Read the name of a folder, which need not exist yet; empty = none (`None`)."""
     if text and not text.isprintable():
         raise ValueError(
             "write the name of a folder, without control characters, such as /etc/pbmserv/templates"
@@ -122,7 +122,7 @@ def _read_directory(text: str) -> Path:
     """Read the name of a directory that exists or can be made."""
     if not text:
         raise ValueError("name a directory, such as /var/lib/pbmserv")
-    # A "?" would begin the options of the database URL that is made from this path.
+    # In the database URL, a "?" in this path would begin the options.
     if "?" in text or not text.isprintable():
         raise ValueError(
             "use a path without question marks and control characters, such as /var/lib/pbmserv"
@@ -147,7 +147,7 @@ File = Annotated[Path | None, Unit("file"), PlainValidator(_read_file_name)]
 Folder = Annotated[Path | None, Unit("directory"), PlainValidator(_read_folder)]
 Directory = Annotated[Path, Unit("directory"), PlainValidator(_read_directory)]
 KeyFiles = Annotated[
-    tuple[NamedFile, ...], Unit("SELECTOR=FILE with commas"), PlainValidator(named_files)
+    tuple[KeyFile, ...], Unit("SELECTOR=FILE with commas"), PlainValidator(parse_key_files)
 ]
 
 
@@ -155,7 +155,7 @@ KeyFiles = Annotated[
 
 
 def _read_port(text: str) -> Listen | None:
-    """Read ``host:port``; empty = off (``None``)."""
+    """Read ``host:port``; empty = off (`None`)."""
     if not text:
         return None
     if text.startswith("/"):
@@ -164,15 +164,15 @@ def _read_port(text: str) -> Listen | None:
 
 
 def _read_loopback_port(text: str) -> Listen | None:
-    """Read a ``host:port`` that only this machine reaches; empty = off (``None``)."""
+    """Read a ``host:port`` of the loopback interface; empty = off (`None`)."""
     listen = _read_port(text)
     if listen is not None and not listen.is_loopback:
-        raise ValueError("it is for this machine alone; name that, such as 127.0.0.1:8027")
+        raise ValueError("it is for this machine only; write its address, such as 127.0.0.1:8027")
     return listen
 
 
 def _read_port_or_socket(text: str) -> Listen | None:
-    """Read ``host:port`` or the path of a Unix socket; empty = off (``None``)."""
+    """Read ``host:port`` or the path of a Unix socket; empty = off (`None`)."""
     if "/" in text[1:] and not text.startswith("/"):
         raise ValueError("write a socket's full path alone, such as /run/pbmserv/lmtp.sock")
     return Listen.parse(text) if text else None
@@ -189,14 +189,14 @@ PortOrSocket = Annotated[
 
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-"""One label of a domain name."""
+"""A label of a domain name."""
 
 _MOST_LOCAL = 18
 """Characters before the @ of the server's address. Reply addresses are LOCAL+TOKEN@DOMAIN with a
 token of at most 45 characters, and RFC 5321 section 4.5.3.1.1 allows 64 before the @."""
 
 _MOST_DOMAIN = 189
-"""Characters of its domain, so that a reply address has at most 254."""
+"""Characters of the server's domain, so that a reply address has at most 254."""
 
 
 def _read_networks(text: str) -> tuple[Network, ...]:
@@ -354,7 +354,7 @@ OperatorUrl = Annotated[str, Unit("https URL"), PlainValidator(_read_base_url)]
 _MOST_OF_A_RATE = 1_000_000
 
 _LONGEST_SPAN_S = 31 * 24 * 3600
-"""A window remembers each of its hits for as long."""
+"""A limiter stores each hit for as long."""
 
 
 def _read_rate(text: str) -> str:

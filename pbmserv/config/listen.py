@@ -1,4 +1,4 @@
-"""Places where a server listens, as operators write them."""
+"""Ports and sockets at which the server listens, as operators write them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Listen:
     Attributes:
         host: name or address, without brackets; ``""`` for a Unix socket.
         port: 0 to 65535; 0 = any free port; 0 for a Unix socket.
-        path: path of the Unix socket, or ``None``.
+        path: path of the Unix socket, or `None`.
     """
 
     host: str
@@ -74,7 +74,7 @@ def public_url(web: Listen) -> str:
     """Return the base URL of pages served at *web*; wildcard addresses become localhost.
 
     Returns:
-        ``""`` for port 0: the caller asks again with the port that was bound.
+        ``""`` for port 0, until the port is known.
     """
     if not web.port:
         return ""

@@ -44,7 +44,7 @@ def sentences(
 
 
 def _instruction(detail: ErrorDetails) -> str:
-    """Return what to write instead of a wrong text."""
+    """Return an instruction that says what to write instead."""
     match detail["type"]:
         case "value_error":  # raised by a reader of `pbmserv.config.kinds`
             return str(detail["ctx"]["error"])

@@ -34,7 +34,7 @@ from pbmserv.config.sources import (
     variable_of,
 )
 from pbmserv.errors import ConfigError
-from pbmserv.mail.envelope import Network
+from pbmserv.mail.networks import Network
 
 _MAILBOX = Listen("127.0.0.1", 8027)
 
@@ -67,28 +67,28 @@ class Settings(BaseSettings):
     default is in PBMSERV_DATA_DIR."""
 
     mail_days: kinds.Days = 14
-    """How long to keep the text of a mail after it was carried out; it can contain passwords."""
+    """Days to keep the text of a mail after it was carried out; it can contain passwords."""
 
     letter_days: kinds.Days = 7
-    """How long to keep a letter, as it was mailed, after it was sent."""
+    """Days to keep the text of a letter after it was sent."""
 
     unused_days: kinds.Days = 0
-    """How long to keep the text of a mail that had no effect, or whose sender was not proven to be
-    a player; 0 = not at all."""
+    """Days to keep the text of a mail without effect or without a proven sender; 0 = not at all."""
 
     inbox_octets: kinds.Octets = 2 << 30
-    """Room for the texts of all mails, such as 500M or 2G; deploy/README.md says which go first."""
+    """Room for the texts of all mails, such as 500M or 2G; deploy/README.md says which ones are
+    deleted first."""
 
-    # -- mail that comes in --------------------------------------------------------------------
+    # -- incoming mail -------------------------------------------------------------------------
 
     smtp: kinds.Port = Listen("127.0.0.1", 2525)
-    """Takes mail by SMTP; empty = off, port 0 = any free port."""
+    """Accepts mail by SMTP; empty = off, port 0 = any free port."""
 
     smtps: kinds.Port = None
-    """Takes mail by SMTP that is encrypted from its first octet; empty = off."""
+    """Accepts mail by SMTP with TLS from the first octet; empty = off."""
 
     lmtp: kinds.PortOrSocket = None
-    """Takes mail by LMTP, from a mail server in front; empty = off."""
+    """Accepts mail by LMTP, from a mail server in front; empty = off."""
 
     tls_cert: kinds.PemFile = None
     """Certificate chain, for STARTTLS and PBMSERV_SMTPS; read again when it changes."""
@@ -97,27 +97,27 @@ class Settings(BaseSettings):
     """The certificate's key, without a passphrase; empty = it is in PBMSERV_TLS_CERT."""
 
     mail_servers: kinds.Networks = _THIS_MACHINE
-    """Your own mail servers, which pass on the mails of others: neither limits for networks nor SPF
+    """Your own mail servers, which pass on the mails of others; limits for networks and SPF do not
     apply to them."""
 
     sessions: kinds.Sessions = 100
-    """Sessions that strangers may have open at each of the mail ports; your own mail servers have
-    as many for themselves."""
+    """Sessions of strangers at each mail port at a time; your own mail servers can have as many in
+    addition."""
 
     sessions_network: kinds.Sessions = 20
     """Of these, for one network (/24, /64)."""
 
     sender_checks: kinds.Switch = True
-    """Ask name servers (SPF, DKIM, DMARC) who sent a mail, so that a password may be left out;
+    """Check the sender of a mail (SPF, DKIM, DMARC), so that players may leave out their password;
     off = no sender is ever proven."""
 
     authserv_id: kinds.AuthservId = ""
-    """The name in the Authentication-Results that your own mail servers write, which must remove
-    any such field from mails that come in; empty = theirs are not read."""
+    """The name in the Authentication-Results of your own mail servers, which must remove such
+    fields from incoming mails; empty = they are not read."""
 
     authserv_hops: kinds.Hops = 0
-    """Received fields of your own mail servers above those Authentication-Results; 0 = none, so
-    nobody else can have written them."""
+    """Number of your own mail servers' Received fields above those Authentication-Results; 0 =
+    none, so that nobody else can have written them."""
 
     arc_sealers: kinds.Domains = frozenset()
     """Forwarders whose ARC seals you trust, such as google.com; empty = none."""
@@ -125,13 +125,13 @@ class Settings(BaseSettings):
     # -- limits --------------------------------------------------------------------------------
 
     rate_player: kinds.Rate = "240/hour"
-    """Mails to take from one player; empty = no limit."""
+    """Mails to accept from one player; empty = no limit."""
 
     rate_address: kinds.Rate = "240/hour"
-    """Mails to take from one address; empty = no limit."""
+    """Mails to accept from one address; empty = no limit."""
 
     rate_network: kinds.Rate = "1200/hour"
-    """Mails to take from one network (/24, /64); empty = no limit."""
+    """Mails to accept from one network (/24, /64); empty = no limit."""
 
     rate_refusals: kinds.Rate = "20/hour; 40/day"
     """Answers to one sender that only refuse; empty = no limit."""
@@ -147,13 +147,13 @@ class Settings(BaseSettings):
     """Letters to one player that offer a new password; empty = no limit."""
 
     mail_seconds: kinds.Seconds = 15
-    """How long one mail may keep the others waiting (PostgreSQL: four times as long) before the
-    server tries it alone; the second time it keeps the mail for you."""
+    """Seconds that one mail may block others (PostgreSQL: four times as many) before the server
+    tries it alone; if it blocks them again, the server keeps the mail for you."""
 
     # -- letters -------------------------------------------------------------------------------
 
     address: kinds.Address = "pbmserv@localhost"
-    """The address players write to; at most 18 characters before the @."""
+    """The address to which players write; at most 18 characters before the @."""
 
     relay: kinds.Relay = Field(
         default_factory=lambda settings: f"maildir:{settings['data_dir']}/mail",
@@ -170,8 +170,8 @@ class Settings(BaseSettings):
     """Keys that sign letters; see `pbmserv dkim`. Empty = letters are not signed."""
 
     templates: kinds.Folder = None
-    """Your own templates of letters, pages, help and boards, by the names that `pbmserv templates
-    list` shows; empty = those of this version. They are programs: only you may write there."""
+    """Your own templates of letters, pages, help and boards, with the names of `pbmserv templates
+    list`; empty = those of this version. Templates are programs, so only you may write there."""
 
     # -- pages ---------------------------------------------------------------------------------
 
@@ -179,15 +179,15 @@ class Settings(BaseSettings):
     """Web pages; empty = off, port 0 = any free port."""
 
     metrics: kinds.Port = None
-    """Numbers for Prometheus (/metrics) and the whole of /healthz, for machines of your own only;
-    such as 127.0.0.1:8026; empty = off."""
+    """Numbers for Prometheus (/metrics) and all of /healthz, for your own machines only, such as
+    127.0.0.1:8026; empty = off."""
 
     web_url: kinds.WebUrl = Field(default="", validate_default=True)
-    """How players reach the web pages, for links in letters; empty = made from PBMSERV_WEB."""
+    """The URL of the web pages for players, for links in letters; empty = made from PBMSERV_WEB."""
 
     web_proxies: kinds.Networks = _THIS_MACHINE
-    """Your own proxies in front of the pages: no limit for networks applies to them, and
-    X-Forwarded-For says for whom they ask."""
+    """Your own proxies in front of the pages; limits for networks do not apply to them, but to the
+    clients that they name in X-Forwarded-For."""
 
     security_contact: kinds.Contact = ""
     """Where to report a security hole, for /.well-known/security.txt; empty = no such file."""
@@ -195,19 +195,18 @@ class Settings(BaseSettings):
     mailbox: kinds.LoopbackPort = Field(
         default_factory=lambda settings: _MAILBOX if _is_for_trying_out(settings) else None
     )
-    """A mailbox in the browser, to try the server out, for this machine alone: it reads the
-    Maildirs of PBMSERV_RELAY; empty = off. The default is off, too, if letters go elsewhere or
-    PBMSERV_WEB_URL is set."""
+    """A mailbox in the browser, to try the server out on this machine: it reads the Maildirs of
+    PBMSERV_RELAY; empty = off. The default is also off if letters go elsewhere or PBMSERV_WEB_URL
+    is set."""
 
     operator_pages: kinds.Port = None
-    """Pages on which operators do what they can do at the command line, such as 127.0.0.1:8028;
-    empty = off."""
+    """Pages with the operators' commands, such as 127.0.0.1:8028; empty = off."""
 
     operator_token: kinds.File = None
-    """The token that opens them; `pbmserv operator-token FILE` makes one."""
+    """The file of the token for these pages; `pbmserv operator-token FILE` makes one."""
 
     operator_url: kinds.OperatorUrl = ""
-    """How operators reach them through a proxy of your own; empty = only this machine does."""
+    """The URL of these pages through a proxy of your own; empty = only this machine has access."""
 
     # -- players -------------------------------------------------------------------------------
 
@@ -218,7 +217,7 @@ class Settings(BaseSettings):
     """Players who may write to everybody (broadcast); empty = nobody."""
 
     away_days: kinds.DaysOfAYear = 30
-    """Days a player can be away in a calendar year, while no clock runs."""
+    """Days in a calendar year that a player can be away, while no clock runs."""
 
     invitations: kinds.SmallNumber = 3
     """Friends a player can invite by mail address in a day; 0 = nobody can."""
@@ -226,8 +225,8 @@ class Settings(BaseSettings):
     # -- log -----------------------------------------------------------------------------------
 
     log_level: kinds.LogLevel = "info"
-    """Events in the log: info = a line for each mail, letter and refusal, warning = only what goes
-    wrong."""
+    """Events in the log: info = a line for each mail, letter and refusal, warning = only
+    problems."""
 
     log_format: kinds.LogFormat = "text"
     """The form of the log: text = key=value, json = an object in each line."""
@@ -241,7 +240,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take values from arguments only: `load` reads the sources, and notes which has what."""
+        """Use arguments only: `load` reads the sources and records the source of each value."""
         return (init_settings,)
 
     @field_validator("*", mode="before")
@@ -288,10 +287,10 @@ def load(environ: Mapping[str, str], config_path: Path | None) -> Loaded:
 
     Args:
         environ: environment variables.
-        config_path: the TOML file; ``None`` = the one that PBMSERV_CONFIG names, if any.
+        config_path: the TOML file; `None` for the one that PBMSERV_CONFIG names, if any.
 
     Raises:
-        ConfigError: naming every wrong setting, its value and what to write instead.
+        ConfigError: the text names every wrong setting, its value and what to write instead.
     """
     name = environ.get(CONFIG_FILE, "")
     path = config_path or (Path(name) if name else None)
@@ -311,7 +310,7 @@ def load(environ: Mapping[str, str], config_path: Path | None) -> Loaded:
 
 
 def _text_of_toml(value: object) -> str | None:
-    """Return a string, number, switch or list as text; ``None`` for other values."""
+    """Return a string, number, switch or list as text; `None` for other values."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, list):
@@ -324,7 +323,7 @@ def _text_of_toml(value: object) -> str | None:
 
 
 def _is_for_trying_out(settings: Mapping[str, Any]) -> bool:
-    """Whether only this machine plays: letters stay here, and so do the pages."""
+    """Whether the server is only for this machine: its letters and pages stay here."""
     web = settings["web"]
     return (
         _keeps_letters(settings["relay"])
@@ -340,7 +339,7 @@ def _keeps_letters(relay: str) -> bool:
 
 
 def _contradictions(settings: Settings) -> Iterator[str]:
-    """Yield a sentence for each setting that does not go with another."""
+    """Yield a sentence for each setting that contradicts another."""
     if settings.smtps and not settings.tls_cert:
         yield _wants_certificate("PBMSERV_SMTPS", settings.smtps)
     if settings.tls_key and not settings.tls_cert:
@@ -370,12 +369,12 @@ def _open_operator_pages(settings: Settings) -> Iterator[str]:
             )
         if not listen.is_loopback and not url:
             yield (
-                f'PBMSERV_OPERATOR_PAGES = "{listen}": other machines could connect; name '
-                "this one alone, such as 127.0.0.1:8028, or say in PBMSERV_OPERATOR_URL how "
-                "operators reach them"
+                f'PBMSERV_OPERATOR_PAGES = "{listen}": other machines could connect; write an '
+                "address of this machine only, such as 127.0.0.1:8028, or set "
+                "PBMSERV_OPERATOR_URL to the URL for operators"
             )
     if url and not url.lower().startswith("https://"):
         yield (
-            f'PBMSERV_OPERATOR_URL = "{url}": the token would pass in the clear; write an https '
+            f'PBMSERV_OPERATOR_URL = "{url}": the token would be sent unencrypted; write an https '
             "URL, such as https://operators.example.org"
         )

@@ -1,4 +1,4 @@
-"""Where settings come from: environment variables and a TOML file."""
+"""The sources of settings: environment variables and a TOML file."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ CONFIG_FILE = "PBMSERV_CONFIG"
 """The environment variable that names the TOML file; not a setting itself."""
 
 _FOREIGN = ("PBMSERV_PORT", "PBMSERV_SERVICE_", "PBMSERV_TEST_")
-"""Prefixes of variables that others set: Kubernetes gives every pod PBMSERV_PORT… and
-PBMSERV_SERVICE_… if there is a service called pbmserv."""
+"""Prefixes of variables that are not settings. Kubernetes sets PBMSERV_PORT… and PBMSERV_SERVICE_…
+in every pod if there is a service called pbmserv."""
 
 
 def variable_of(key: str) -> str:
@@ -33,7 +33,7 @@ class Environment(EnvSettingsSource):
 
     def __init__(self, settings_class: type[BaseSettings], environ: Mapping[str, str]) -> None:
         super().__init__(settings_class)
-        # The library looks for the prefix and the field's name as it is written in the class.
+        # The library looks up the prefix followed by the field's name in lower case.
         self.env_vars = {
             f"{PREFIX}{key}": environ[variable_of(key)]
             for key in settings_class.model_fields
@@ -60,7 +60,7 @@ def read_file(path: Path, keys: Sequence[str]) -> tuple[dict[str, Any], list[str
     """Read a TOML file.
 
     Args:
-        path: of the file.
+        path: the file.
         keys: all settings.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The engine: what a game is, how games are found, recorded and replayed.
+"""The contract of games, and their discovery, records and replay.
 
-Pure: no clock, no I/O, no randomness but the `Rng` a game is handed.
+The engine is pure: it has no clock, no I/O, and no random numbers except those of `Rng`.
 """

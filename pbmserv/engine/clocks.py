@@ -1,9 +1,9 @@
-"""Clocks: how long a seat has been waited for, and what follows from it.
+"""Clocks, which measure the waiting time of seats and decide on reminders and forfeits.
 
-Pure: the caller brings the present moment and what is known of the person and the server. Time
-counts while a seat is waited for, but not while its player is away and not while the server was
-down: spans of time that do not count are holes in it. Every threshold (reminder, extra reminders,
-forfeit) is a length of counted time, so neither an absence nor an outage can bring one nearer.
+The module is pure: the caller supplies the present time and the facts about player and server. Time
+counts while a seat is waited for, except during absences of its player and outages of the server.
+All thresholds (reminder, extra reminders, forfeit) are lengths of counted time, so that neither an
+absence nor an outage can cause one.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pbmserv.engine.types import Seat
 
 Span: TypeAlias = tuple[datetime, datetime]
-"""From the first moment, and up to but without the second one."""
+"""A span of time from the first moment up to, but not including, the second one."""
 
 NIGHT = (time(22), time(7))
-"""Local time between which nobody is reminded who has not asked for it."""
+"""Local times of the night, when only players who asked for it are reminded."""
 
 
-def merged(spans: Iterable[Span]) -> list[Span]:
-    """Join spans that overlap or touch; return them oldest first, without empty ones."""
-    found: list[Span] = []
+def merge_spans(spans: Iterable[Span]) -> list[Span]:
+    """Return spans in order, with overlapping and adjacent ones joined and empty ones removed."""
+    joined: list[Span] = []
     for begins, ends in sorted(spans):
         if ends <= begins:
             continue
-        if found and begins <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], ends))
+        if joined and begins <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], ends))
         else:
-            found.append((begins, ends))
-    return found
+            joined.append((begins, ends))
+    return joined
 
 
-def counted(since: datetime, until: datetime, stopped: Sequence[Span]) -> timedelta:
-    """Time from *since* to *until* outside of *stopped*, which is `merged`."""
+def counted_time(since: datetime, until: datetime, stopped: Sequence[Span]) -> timedelta:
+    """Return the time from *since* to *until* outside of *stopped*, a result of `merge_spans`."""
     total = until - since
     for begins, ends in stopped:
         total -= max(timedelta(), min(ends, until) - max(begins, since))
     return total
 
 
-def instant(since: datetime, waited: timedelta, stopped: Sequence[Span]) -> datetime:
-    """The first moment at which `counted` time since *since* is *waited*."""
+def time_after(since: datetime, waited: timedelta, stopped: Sequence[Span]) -> datetime:
+    """Return the first moment at which the `counted_time` time since *since* is *waited*."""
     at = since + waited
     for begins, ends in stopped:
         if ends <= since:
@@ -58,8 +58,8 @@ def instant(since: datetime, waited: timedelta, stopped: Sequence[Span]) -> date
     return at
 
 
-def daytime(at: datetime, local: tzinfo) -> datetime:
-    """*at*, or the next morning if it is night there."""
+def next_daytime(at: datetime, local: tzinfo) -> datetime:
+    """Return *at*, or the next morning if it is night in the time zone."""
     evening, morning = NIGHT
     wall = at.astimezone(local)
     if morning <= wall.time() < evening:
@@ -70,7 +70,7 @@ def daytime(at: datetime, local: tzinfo) -> datetime:
 
 @lru_cache(maxsize=1024)
 def zone(name: str) -> tzinfo:
-    """The time zone of that name; UTC where the machine does not know it."""
+    """Return the time zone with a name, UTC if it is unknown."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -78,14 +78,16 @@ def zone(name: str) -> tzinfo:
 
 
 NOTICE = timedelta(hours=24)
-"""Counted time between a wait's first reminder and its forfeit, at least; and before the forfeit
-when the last of the usual reminders comes."""
+"""The least counted time between the first reminder of a wait and its forfeit.
+
+The last of the usual reminders comes this time before the forfeit.
+"""
 
 TOGETHER = timedelta(hours=3)
-"""A reminder of one board speaks of every board whose own would come in this time, too."""
+"""A reminder of one board includes all boards whose own reminder is due within this time."""
 
 RECOVERY = timedelta(hours=1)
-"""After an outage nothing is asked or taken for so long: moves may be on their way."""
+"""Time after an outage without reminders and forfeits, since moves may be on their way."""
 
 _OFFSET = re.compile(r"([0-9]{1,3})([dh])")
 _NO_TIME = timedelta()
@@ -93,13 +95,14 @@ _NO_TIME = timedelta()
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How long a board's players may take, in days.
+    """The time limits of a board, in days.
 
     Attributes:
-        nag: counted days until the reminder; 0 = none.
-        forfeit: counted days until the board is lost; 0 = never.
-        total: a player's days over the whole board; ``None`` = no limit.
-        alone: no other person waits: nobody is reminded, and the board ends without notice.
+        nag: counted days until the reminder, 0 for none.
+        forfeit: counted days until the board is lost, 0 for never.
+        total: days of a player for the whole board, `None` for no limit.
+        alone: no other person waits. Then there are no reminders, and the board ends without
+            notice.
     """
 
     nag: int = 7
@@ -108,14 +111,14 @@ class Terms:
     alone: bool = False
 
     def limit(self, used: timedelta) -> timedelta | None:
-        """Counted time that the present wait may take; ``None`` = as long as one likes."""
+        """Return the counted time that the present wait may take, `None` for no limit."""
         limits = [timedelta(days=self.forfeit)] if self.forfeit else []
         if self.total is not None:
             limits.append(max(_NO_TIME, timedelta(days=self.total) - used))
         return min(limits, default=None)
 
     def for_answer(self) -> Terms:
-        """The terms for accepting a challenge: that is no playing time yet."""
+        """Return the terms for accepting a challenge, which is not playing time."""
         return replace(self, total=None)
 
 
@@ -127,10 +130,10 @@ class SeatClock:
     """One seat's clock.
 
     Attributes:
-        since: when its present wait began; ``None`` = nobody waits for it.
-        reminded: when its player was reminded during this wait, oldest first.
-        used: counted time of its earlier waits; kept where the terms have a total.
-        covered: counted time of this wait up to which reminders are done with.
+        since: the beginning of its present wait, `None` if nobody waits for it.
+        reminded: the times of reminders during this wait, oldest first.
+        used: the counted time of its earlier waits, if the terms have a total.
+        covered: the counted time of this wait up to which reminders were sent.
     """
 
     since: datetime | None = None
@@ -141,14 +144,14 @@ class SeatClock:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What counts of a player.
+    """The facts about a player that matter for clocks.
 
     Attributes:
-        zone: where they live.
-        away: their absences, in any order.
-        before: how long before a forfeit they want extra reminders.
-        night: may be reminded at night.
-        digest: gets one mail a day, which is what reminds them.
+        zone: the time zone.
+        away: the absences, in any order.
+        before: the times before a forfeit at which the player wants extra reminders.
+        night: whether reminders may come at night.
+        digest: whether the player gets one mail a day, which reminds of all boards.
     """
 
     zone: tzinfo = UTC
@@ -159,18 +162,18 @@ class Person:
 
     @classmethod
     def of(cls, tz: str, remind: str, away: Iterable[Span] = (), *, digest: bool = False) -> Person:
-        """From a zone's name and a ``remind`` preference (``2d,6h,night``)."""
+        """Return a person with the name of a zone and a ``remind`` preference (``2d,6h,night``)."""
         before, night = read_remind(remind)
         return cls(zone(tz), tuple(away), before, night, digest)
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What counts of the server.
+    """The facts about the server that matter for clocks.
 
     Attributes:
-        down: its outages, in any order.
-        up_since: when it came up last.
+        down: the outages, in any order.
+        up_since: the time of the last start.
     """
 
     down: tuple[Span, ...]
@@ -179,19 +182,19 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing is due; look again at `until` (``None`` = never, unless something changes)."""
+    """Nothing is due before `until`, or at all if that is `None`."""
 
     until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Remind:
-    """The player must be reminded now; `reminded` gives the clock after it."""
+    """The player must be reminded now; `clock_after_reminder` returns the clock afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forfeit:
-    """The player has taken too long; `total`: over the whole board, not in this wait."""
+    """The player took too long, in this wait or, if `total`, in the whole board."""
 
     total: bool
 
@@ -202,12 +205,11 @@ Decision: TypeAlias = Wait | Remind | Forfeit
 def decide(
     clock: SeatClock, terms: Terms, person: Person, server: Server, now: datetime
 ) -> Decision:
-    """What is due for a seat at *now*.
+    """Decide what is due for a seat at *now*.
 
-    A reminder covers every threshold that was reached before it, so one that had to wait for
-    the morning does not come twice. A forfeit needs a reminder that came `NOTICE` earlier; where
-    there was none, one becomes due in its place. The reader of a digest is reminded when that is
-    made; until then it is only said when to look again.
+    A reminder covers all thresholds before it, so that a reminder delayed until the morning does
+    not come twice. A forfeit needs a reminder `NOTICE` before it. Without one, a reminder becomes
+    due instead. Readers of digests are reminded by the digest, so that they get no `Remind`.
     """
     if clock.since is None:
         return Wait(None)
@@ -226,21 +228,21 @@ def decide(
 def forfeit_at(
     clock: SeatClock, terms: Terms, person: Person, server: Server, now: datetime
 ) -> datetime | None:
-    """When the board would be lost, as far as is known at *now*; ``None`` = never.
+    """Return the time at which the board would be lost, as far as known at *now*; `None` for never.
 
-    For a player who was not reminded yet it is the moment for one who is reminded at *now*.
+    If the player was not reminded yet, it is the time for a reminder at *now*.
     """
     limit = terms.limit(clock.used)
     if clock.since is None or limit is None:
         return None
-    stopped = merged((*person.away, *server.down))
+    stopped = merge_spans((*person.away, *server.down))
     first = clock.reminded[0] if clock.reminded else now
-    notice = _NO_TIME if terms.alone else counted(clock.since, first, stopped) + NOTICE
-    reached = instant(clock.since, max(limit, notice), stopped)
+    notice = _NO_TIME if terms.alone else counted_time(clock.since, first, stopped) + NOTICE
+    reached = time_after(clock.since, max(limit, notice), stopped)
     return _allowed(max(reached, now), person, server, awake=False)
 
 
-def reminded(
+def clock_after_reminder(
     clock: SeatClock,
     terms: Terms,
     person: Person,
@@ -248,19 +250,21 @@ def reminded(
     now: datetime,
     ahead: timedelta = TOGETHER,
 ) -> SeatClock | None:
-    """The clock after a letter that goes to its player at *now* and reminds of all that becomes
-    due until *ahead* later; ``None`` = nothing does, or the player must not be bothered."""
+    """Return the clock after a reminder at *now*, which covers all that is due until *ahead* later.
+
+    Return `None` if nothing is due until then, or the player must not be reminded now.
+    """
     if clock.since is None or terms.alone:
         return None
     if _allowed(now, person, server, awake=False) != now:
         return None
-    covered = counted(clock.since, now, merged((*person.away, *server.down))) + ahead
+    covered = counted_time(clock.since, now, merge_spans((*person.away, *server.down))) + ahead
     if not any(mark <= covered for mark in _open_marks(clock, terms, person)):
         return None
     return replace(clock, reminded=(*clock.reminded, now), covered=covered)
 
 
-def turned(
+def clocks_after_turn(
     clocks: Sequence[SeatClock],
     waiting: Collection[Seat],
     ended: Collection[Seat],
@@ -270,51 +274,54 @@ def turned(
     before: Sequence[tuple[timedelta, ...]],
     due_at: datetime | None = None,
 ) -> tuple[tuple[SeatClock, ...], datetime | None]:
-    """The clocks after a turn, and a moment before which nothing is due (``None`` = never will
-    be): absences, outages and nights only put off, and need not be known.
+    """Return the clocks after a turn, and a time before which nothing is due (`None` for never).
+
+    Absences, outages and nights can only delay, and are ignored.
 
     Args:
-        clocks: by seat, as they were.
-        waiting: seats that are waited for from now on.
-        ended: seats whose wait is over even if they are waited for again.
-        now: the moment of the turn.
-        spent: counted time of waits that ended, where it must be known.
-        terms: what the waits that begin are measured by.
-        before: by seat, as of `Person`.
-        due_at: that moment as it was for *clocks*.
+        clocks: the clocks before, by seat.
+        waiting: the seats that are waited for from now on.
+        ended: the seats whose wait is over, even if they are waited for again.
+        now: the time of the turn.
+        spent: the counted time of waits that ended, if needed.
+        terms: the time limits.
+        before: `Person.before` by seat.
+        due_at: the time before which nothing was due for *clocks*.
     """
-    found, looks = [], []
+    after, due_times = [], []
     for number, clock in enumerate(clocks):
         seat = Seat(number)
         if clock.since is not None and seat in waiting and seat not in ended:
-            found.append(clock)
-            looks.append(due_at)
+            after.append(clock)
+            due_times.append(due_at)
             continue
         used = clock.used + spent.get(seat, _NO_TIME) if clock.since is not None else clock.used
-        found.append(SeatClock(now if seat in waiting else None, (), used))
-        if seat in waiting and (first := _first(terms, used, before[seat])) is not None:
-            looks.append(now + first)
-    return tuple(found), min([at for at in looks if at is not None], default=None)
+        after.append(SeatClock(now if seat in waiting else None, (), used))
+        if seat in waiting and (first := _first_due(terms, used, before[seat])) is not None:
+            due_times.append(now + first)
+    return tuple(after), min([at for at in due_times if at is not None], default=None)
 
 
-# -- what people chose -----------------------------------------------------------------------
+# -- preferences ----------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1024)
 def read_remind(text: str) -> tuple[tuple[timedelta, ...], bool]:
-    """How long before a forfeit (``2d,6h``), and whether at night, too (``night``)."""
+    """Return the times before a forfeit (``2d,6h``), and whether ``night`` is allowed."""
     words = text.split(",")
-    found = [_OFFSET.fullmatch(word.strip()) for word in words]
-    before = {timedelta(hours=int(m[1]) * (24 if m[2] == "d" else 1)) for m in found if m}
+    offsets = [_OFFSET.fullmatch(word.strip()) for word in words]
+    before = {timedelta(hours=int(m[1]) * (24 if m[2] == "d" else 1)) for m in offsets if m}
     return tuple(sorted(before, reverse=True)), any(word.strip() == "night" for word in words)
 
 
-# -- as rows keep them -----------------------------------------------------------------------
+# -- storage --------------------------------------------------------------------------------
 
 
 def to_json(clocks: Sequence[SeatClock]) -> list[dict[str, Any]] | None:
-    """Clocks by seat, ready for JSON: moments in ISO 8601, time used in seconds; ``None`` where
-    nobody has started them."""
+    """Return clocks by seat for JSON, with times in ISO 8601 and durations in seconds.
+
+    Return `None` if there are no clocks.
+    """
     return [
         {
             "since": clock.since.isoformat() if clock.since else None,
@@ -326,23 +333,23 @@ def to_json(clocks: Sequence[SeatClock]) -> list[dict[str, Any]] | None:
     ] or None
 
 
-def from_json(kept: Sequence[Mapping[str, Any]] | None) -> tuple[SeatClock, ...]:
-    """The clocks again; none for a board whose clocks nobody has started."""
+def from_json(stored: Sequence[Mapping[str, Any]] | None) -> tuple[SeatClock, ...]:
+    """Return the clocks that `to_json` stored, none if they were not started."""
     return tuple(
         [
             SeatClock(
-                datetime.fromisoformat(one["since"]) if one["since"] else None,
-                tuple(map(datetime.fromisoformat, one["reminded"])),
-                timedelta(seconds=one["used"]) if one["used"] else _NO_TIME,
-                timedelta(seconds=one["covered"]) if one.get("covered") else _NO_TIME,
+                datetime.fromisoformat(clock["since"]) if clock["since"] else None,
+                tuple(map(datetime.fromisoformat, clock["reminded"])),
+                timedelta(seconds=clock["used"]) if clock["used"] else _NO_TIME,
+                timedelta(seconds=clock["covered"]) if clock.get("covered") else _NO_TIME,
             )
-            for one in kept or ()
+            for clock in stored or ()
         ]
     )
 
 
 def _marks(terms: Terms, limit: timedelta | None, before: Sequence[timedelta]) -> list[timedelta]:
-    """Counted times at which a reminder is due, all of them before the limit."""
+    """Return the counted times of reminders, all before the limit."""
     if terms.alone:
         return []
     marks = [timedelta(days=terms.nag)] if terms.nag else []
@@ -353,19 +360,19 @@ def _marks(terms: Terms, limit: timedelta | None, before: Sequence[timedelta]) -
 
 
 @lru_cache(maxsize=256)  # most boards have the usual terms
-def _first(terms: Terms, used: timedelta, before: tuple[timedelta, ...]) -> timedelta | None:
-    """The counted time at which anything is due; ``None`` = never."""
+def _first_due(terms: Terms, used: timedelta, before: tuple[timedelta, ...]) -> timedelta | None:
+    """Return the first counted time at which a reminder or forfeit is due, `None` for never."""
     limit = terms.limit(used)
     marks = [*_marks(terms, limit, before), *([] if limit is None else [limit])]
     return min(marks, default=None)
 
 
 def _open_marks(clock: SeatClock, terms: Terms, person: Person) -> list[timedelta]:
-    """Those of the marks that no reminder has covered yet."""
+    """Return the counted times of reminders that were not sent yet."""
     limit = terms.limit(clock.used)
     marks = [mark for mark in _marks(terms, limit, person.before) if mark > clock.covered]
     if not clock.reminded and limit is not None:
-        marks.append(limit)  # nobody loses without a reminder, whatever the terms say
+        marks.append(limit)  # a forfeit always needs a reminder
     return marks
 
 
@@ -376,24 +383,24 @@ def _reminder_at(
     marks = _open_marks(clock, terms, person)
     if not marks:
         return None
-    reached = instant(clock.since, min(marks), merged((*person.away, *server.down)))
+    reached = time_after(clock.since, min(marks), merge_spans((*person.away, *server.down)))
     return _allowed(max(reached, now), person, server, awake=not person.night)
 
 
 def _allowed(at: datetime, person: Person, server: Server, *, awake: bool) -> datetime:
-    """The first moment from *at* on at which the player may be bothered."""
+    """Return the first time from *at* on at which the player may be reminded."""
     while True:
         later = max(at, server.up_since + RECOVERY)
-        for begins, ends in merged(person.away):
+        for begins, ends in merge_spans(person.away):
             if begins <= later < ends:
                 later = ends
         if awake:
-            later = daytime(later, person.zone)
+            later = next_daytime(later, person.zone)
         if later == at:
             return at
         at = later
 
 
 def _is_total(clock: SeatClock, terms: Terms) -> bool:
-    """Whether it is the whole board's time that was too much."""
+    """Return whether the total of the board is the limit that was exceeded."""
     return terms.limit(clock.used) != terms.for_answer().limit(_NO_TIME)

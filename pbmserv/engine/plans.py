@@ -1,4 +1,4 @@
-"""Plans: moves for turns to come, and what each of them depends on.
+"""Plans, which are moves for future turns with conditions.
 
 ::
 
@@ -8,9 +8,9 @@
     all       = one {"and" one}
     one       = "not" one | "(" condition ")" | fact
 
-``g; c`` plays g at the next turn and c at the one after it. ``g if #: c else j`` plays g, and
-chooses between c and j at the turn after it. An ``else`` belongs to the nearest ``if`` before it.
-What a move or a fact is only the game knows; here they are the text between the words above.
+``g; c`` plays g in the next turn and c in the following one. ``g if #: c else j`` plays g, and
+chooses between c and j in the following turn. An ``else`` belongs to the nearest ``if`` before it.
+Only the game can read moves and facts. Here they are the text between the words above.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pbmserv.engine.protocol import Answering, Conditional, keeps, only_meaning
+from pbmserv.engine.protocol import Answering, Conditional, implements, only_meaning
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import Illegal, MoveError, NotUnderstood
 
 LONGEST = 1000
-"""Characters of a plan as a person may write it."""
+"""The longest plan that a player may write, in characters."""
 
 DEEPEST = 10
-"""Choices inside each other."""
+"""The deepest nesting of choices."""
 
 MOST_MOVES = 50
 
 _LEVELS = 100
-"""Brackets, choices and ``not`` inside each other; no plan that makes sense comes near."""
+"""The deepest nesting of brackets, choices and ``not``, far more than useful plans have."""
 
 _TOKEN = re.compile(r"[:;()]|[^\s:;()]+")
 _SIGNS = frozenset(":;()")
@@ -42,14 +42,14 @@ _WORDS = frozenset({"if", "then", "else", "and", "or", "not"})
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that the game can say yes or no to, such as ``a=#``."""
+    """A condition that the game can judge, such as ``a=#``."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """True when its condition is not."""
+    """The negation of a condition."""
 
     condition: Condition
 
@@ -81,7 +81,7 @@ class Play:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which plan to follow is decided when the turn has come."""
+    """A decision between two plans, made when the turn comes."""
 
     condition: Condition
     yes: Plan
@@ -95,7 +95,7 @@ def read_plan(text: str) -> Plan:
     """Read a plan as a person wrote it.
 
     Raises:
-        NotUnderstood | Illegal: naming the offending part.
+        NotUnderstood | Illegal: the refusal names the wrong part.
     """
     if len(text) > LONGEST:
         raise Illegal("plan-too-long", length=len(text), limit=LONGEST)
@@ -108,7 +108,7 @@ def parse_plan(text: str) -> Plan:
 
 
 def print_plan(plan: Plan) -> str:
-    """The plan in canonical words: ``parse_plan(print_plan(plan)) == plan``."""
+    """Return the canonical text of a plan, so that ``parse_plan(print_plan(plan)) == plan``."""
     if isinstance(plan, Play):
         if plan.then is None:
             return plan.move
@@ -132,77 +132,78 @@ def moves_of(plan: Plan | None) -> Iterator[str]:
         yield from moves_of(plan.no)
 
 
-def due(plan: Plan | None, holds: Callable[[str], bool]) -> Play | None:
-    """What the plan plays at this turn; ``None`` if no choice of it fits.
+def play_due(plan: Plan | None, holds: Callable[[str], bool]) -> Play | None:
+    """Return the play of a plan for this turn, `None` if no choice of it fits.
 
     Args:
-        holds: whether a fact is true now, as far as the player knows.
+        plan: the plan.
+        holds: returns whether the player knows a fact to be true now.
     """
     while isinstance(plan, Choice):
-        plan = plan.yes if _true(plan.condition, holds) else plan.no
+        plan = plan.yes if _is_true(plan.condition, holds) else plan.no
     return plan
 
 
 def conditional(game: Any) -> Answering[Any] | None:
-    """The game, if its queued moves may depend on anything."""
-    return game if keeps(game, Answering) else None
+    """Return the game if its queued moves may depend on anything, else `None`."""
+    return game if implements(game, Answering) else None
 
 
-def settle(game: AnyGame, view: Any, plan: Plan) -> Plan:
-    """The plan with canonical moves and facts, checked as far as its player's view allows.
+def checked_plan(game: AnyGame, view: Any, plan: Plan) -> Plan:
+    """Return a plan with canonical moves and facts, checked as far as its player's view allows.
 
-    Where the game is `Conditional` every move must be legal in what the moves before it lead
-    to. Elsewhere a move only has to be understood, since another player's move may make it legal.
+    If the game is `Conditional`, each move must be legal after the moves before it. In other games
+    a move only needs to be understood, since another player's move may make it legal.
 
     Raises:
-        NotUnderstood | Illegal | Ambiguous: as the game's ``parse``, or for a condition.
+        NotUnderstood | Illegal | Ambiguous: a move or condition is wrong.
     """
-    judge: Any = conditional(game)
-    foresees = keeps(game, Conditional)
+    conditional_game = conditional(game)
+    foreseeing: Any = game if implements(game, Conditional) else None
     if isinstance(plan, Choice):
-        if judge is None:
+        if conditional_game is None:
             condition = _print_condition(plan.condition)
             raise Illegal("plan-no-conditions", part=f"if {condition}", game=game.info.title)
         return Choice(
-            _settle_condition(judge, view, plan.condition),
-            settle(game, view, plan.yes),
-            None if plan.no is None else settle(game, view, plan.no),
+            _checked_condition(conditional_game, view, plan.condition),
+            checked_plan(game, view, plan.yes),
+            None if plan.no is None else checked_plan(game, view, plan.no),
         )
     try:
         move = game.parse(view, plan.move)
     except MoveError as error:
-        meant = only_meaning(game, view, plan.move)
-        if meant is None:
-            if isinstance(error, NotUnderstood) or foresees:
+        meaning = only_meaning(game, view, plan.move)
+        if meaning is None:
+            if isinstance(error, NotUnderstood) or foreseeing is not None:
                 raise
-            return replace(plan, then=plan.then and settle(game, view, plan.then))
-        move = meant
-    expected = judge.expect(view, move) if foresees else view
-    return Play(move.text, plan.then and settle(game, expected, plan.then))
+            return replace(plan, then=plan.then and checked_plan(game, view, plan.then))
+        move = meaning
+    expected = view if foreseeing is None else foreseeing.expect(view, move)
+    return Play(move.text, plan.then and checked_plan(game, expected, plan.then))
 
 
-def _settle_condition(game: Answering[Any], view: Any, condition: Condition) -> Condition:
+def _checked_condition(game: Answering[Any], view: Any, condition: Condition) -> Condition:
     if isinstance(condition, Fact):
         return Fact(game.condition(view, condition.text))
     if isinstance(condition, Not):
-        return Not(_settle_condition(game, view, condition.condition))
-    return type(condition)(tuple(_settle_condition(game, view, c) for c in condition.conditions))
+        return Not(_checked_condition(game, view, condition.condition))
+    return type(condition)(tuple(_checked_condition(game, view, c) for c in condition.conditions))
 
 
-def _true(condition: Condition, holds: Callable[[str], bool]) -> bool:
+def _is_true(condition: Condition, holds: Callable[[str], bool]) -> bool:
     match condition:
         case Fact(text):
             return holds(text)
         case Not(inner):
-            return not _true(inner, holds)
+            return not _is_true(inner, holds)
         case Every(conditions):
-            return all(_true(c, holds) for c in conditions)
+            return all(_is_true(c, holds) for c in conditions)
         case Either(conditions):
-            return any(_true(c, holds) for c in conditions)
+            return any(_is_true(c, holds) for c in conditions)
 
 
 def _takes_else(plan: Plan) -> bool:
-    """Whether an ``else`` behind this plan would be read as a part of it."""
+    """Return whether an ``else`` behind this plan would be part of it."""
     if isinstance(plan, Play):
         return plan.then is not None and _takes_else(plan.then)
     return plan.no is None or _takes_else(plan.no)
@@ -225,7 +226,7 @@ def _print_condition(condition: Condition) -> str:
 
 
 class _Reader:
-    """Reads a plan from left to right; each method reads one thing of the grammar."""
+    """A reader of plans, with a method for each rule of the grammar."""
 
     def __init__(self, text: str) -> None:
         self._tokens = _TOKEN.findall(text)
@@ -234,7 +235,7 @@ class _Reader:
         self._levels = 0
 
     def whole(self) -> Plan:
-        """The plan that all the text makes up."""
+        """Read the whole text as a plan."""
         if not self._tokens:
             raise NotUnderstood("plan-empty")
         plan = self._plan(0)
@@ -262,7 +263,7 @@ class _Reader:
         if self._moves > MOST_MOVES:
             raise Illegal("plan-too-many", part=move, limit=MOST_MOVES)
         if self._peek() == ";" and self._peek(1) in {"", "else", ")"}:
-            self._at += 1  # people end a part with a semicolon
+            self._at += 1  # people end a part of a plan with a semicolon
         elif self._take(";"):
             self._take("then")
             return Play(move, self._plan(depth))
@@ -285,16 +286,16 @@ class _Reader:
         return Choice(condition, yes, self._plan(depth + 1) if self._take("else") else None)
 
     def _either(self) -> Condition:
-        found = [self._every()]
+        conditions = [self._every()]
         while self._take("or"):
-            found.append(self._every())
-        return either(*found)
+            conditions.append(self._every())
+        return either(*conditions)
 
     def _every(self) -> Condition:
-        found = [self._one()]
+        conditions = [self._one()]
         while self._take("and"):
-            found.append(self._one())
-        return every(*found)
+            conditions.append(self._one())
+        return every(*conditions)
 
     def _one(self) -> Condition:
         self._deeper()
@@ -322,7 +323,7 @@ class _Reader:
             raise NotUnderstood("plan-bracket", part=self._rest())
 
     def _run(self, words: Collection[str] = _WORDS) -> str:
-        """The text up to the next of these *words*, or a sign of the grammar."""
+        """Read the text up to the next of *words* or a sign of the grammar."""
         start = self._at
         while (token := self._peek()) and token not in _SIGNS and token not in words:
             self._at += 1
@@ -343,7 +344,10 @@ class _Reader:
 
 
 def every(*conditions: Condition) -> Condition:
-    """All of these; nested ones are flattened, and one alone is itself."""
+    """Return the conjunction of conditions.
+
+    Nested ones are flattened, and a single one is unchanged.
+    """
     flat: list[Condition] = []
     for condition in conditions:
         flat += condition.conditions if isinstance(condition, Every) else [condition]
@@ -351,7 +355,10 @@ def every(*conditions: Condition) -> Condition:
 
 
 def either(*conditions: Condition) -> Condition:
-    """Any of these; nested ones are flattened, and one alone is itself."""
+    """Return the disjunction of conditions.
+
+    Nested ones are flattened, and a single one is unchanged.
+    """
     flat: list[Condition] = []
     for condition in conditions:
         flat += condition.conditions if isinstance(condition, Either) else [condition]

@@ -1,7 +1,7 @@
-"""Positions of a board as a chain: each one knows the ply that led to it.
+"""Positions of a board, which form a chain: each position has its ply and the position before it.
 
-The chain makes a position cheap to extend, and lets a letter look back to what
-happened since its reader's last turn without replaying anything.
+A chain is cheap to extend. A letter can follow it back to the last turn of its reader without
+replaying the board.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pbmserv.engine import record
-from pbmserv.engine.protocol import Explaining, Sized, coached, keeps, races
+from pbmserv.engine.protocol import Explaining, Sized, coached, implements, races
 from pbmserv.engine.record import (
     FORFEIT,
     HINT,
@@ -28,13 +28,13 @@ from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Move, Note, Outcome, Rng, Seat, Step
 from pbmserv.errors import Illegal, MoveError
 
-_LEADING_BACK = frozenset({UNDO, REDO})
+_RESTORING = frozenset({UNDO, REDO})
 _PAST = frozenset({UNDO, REDO, RESTART})
 _CHARACTERS = 24
 
 
 def weight(characters: int) -> int:
-    """Return the work of reading a move of so many characters: one for each 24 begun."""
+    """Return the work of reading a text, one unit for each 24 characters."""
     return 1 + characters // _CHARACTERS
 
 
@@ -46,22 +46,22 @@ def work_of(game: AnyGame, state: Any, text: str) -> int:
         text: the canonical text of the ply.
     """
     rules: Any = game
-    sized = keeps(game, Sized) and text not in _PAST
+    sized = implements(game, Sized) and text not in _PAST
     return weight(len(text)) + (rules.effort(state, text) if sized else 0)
 
 
 def start(game: AnyGame, record: GameRecord) -> Any:
-    """The state before the first ply."""
+    """Return the state before the first ply."""
     options = game.options(record.options, record.seats)
     return game.setup(record.seats, options, Rng(record.seed, 0))
 
 
 def advance(game: AnyGame, seed: bytes, state: Any, ply: Ply) -> Step[Any]:
-    """Apply one recorded ply."""
+    """Apply a recorded ply."""
     if ply.text == WITHDRAW:
         return game.withdraw(state, ply.seat)
     if ply.text == FORFEIT:
-        late = game.overdue if races(game) else game.withdraw
+        late = game.forfeit if races(game) else game.withdraw
         return _forfeited(late(state, ply.seat))
     if ply.text == HINT:
         return _hinted(game, state, ply.seat)
@@ -75,7 +75,7 @@ def _hinted(game: object, state: Any, seat: Seat) -> Step[Any]:
 
 
 def _forfeited(step: Step[Any]) -> Step[Any]:
-    """A game tells of a withdrawal by a note of the kind ``resigned``; nobody has said so here."""
+    """Return the step of a withdrawal with notes and texts of a forfeit."""
     notes = tuple(replace(n, kind=FORFEIT) if n.kind == "resigned" else n for n in step.notes)
     public = {seat: FORFEIT if text == WITHDRAW else text for seat, text in step.public.items()}
     return replace(step, notes=notes, public=public)
@@ -83,23 +83,24 @@ def _forfeited(step: Step[Any]) -> Step[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A board after some ply.
+    """A board after a ply.
 
     Attributes:
-        game: its rules.
-        seed: of the board; secret.
-        step: what the last ply did; its ``state`` is the position.
-        ply: the ply that led here; ``None`` at the start.
-        before: the position before it; ``None`` at the start.
-        state: the game's own; only its `view` may leave the server.
-        number: how many plies have been played.
-        outcome: how the board ended, ``None`` while it runs; a game itself knows of no clock.
-        apart: each seat plays by itself, unseen by the others until the end.
-        turns: how many turns have been used. It is what everybody may know of the number of
-            plies: free moves may be private (seals), and so is how many there were.
-        weight: the work of all plies (`work_of`), also of those that were taken back.
-        redo: positions that redo would bring back, the next one first.
-        stands: after an undo or redo: see `newest`.
+        game: the rules.
+        seed: the secret seed of the board.
+        step: the effect of the last ply.
+        ply: the last ply, `None` at the start.
+        before: the position before it, `None` at the start.
+        state: the state of the game; only views of it may leave the server.
+        number: the number of plies.
+        outcome: the outcome, `None` while the board runs. It differs from the game's own outcome
+            after a forfeit.
+        apart: whether each seat plays by itself, unseen by the others until the end.
+        turns: the number of used turns. Unlike the number of plies it is public, since free moves
+            such as seals may be private.
+        weight: the work of all plies, also of those that were taken back; see `work_of`.
+        redo: the positions that redo would restore, the next one first.
+        restored: after an undo or redo, the position that it restored; see `newest`.
     """
 
     game: AnyGame
@@ -114,25 +115,27 @@ class Position:
     turns: int = 0
     weight: int = 0
     redo: tuple[Position, ...] = field(default=(), repr=False)
-    stands: Position | None = field(default=None, repr=False)
+    restored: Position | None = field(default=None, repr=False)
 
     def turns_of(self, seat: Seat | None) -> int:
-        """How many turns this reader may know of: where each seat plays by itself, its own."""
+        """Return the number of turns that a reader may know: in a race, only the reader's own."""
         if not self.apart or self.outcome is not None:
             return self.turns
         return 0 if seat is None else int(self.game.turn(self.state, seat)) - 1
 
     def is_news_for(self, seat: Seat | None) -> bool:
-        """Whether this seat (``None`` = spectators) could learn anything from the last ply."""
+        """Return whether a seat could learn anything from the last ply; `None` for spectators."""
         step = self.step
         if step.public.get(seat, step.public[None]):
             return True
-        return bool([n for n in step.notes if n.audience is None or seat in n.audience])
+        return any(note.audience is None or seat in note.audience for note in step.notes)
 
     @property
-    def given_up_early(self) -> bool:
-        """Whether somebody has given up, or forfeited, while the game was still in its opening: it
-        was hardly played, so it says nothing about anybody's strength."""
+    def ended_in_opening(self) -> bool:
+        """Whether a player resigned or forfeited in the opening of the game.
+
+        Such a game was hardly played, so that it does not show the strength of its players.
+        """
         if self.ply is None or self.ply.text not in {WITHDRAW, FORFEIT} or self.outcome is None:
             return False
         used = [0] * len(self.outcome.places)
@@ -143,7 +146,7 @@ class Position:
         return min(used) < self.game.info.opening
 
     def at_turn(self, turns: int, seat: Seat | None) -> Position:
-        """Return the newest position with at most that many turns, as this reader counts them."""
+        """Return the newest position with at most *turns* turns, as the reader counts them."""
         position = self
         while position.before is not None and self._counted(position, seat) > turns:
             position = position.before
@@ -154,16 +157,17 @@ class Position:
         return position.turns if self.outcome is not None else position.turns_of(seat)
 
     def at(self, number: int) -> Position:
-        """The position after ply *number*, which is this one or an earlier one."""
+        """Return the position after ply *number*, which is this one or an earlier one."""
         position = self
         while position.number > number and position.before is not None:
             position = position.before
         return position
 
     def backwards(self) -> Iterator[Position]:
-        """This position and those before it, newest first, without the start.
+        """Yield this and earlier positions, newest first, without the start.
 
-        Undos and the plies that they took back are left out, and all before a restart.
+        Plies that were taken back are left out, and so are undos and all positions before a
+        restart.
         """
         position = self.newest
         while position is not None and not position.restarts:
@@ -172,46 +176,48 @@ class Position:
 
     @property
     def newest(self) -> Position | None:
-        """The newest position that stands: this one, or the one that an undo or a redo led back
-        to; ``None`` at the start."""
+        """The newest position whose ply counts: this one, or the one that an undo or redo restored.
+
+        `None` at the start.
+        """
         if self.ply is None:
             return None
-        return self.stands if self.ply.text in _LEADING_BACK else self
+        return self.restored if self.ply.text in _RESTORING else self
 
     @property
     def restarts(self) -> bool:
-        """Whether its ply began the board anew; what came before can be had back by undo."""
+        """Whether its ply restarted the board. An undo restores the positions before it."""
         return self.ply is not None and self.ply.text == RESTART
 
     def after(self, number: int) -> list[Position]:
-        """Positions after ply *number*, oldest first, without what was taken back."""
+        """Return the positions after ply *number*, oldest first, without plies taken back."""
         return [position for position in self.backwards() if position.number > number][::-1]
 
     def since(self, seat: Seat | None) -> list[Position]:
-        """Positions after the last turn of *seat*, oldest first; all if it had none yet."""
-        found = []
+        """Return the positions after the last turn of *seat*, oldest first; all if it had none."""
+        positions = []
         position: Position | None = self
         while position is not None and (ply := position.ply) is not None:
-            if ply.text in _LEADING_BACK:  # neither it nor what it took back counts
-                position = position.stands
+            if ply.text in _RESTORING:  # skip it and the plies that it took back
+                position = position.restored
                 continue
             if ply.seat == seat and not ply.free:
                 break
-            found.append(position)
+            positions.append(position)
             position = position.before
-        return found[::-1]
+        return positions[::-1]
 
     def play(self, ply: Ply) -> Position:
-        """The position after one more recorded ply."""
+        """Return the position after a recorded ply."""
         match ply.text:
             case record.UNDO:
                 target = self.undoable(ply.seat)
                 assert self.newest is not None
-                return self._back(ply, target, "undone", (self.newest, *self.redo))
+                return self._restore(ply, target, "undone", (self.newest, *self.redo))
             case record.REDO if self.redo:
-                return self._back(ply, self.redo[0], "redone", self.redo[1:])
+                return self._restore(ply, self.redo[0], "redone", self.redo[1:])
             case record.RESTART:
-                return self._back(ply, self._first, "restarted", ())
+                return self._restore(ply, self._first, "restarted", ())
         step = advance(self.game, self.seed, self.state, ply)
         outcome = self.game.outcome(step.state)
         if outcome is not None and ply.text == FORFEIT and outcome.seat == ply.seat:
@@ -220,8 +226,10 @@ class Position:
         work = work_of(self.game, self.state, ply.text)
         return self._after(ply, step, outcome, turns, work)
 
-    def _back(self, ply: Ply, target: Position, kind: str, redo: tuple[Position, ...]) -> Position:
-        """The position after a ply that leads to one that was there before, its turns too."""
+    def _restore(
+        self, ply: Ply, target: Position, kind: str, redo: tuple[Position, ...]
+    ) -> Position:
+        """Return the position after a ply that restores an earlier position with its turns."""
         notes: tuple[Note, ...] = (Note(kind, ply.seat, frozenset({ply.seat})),)
         newest = target.newest
         if newest is not None and (kind == "redone" or target.outcome is not None):
@@ -235,11 +243,20 @@ class Position:
         step: Step[Any],
         outcome: Outcome | None,
         turns: int,
-        heavier: int,
+        work: int,
         redo: tuple[Position, ...] = (),
-        stands: Position | None = None,
+        restored: Position | None = None,
     ) -> Position:
-        """The position to which a ply that weighs so much leads."""
+        """Return the position after a ply with a step.
+
+        Args:
+            ply: the ply.
+            step: its effect.
+            outcome: the outcome afterwards.
+            turns: the number of turns afterwards.
+            work: the work of the ply.
+            redo, restored: see `Position`.
+        """
         return Position(
             self.game,
             self.seed,
@@ -251,17 +268,17 @@ class Position:
             outcome,
             self.apart,
             turns,
-            self.weight + heavier,
+            self.weight + work,
             redo,
-            stands,
+            restored,
         )
 
     @property
     def shut(self) -> Position:
-        """The position for a player who, after the end, may not know the hidden facts yet."""
+        """The position for a player who may not learn the hidden facts yet after the end."""
         if self.outcome is None or not races(self.game):
             return self
-        step = self.game.shut(self.step)
+        step = self.game.without_solution(self.step)
         return replace(self, step=step, state=step.state)
 
     def weight_of(self, seat: Seat) -> int:
@@ -282,13 +299,12 @@ class Position:
         return position
 
     def undoable(self, seat: Seat) -> Position:
-        """The position that an undo by *seat* leads back to; a restart can be undone, too.
+        """Return the position that an undo by *seat* restores. A restart can also be undone.
 
-        In a race it is the position without the seat's own last ply: the plies of the other seats
-        stay, and it makes no difference whether there are any.
+        In a race, only the last ply of the seat is taken back. The plies of other seats remain.
 
         Raises:
-            Illegal: the last ply is another seat's, or somebody learnt something from it.
+            Illegal: the last ply is by another seat, or a player learned something from it.
         """
         last = self.newest
         if self.apart and last is not None and last.ply is not None and last.ply.seat != seat:
@@ -307,23 +323,25 @@ class Position:
         return target
 
     def _last_of(self, seat: Seat) -> Position | None:
-        """Return the newest position that stands and was made by a ply of *seat*."""
-        made = (one for one in self.backwards() if one.ply is not None and one.ply.seat == seat)
-        return next(made, None)
+        """Return the newest position that counts and has a ply of *seat*."""
+        for position in self.backwards():
+            if position.ply is not None and position.ply.seat == seat:
+                return position
+        return None
 
     def move(self, seat: Seat, move: Move) -> Position:
-        """The position after a move that the game's `parse` has just read."""
+        """Return the position after a move that the game's `parse` has read."""
         return self.play(Ply(self.number + 1, seat, move.text, move.free))
 
     def undo(self, seat: Seat) -> Position:
-        """The position after *seat* has taken back its last ply; raises as `undoable`."""
+        """Return the position after *seat* takes back its last ply; raises as `undoable`."""
         return self.play(Ply(self.number + 1, seat, UNDO, free=True))
 
     def practise(self, seat: Seat, text: str) -> Position:
-        """The position after a `REDO` or `RESTART`, which only practice has.
+        """Return the position after a `REDO` or `RESTART`, which only practice has.
 
         Raises:
-            Illegal: this is no practice, or nothing was undone.
+            Illegal: the board is not practice, or nothing was undone.
         """
         if not self.is_practice:
             raise Illegal("no-practice", part=text)
@@ -332,41 +350,45 @@ class Position:
         return self.play(Ply(self.number + 1, seat, text, free=True))
 
     def hint(self, seat: Seat) -> Position:
-        """The position after *seat* has asked for a hint: an earlier one where it would get the
-        same one again, since it has done nothing since.
+        """Return the position after *seat* asks for a hint.
+
+        If its last ply asked for a hint, that position is returned, since the hint is the same.
 
         Raises:
-            Illegal: its game gives none, or not to this seat now.
+            Illegal: the game has no hints, or the seat may not have one now.
         """
         return self.hint_of(seat) or self.play(Ply(self.number + 1, seat, HINT, free=True))
 
     def hint_of(self, seat: Seat) -> Position | None:
-        """Where a seat asked for a hint, if that was the last thing it has done."""
+        """Return the position after a seat's last ply if it asked for a hint, else `None`."""
         last = self._last_of(seat)
         return last if last is not None and last.is_hint_of(seat) else None
 
     def is_hint_of(self, seat: Seat) -> bool:
-        """Whether its ply is that by which a seat asked for a hint."""
+        """Return whether its ply asked for a hint for a seat."""
         return self.ply is not None and self.ply.seat == seat and self.ply.text == HINT
 
     @property
     def is_practice(self) -> bool:
-        """Whether everything can be taken back, also what ended it."""
+        """Whether all plies can be taken back, including the last one of the board."""
         return races(self.game) and bool(self.game.practice(self.state))
 
     def withdraw(self, seat: Seat) -> Position:
-        """The position after *seat* has resigned."""
+        """Return the position after *seat* resigns."""
         return self.play(Ply(self.number + 1, seat, WITHDRAW, free=False))
 
     def forfeit(self, seat: Seat) -> Position:
-        """The position after *seat* has taken too long."""
+        """Return the position after *seat* took too long."""
         return self.play(Ply(self.number + 1, seat, FORFEIT, free=False))
 
 
 def notes_for(game: AnyGame, step: Step[Any], seat: Seat | None) -> Iterator[Note]:
-    """Return the notes of a step that *seat* (``None`` = a spectator) may read, worked out."""
+    """Yield the notes of a step for a seat, with lessons and the like in full.
+
+    *seat* is `None` for a spectator.
+    """
     rules: Any = game
-    explains = keeps(game, Explaining)
+    explains = implements(game, Explaining)
     for note in step.notes:
         if note.audience is not None and seat not in note.audience:
             continue
@@ -377,7 +399,7 @@ def notes_for(game: AnyGame, step: Step[Any], seat: Seat | None) -> Iterator[Not
 
 
 def opening(game: AnyGame, record: GameRecord) -> Position:
-    """The position before the first ply of a record."""
+    """Return the position before the first ply of a record."""
     state = start(game, record)
     outcome, apart = game.outcome(state), races(game) and game.apart(state)
     step = Step(state, {None: ""})
@@ -385,9 +407,9 @@ def opening(game: AnyGame, record: GameRecord) -> Position:
 
 
 def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[Step[Any]]:
-    """Every step of the record, up to and with ply *upto* (default: all).
+    """Return the steps of a record up to ply *upto*, by default all.
 
-    Element 0 is the start, so ``steps[n].state`` is the position after ply n.
+    Element 0 is the start, so that ``steps[n].state`` is the state after ply n.
     """
     position = opening(game, record)
     steps = [position.step]
@@ -398,18 +420,19 @@ def replay(game: AnyGame, record: GameRecord, upto: int | None = None) -> list[S
 
 
 def played_out(position: Position) -> list[Step[Any]]:
-    """The start and all steps that stand, oldest first: see `Position.backwards`."""
-    standing = list(position.backwards())
-    first = standing[-1].before if standing else position
+    """Return the start and all steps that count, oldest first; see `Position.backwards`."""
+    positions = list(position.backwards())
+    first = positions[-1].before if positions else position
     assert first is not None
-    return [first.step, *(one.step for one in reversed(standing))]
+    return [first.step, *(later.step for later in reversed(positions))]
 
 
 def without_seed(played: Position, record: GameRecord) -> GameRecord:
-    """Return the record as it may be shown: without its seed, unless that changes the game.
+    """Return the record without its seed, unless it replays differently without it.
 
     Args:
         played: the position after all plies of the record.
+        record: the record.
     """
     bare = replace(record, seed=NO_SEED)
     states = [played.state]
@@ -418,24 +441,24 @@ def without_seed(played: Position, record: GameRecord) -> GameRecord:
         states.append(played.state)
     try:
         same = [step.state for step in replay(played.game, bare)] == states[::-1]
-    except MoveError:  # what was legal is not any more: chance had a part in it
+    except MoveError:  # a move is not legal without the random numbers
         same = False
     return bare if same else record
 
 
 def bot_move(position: Position, seat: Seat, level: str) -> Move:
-    """The move that the bot called *level* makes for a seat that may use a turn now.
+    """Return the move of a bot for a seat that may use a turn now.
 
-    The same position gives the same move. Lots are drawn from a stream of their own, so that they
-    tell nothing of those that the rules draw; it is numbered by the seat's turns, since the number
-    of plies is not everybody's to know.
+    The same position gives the same move. Random numbers come from a stream of their own, so that
+    they reveal nothing about those of the rules. The stream depends on the number of the seat's
+    turn, since the number of plies is not public.
 
     Raises:
-        MoveError: the bot has named what is no legal move.
+        MoveError: the bot returned an illegal move.
     """
     game, state = position.game, position.state
     view = game.view(state, seat)
-    # "house" is part of every move that a bot has made: another word would be another game.
+    # With another word than "house", bots would make other moves in old games.
     stream = hashlib.sha256(b"house\0" + bytes([seat]) + position.seed).digest()
     text = game.bots[level].choose(view, Rng(stream, game.turn(state, seat)))
     return game.parse(view, text)

@@ -1,4 +1,4 @@
-"""The one contract between a game and everything else."""
+"""The contract between games and the rest of the server: a protocol for each ability of a game."""
 
 from __future__ import annotations
 
@@ -25,142 +25,142 @@ V = TypeVar("V")
 V_contra = TypeVar("V_contra", contravariant=True)
 
 Spend: TypeAlias = Callable[[int], None]
-"""Counts work that is about to be done, in the unit of `engine.position.weight`; may raise."""
+"""Called with work before it is done, in the unit of `engine.position.weight`. It may raise."""
 
 
 class Bot(Protocol[V_contra]):
-    """A bot: sees a view, like everybody else, and names a move.
+    """A bot, which chooses a move by a view, like a player.
 
-    A function of the view and the lots it draws; it may take a second, so it is never called
-    where others wait.
+    It is a function of the view and of random numbers. It may take a second, so that it is called
+    only where nobody waits.
     """
 
     def agree(self, options: Any) -> None:
-        """Say whether it plays a board with these options, which do not tell a hidden box.
+        """Agree to play a board with these options, which do not reveal a hidden box.
 
         Raises:
-            OptionError: it does not; names the option, and one with which it does.
+            OptionError: the bot does not agree; the refusal names the option and a better one.
         """
         ...
 
     def choose(self, view: V_contra, rng: Rng) -> str:
-        """A legal move's text for the seat whose view this is, which may use a turn now."""
+        """Return the text of a legal move for the seat of the view, which may use a turn now."""
         ...
 
 
 class Game(Protocol[O, S, V]):
-    """A game: pure functions over options O, states S and views V.
+    """A game, which consists of pure functions over options O, states S and views V.
 
-    Options, states and views are immutable values. Hidden facts leave a state
-    by `view` alone; `parse` is handed a view, so that a refusal cannot leak.
+    Options, states and views are immutable. Hidden facts leave a state only through `view`. `parse`
+    gets a view, so that refusals cannot reveal hidden facts.
     """
 
-    def __hash__(self) -> int: ...  # as every object's: what a game has answered is remembered
+    def __hash__(self) -> int: ...  # answers of a game are cached
 
     @property
     def info(self) -> GameInfo: ...
 
     @property
     def bots(self) -> Mapping[str, Bot[V]]:
-        """Its bots by their userids, which are some of `types.BOT_USERIDS`."""
+        """The bots by userid, some of `types.BOT_USERIDS`."""
         ...
 
     def options(self, words: Sequence[str], seats: int) -> O:
         """Read the option words of a challenge (``-size=8x8``, ``-fair``).
 
         Raises:
-            OptionError: naming the word, why, and one that works.
+            OptionError: a word is wrong; the refusal names it and has an example.
         """
         ...
 
     def describe(self, options: O) -> tuple[str, ...]:
-        """The options as canonical words: ``options(describe(o), n) == o``.
+        """Return the options as canonical words, so that ``options(describe(o), n) == o``.
 
-        Defaults are left out, so a classic board gives ``()``.
+        Defaults are left out, so that a board without options has ``()``.
         """
         ...
 
     def rated(self, options: O) -> bool:
-        """Whether a board with these options changes ratings."""
+        """Return whether a board with these options changes ratings."""
         ...
 
     def setup(self, seats: int, options: O, rng: Rng) -> S:
-        """The position before the first move."""
+        """Return the state before the first move."""
         ...
 
     def to_act(self, state: S) -> frozenset[Seat]:
-        """Seats that may use a turn now; empty exactly when there is an outcome."""
+        """Return the seats that may use a turn now, none if and only if there is an outcome."""
         ...
 
     def turn(self, state: S, seat: Seat) -> int:
-        """Number (1-based) of the turn this seat would use next.
+        """Return the number of the next turn of a seat, counted from 1.
 
-        It is what ``#n`` and reply addresses carry. For a seat that has to wait it is the number
-        its next turn will have if everybody before it uses one turn.
+        ``#n`` and reply addresses have this number. For a waiting seat, it is the number if each
+        seat before it uses one turn.
         """
         ...
 
     def view(self, state: S, seat: Seat | None) -> V:
-        """What this seat may know; ``None`` = a spectator."""
+        """Return the board as a seat sees it, `None` for a spectator."""
         ...
 
     def parse(self, view: V, text: str) -> Move:
-        """Read a move as people type it; canonical text comes back.
+        """Read a move as people type it.
 
         Raises:
-            NotUnderstood | Illegal | Ambiguous: naming the offending part.
+            NotUnderstood | Illegal | Ambiguous: the refusal names the wrong part.
         """
         ...
 
     def legal(self, view: V) -> Iterable[str] | None:
-        """Some legal turns for this seat now, or ``None`` if too many to list."""
+        """Return some legal turns of this seat, `None` if there are too many."""
         ...
 
     def apply(self, state: S, seat: Seat, move: Move, rng: Rng) -> Step[S]:
-        """Apply a move that `parse` gave for this seat's present view.
+        """Apply a move that `parse` returned for the present view of the seat.
 
         Raises:
-            Illegal: it is not legal in this state (a record that was damaged,
-                or a turn used by a seat that is not to act).
+            Illegal: the move is not legal in this state, since a record is damaged or it is not the
+                seat's turn.
         """
         ...
 
     def withdraw(self, state: S, seat: Seat) -> Step[S]:
-        """The seat resigns."""
+        """Let a seat resign."""
         ...
 
     def outcome(self, state: S) -> Outcome | None:
-        """How the board ended, or ``None`` while it runs."""
+        """Return the outcome, `None` while the board runs."""
         ...
 
 
 @runtime_checkable
 class Conditional(Protocol[V]):
-    """A game whose queued moves may depend on what their player has learnt by then.
+    """A game whose plans may have conditions.
 
-    It promises that what others do never makes a refused move legal, so that a plan can be
+    It promises that other players' moves never make a refused move legal, so that a plan can be
     checked when it is written.
     """
 
     @property
     def conditions(self) -> tuple[tuple[str, str], ...]:
-        """(condition as written, meaning) pairs for help, in order."""
+        """The conditions as written and their meanings for help, in order."""
         ...
 
     def condition(self, view: V, text: str) -> str:
-        """Read one condition, such as ``a=#``; its canonical text comes back.
+        """Return the canonical text of a condition such as ``a=#``.
 
         Raises:
-            NotUnderstood | Illegal: naming the offending part.
+            NotUnderstood | Illegal: the refusal names the wrong part.
         """
         ...
 
     def holds(self, view: V, condition: str) -> bool:
-        """Whether a canonical condition holds, as far as this view tells; unknown is no."""
+        """Return whether a canonical condition is true in this view; `False` if unknown."""
         ...
 
     def expect(self, view: V, move: Move) -> V:
-        """The view to expect at the seat's next turn after *move*, hidden results left open."""
+        """Return the view at the seat's next turn after a move, without its hidden results."""
         ...
 
 
@@ -183,140 +183,157 @@ class Answering(Protocol[V_contra]):
 
 @runtime_checkable
 class Forgiving(Protocol[V_contra]):
-    """A game that makes the best of what people write."""
+    """A game that understands moves in other forms."""
 
     def meant(self, view: V_contra, text: str) -> Move | None:
-        """The one legal move that a text which `parse` refuses can mean; ``None``: none, several.
+        """Return the only legal move that a refused text can mean, `None` for none or several.
 
-        A function of the view alone, as `parse` is.
+        It is a function of the view alone, like `parse`.
         """
         ...
 
     def meanwhile(self, view: V_contra, move: Move) -> tuple[Move | None, str]:
-        """What of a legal move can be made while another seat has the turn, and the rest of it."""
+        """Return the part of a legal move that is possible while another seat has the turn.
+
+        Also return the text of the other part.
+        """
         ...
 
 
 @runtime_checkable
 class TwiceLabelled(Protocol[V_contra]):
-    """A game whose places have a second name that is easily written by mistake."""
+    """A game whose cells have a second name that is easily used by mistake."""
 
     def far_cells(self, view: V_contra, text: str) -> tuple[tuple[str, str], ...]:
-        """Return the parts of a legal move that use such a name, as typed and in canonical text.
+        """Return the parts of a legal move with such a name, as typed and in canonical text.
 
-        They are confirmed before they count, unless their player is used to these names.
+        The player must confirm them, unless used to these names.
         """
         ...
 
 
 @runtime_checkable
 class Previewing(Protocol[V]):
-    """A game that can say what a move would do without doing it."""
+    """A game that can show the effect of a move without making it."""
 
     def preview(self, view: V, seat: Seat, text: str) -> Preview[V]:
-        """What the reader of *view* would see if *seat* made this move.
+        """Return the effect of a move by *seat* as the reader of *view* would see it.
 
-        A function of the view alone, so it cannot tell what is hidden.
+        It is a function of the view alone, so that it cannot reveal hidden facts.
 
         Raises:
-            MoveError: the move would be refused.
+            MoveError: the move is not legal.
         """
         ...
 
 
 @runtime_checkable
 class Tappable(Protocol[V_contra]):
-    """A game whose moves can be put together on its page (``page.html.j2``), tap by tap."""
+    """A game whose page (``page.html.j2``) composes moves tap by tap."""
 
     def tapped(self, view: V_contra, draft: str, tap: str) -> str:
-        """The text of a move after one more tap on a spot of the board.
+        """Return the text of a move after a tap on a spot of the board.
 
         Args:
-            draft: the text so far, "" at first; anything may stand in it, as in *tap*.
-            tap: what the page's button says; the same one again takes it back.
+            view: the view of the player.
+            draft: the text so far, ``""`` at first. It may be forged, as may *tap*.
+            tap: the value of the page's button. A second tap on it takes the first one back.
         """
         ...
 
 
 @runtime_checkable
+class Placing(Protocol[V_contra]):
+    """A game that begins with a secret placement, which the server can draw for a player."""
+
+    def placement(self, view: V_contra, rng: Rng) -> str:
+        """Return a random placement as a move; ``""`` if the player has nothing to place now."""
+        ...
+
+
+@runtime_checkable
 class ManualSetup(Protocol):
-    """A game whose hidden box one person can fill by hand for another one at the same device."""
+    """A game whose hidden box one person can fill by hand for another at the same device."""
 
-    def laid(self, options: Any, spots: Sequence[str], tap: str) -> tuple[str, ...]:
-        """Return the hidden spots after a tap; anything may stand in *tap*."""
+    def spots_after_tap(self, options: Any, spots: Sequence[str], tap: str) -> tuple[str, ...]:
+        """Return the hidden spots after a tap, which may be forged."""
         ...
 
-    def laid_view(self, options: Any, spots: Sequence[str]) -> Any:
-        """Return the open box as the person who fills it sees it."""
+    def manual_view(self, options: Any, spots: Sequence[str]) -> Any:
+        """Return the open box as seen by the person filling it."""
         ...
 
-    def laid_options(self, options: Any, spots: Sequence[str]) -> Any:
-        """Return the options of a game of one on that box, for the record.
+    def manual_options(self, options: Any, spots: Sequence[str]) -> Any:
+        """Return the options of a solo game on that box, for its record.
 
         Raises:
-            Illegal: the box may not be filled like that.
+            Illegal: these spots are not allowed.
         """
         ...
 
 
 @runtime_checkable
 class Drawable(Protocol[V_contra]):
-    """A game whose boards can be drawn; ``drawing.j2`` says the same in words."""
+    """A game whose boards can be drawn. ``drawing.j2`` describes the drawing in words."""
 
     def drawing(self, view: V_contra, seat: Seat, end: V_contra | None) -> Drawing | None:
-        """What *seat* plays on as the reader of *view* sees it; ``None``: that is not to be seen.
+        """Return a drawing of a seat's board, `None` if the reader may not see it.
 
         Args:
-            end: a view after the end of the same board, where all may be told; else ``None``.
+            view: the view of the reader.
+            seat: the seat whose board is drawn.
+            end: a view after the end of the board, if all may be shown; else `None`.
         """
         ...
 
 
 @runtime_checkable
 class Racing(Protocol):
-    """A game that can be played as a race: every seat by itself, unseen by the others.
+    """A game that can be played as a race, in which each seat plays by itself, unseen by the
+    others.
 
-    Of its other boards `fixed` and `anew` give the options back as they are, and the rest says no.
+    For boards that are not races, `fixed` and `without_box` return the options unchanged, and the
+    other methods return `False`.
     """
 
     def fixed(self, options: Any, rng: Rng) -> Any:
-        """The options with all that chance decides before the first move, for the record."""
+        """Return the options with all random choices before the first move, for the record."""
         ...
 
     def shown(self, options: Any) -> tuple[str, ...]:
-        """Canonical words as everybody may read them while the board runs."""
+        """Return canonical words that everybody may read while the board runs."""
         ...
 
-    def anew(self, options: Any) -> Any:
-        """Return the options without what fixes chance, such as a seed."""
+    def without_box(self, options: Any) -> Any:
+        """Return the options without those that determine the box, such as a seed."""
         ...
 
     def apart(self, state: Any) -> bool:
-        """Whether each seat plays alone, unseen till the end; the same in all states of a board."""
+        """Return whether each seat plays unseen until the end. All states of a board agree."""
         ...
 
     def practice(self, state: Any) -> bool:
-        """Whether everything can be undone, redone and begun anew, and nothing counts."""
+        """Return whether the board is practice, which has undo and restart and does not count."""
         ...
 
     def timed(self, state: Any) -> bool:
-        """Whether the record must say when a turn was made; see `stamped`."""
+        """Return whether the record needs the time of each turn; see `stamped`."""
         ...
 
     def is_race(self, options: Any) -> bool:
-        """Whether a board with these options is a race."""
+        """Return whether a board with these options is a race."""
         ...
 
     def grade(self, options: Any) -> str:
-        """How hard a board's box is, as everybody may know, in a word; "" = nobody is told."""
+        """Return the public grade of difficulty of the box in a word, ``""`` for none."""
         ...
 
     def solved(self, state: Any, seat: Seat) -> bool:
-        """Whether a seat reached the aim of its race, so that its score counts in the tables."""
+        """Return whether a seat reached the aim of its race, so that its score counts in tables."""
         ...
 
     def read_kind(self, text: str) -> str:
-        """A kind of board as people write it, as `kind` writes it.
+        """Return the name that `kind` uses for a kind of board as people write it.
 
         Raises:
             OptionError: there is no such kind.
@@ -324,85 +341,89 @@ class Racing(Protocol):
         ...
 
     def daily(self, day: int) -> Any:
-        """The rules of a day's box, a race of one; *day* counts from 1970-01-01."""
+        """Return the options of a day's box, a race of one. *day* counts from 1970-01-01."""
         ...
 
     def shots(self, notes: Sequence[Note]) -> tuple[str, ...]:
-        """The results of the turns that these notes tell of, each as one mark; no spoiler."""
+        """Return the results of the turns in these notes, each as one mark, without spoilers."""
         ...
 
     def stamped(self, move: Move, seconds: int) -> Move:
-        """A move as it is recorded where time counts, in seconds since its seat began."""
+        """Return a move with its time in seconds since its seat began, for the record."""
         ...
 
-    def overdue(self, state: Any, seat: Seat) -> Step[Any]:
-        """As `Game.withdraw`, of a seat that took too long: in a race its place says so."""
+    def forfeit(self, state: Any, seat: Seat) -> Step[Any]:
+        """Withdraw a seat that took too long. In a race, its place shows the reason."""
         ...
 
-    def shut(self, step: Step[Any]) -> Step[Any]:
-        """The step that ended a board of one, without anything that its end has opened.
+    def without_solution(self, step: Step[Any]) -> Step[Any]:
+        """Return the last step of a board of one without the facts that the end revealed.
 
-        Its state has no outcome, and its view shows its player no more than before.
+        Its state has no outcome, and its view shows the player no more than before.
         """
         ...
 
     def kind(self, state: Any) -> str:
-        """With what other boards the scores of this one can be compared; "" = with none."""
+        """Return the kind of boards with comparable scores, ``""`` if there is none."""
         ...
 
 
 class RacingGame(Game[Any, Any, Any], Racing, Protocol):
-    """A game, and one that can be played as a race."""
+    """A game that is `Racing`."""
 
 
 def races(game: object) -> TypeGuard[RacingGame]:
-    """Whether a game is `Racing`, asked at every move: Python looks through all of a protocol's
-    methods for an answer (20 us), and it never changes."""
-    return keeps(game, Racing)
+    """Return whether a game is `Racing`."""
+    return implements(game, Racing)
 
 
 def only_meaning(game: Any, view: Any, text: str) -> Move | None:
-    """The one legal move that a text which a game's `parse` refuses can mean, if the game is
-    `Forgiving`; ``None``: none, or several."""
-    return game.meant(view, text) if keeps(game, Forgiving) else None
+    """Return the only legal move that a refused text can mean, `None` for none or several.
+
+    It is also `None` if the game is not `Forgiving`.
+    """
+    return game.meant(view, text) if implements(game, Forgiving) else None
 
 
 def previews(game: object) -> TypeGuard[Previewing[Any]]:
-    """Whether a game is `Previewing`; see `races`."""
-    return keeps(game, Previewing)
+    """Return whether a game is `Previewing`."""
+    return implements(game, Previewing)
 
 
 @lru_cache(maxsize=1_000)
-def keeps(game: object, contract: type) -> bool:
-    """Whether a game is what one of the protocols here says; see `races`."""
+def implements(game: object, contract: type) -> bool:
+    """Return whether a game has a protocol of this module.
+
+    The answer is cached, since each move needs it, and Python takes 20 us to compare all methods.
+    """
     return isinstance(game, contract)
 
 
 @runtime_checkable
 class Sized(Protocol):
-    """A game whose boards are of very different sizes."""
+    """A game whose boards differ much in size."""
 
     def squares(self, state: Any) -> int:
-        """Return how many squares a drawing of the board has; its price depends on them."""
+        """Return the number of squares in a drawing of the board, which determine its cost."""
         ...
 
     def effort(self, state: Any, text: str) -> int:
-        """Return how much work it is to apply a ply with this canonical text, beside reading it.
+        """Return the work of applying a ply with this canonical text, without reading it.
 
-        The unit is that of `engine.position.weight`, ten microseconds or so. The answer is the same
-        for all states of a board.
+        The unit is about ten microseconds, as in `engine.position.weight`. The work is the same for
+        all states of a board.
         """
         ...
 
 
 @runtime_checkable
 class Explaining(Protocol):
-    """A game that leaves some of its notes to be worked out when a reader gets them."""
+    """A game with notes that are worked out only for a reader."""
 
     def explained(self, state: Any, note: Note) -> tuple[Note, ...]:
-        """Return the notes that a reader gets in place of one of the step that led to *state*.
+        """Return the notes that a reader gets in place of a note of the step that led to *state*.
 
-        Most notes stand for themselves. The others cost too much to be made whenever a board is
+        Most notes are returned unchanged. Others take too long to be made whenever a board is
         replayed.
         """
         ...
@@ -410,9 +431,10 @@ class Explaining(Protocol):
 
 @runtime_checkable
 class Saving(Protocol):
-    """A game whose solo boards can be written down and gone on with elsewhere.
+    """A game whose solo boards can be saved as a text and continued elsewhere.
 
-    `marks`: what a line of such a text begins with, one for each kind of text.
+    Attributes:
+        marks: the beginning of a line of such a text, for each kind of text.
     """
 
     marks: tuple[str, ...]
@@ -420,12 +442,14 @@ class Saving(Protocol):
     def save(
         self, options: Any, saved: Saved, board: int | None, spend: Spend
     ) -> tuple[tuple[str, str], ...]:
-        """Return a board as texts, each with the ending of its file's name.
+        """Return the texts of a board, each behind the suffix of its file name.
 
         Args:
-            board: the number that the texts name in place of the hidden box; ``None`` = they tell
-                the box.
-            spend: is told of each move before it is made again; what it raises goes through.
+            options: the options.
+            saved: the moves.
+            board: the number that replaces the hidden box in the texts, `None` to reveal the box.
+            spend: called with the work of each move that is replayed. Its exceptions are not
+                caught.
         """
         ...
 
@@ -433,60 +457,80 @@ class Saving(Protocol):
         """Read such a text.
 
         Args:
-            options_of: gives the option words of a board that the text names.
-            spend: as in `save`.
+            text: the text.
+            options_of: returns the option words of a board by its number.
+            spend: see `save`.
 
         Raises:
-            NotUnderstood | OptionError: the text is no saved game.
+            NotUnderstood | OptionError: the text is not a saved game.
         """
         ...
 
 
 @runtime_checkable
 class Reporting(Protocol):
-    """A game that can say what play was worth, once it is over, and help a player on before."""
+    """A game with reports on finished boards, and hints on running ones."""
 
-    def reported(self, state: Any, reader: Seat | None) -> tuple[Seat, ...]:
-        """Whose play *reader* (``None`` = a spectator) gets a report on, the reader's own first."""
+    def reported_seats(self, state: Any, reader: Seat | None) -> tuple[Seat, ...]:
+        """Return the seats in the report for a reader, the reader's own first.
+
+        The reader is `None` for a spectator.
+        """
         ...
 
     def report(self, steps: Sequence[Step[Any]], seat: Seat) -> Mapping[str, Any]:
-        """What one seat's play was worth, JSON-ready, for its ``report.txt.j2`` and ``.html.j2``.
+        """Return the report on a seat's play for ``report.txt.j2`` and ``.html.j2``, JSON-ready.
 
-        It may take seconds, so it is never called where others wait. While others of a race play
-        on it tells nothing that the seat could not have reckoned itself. *steps* are all, without
-        what was taken back.
+        It may take seconds, so that it is called only where nobody waits. While other seats of a
+        race still play, it has only facts that the seat could work out.
+
+        Args:
+            steps: all steps without those that were taken back.
+            seat: the seat.
         """
         ...
 
     def hinted(self, state: Any, seat: Seat) -> Step[Any]:
-        """Count that a seat has asked for a hint; raises `Illegal` where it may not."""
+        """Count a hint for a seat; raises `Illegal` if the seat may not have one."""
         ...
 
     def hint(self, view: Any) -> Mapping[str, Any]:
-        """What the reader of a view could work out, for ``hint.j2``; else as `report`."""
+        """Return a fact that the reader of a view could work out, for ``hint.j2``; see `report`."""
         ...
 
 
 class CoachedGame(Game[Any, Any, Any], Reporting, Protocol):
-    """A game, and one with reports and hints."""
+    """A game that is `Reporting`."""
 
 
 def coached(game: object) -> TypeGuard[CoachedGame]:
-    """Whether a game is `Reporting`; see `races`."""
-    return keeps(game, Reporting)
+    """Return whether a game is `Reporting`."""
+    return implements(game, Reporting)
+
+
+@runtime_checkable
+class LeavingToChance(Protocol[V_contra]):
+    """A game in which a player may leave a move to chance."""
+
+    def by_chance(self, view: V_contra, sentence: str, rng: Rng) -> Move | None:
+        """Return a legal move drawn at random if a sentence asks for one now, else `None`."""
+        ...
 
 
 @runtime_checkable
 class Aided(Protocol[V_contra]):
-    """A game that can judge a player's own marks and notes by what that player knows."""
+    """A game that can judge a player's markers by the player's knowledge."""
 
     def check(self, view: V_contra) -> tuple[Note, ...]:
-        """What the reader's own markers do and do not explain; a function of the view alone; raises
-        `Illegal` where there is nothing of the reader's own to check."""
+        """Return notes on the results that the reader's markers explain or contradict.
+
+        It is a function of the view alone, and raises `Illegal` if the reader has no markers.
+        """
         ...
 
     def drawn(self, view: V_contra, text: str) -> Preview[Any]:
-        """The view with what a player wants drawn into it, of what the player has marked alone;
-        raises `Illegal` where there is nothing of that name to draw."""
+        """Return the view with a drawing based on the reader's own markers.
+
+        It raises `Illegal` if nothing of that name can be drawn.
+        """
         ...

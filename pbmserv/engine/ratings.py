@@ -1,7 +1,8 @@
-"""Ratings: what a finished board says about how strong its players are.
+"""Ratings of the strength of players, which finished boards change.
 
-A thin door to openskill's Plackett-Luce model (Weng and Lin, "A Bayesian Approximation Method
-for Online Ranking", JMLR 12, 2011): any number of seats, ties, and a measure of how sure it is.
+They use the Plackett-Luce model of openskill (Weng and Lin, "A Bayesian Approximation Method for
+Online Ranking", JMLR 12, 2011), which allows any number of seats and ties, and has a measure of its
+certainty.
 """
 
 from __future__ import annotations
@@ -14,31 +15,33 @@ from typing import TypeAlias
 from openskill.models import PlackettLuce
 
 SURE_AFTER = 10
-"""Rated games of one kind after which a rating is no longer provisional."""
+"""Rated games of a game after which a rating is no longer provisional."""
 
 OPPONENTS = 5
-"""Different opponents in rated games of one kind without whom a rating has no place in the table:
-two accounts of one person, or a ring of three, can play as often as they like."""
+"""Different opponents in rated games that a rating needs for a place in the table.
+
+Two accounts of one person, or a ring of three, could otherwise play for a place.
+"""
 
 WINDOW = timedelta(days=90)
-"""How long a game of two players makes the next ones between them weigh less."""
+"""The time after a game of two players in which further games between them count less."""
 
 SHOWN_START = 1000
 SHOWN_STEP = 40
-"""The number that people see is ``SHOWN_START + SHOWN_STEP * ordinal``, rounded."""
+"""The shown number is ``SHOWN_START + SHOWN_STEP * ordinal``, rounded."""
 
-# Without `limit_sigma` a long row of wins against much weaker players would make the model less
-# sure of the winner, and a win could lower the number that people see.
+# Without `limit_sigma`, a series of wins against much weaker players would increase the uncertainty
+# of the winner's rating, and a win could lower the shown number.
 _MODEL = PlackettLuce(limit_sigma=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A belief about a player's strength at one game.
+    """An estimate of a player's strength in one game.
 
     Attributes:
-        mu: the best guess.
-        sigma: how far from the truth it may well be (one standard deviation).
+        mu: the mean.
+        sigma: the standard deviation.
     """
 
     mu: float
@@ -46,39 +49,41 @@ class Rating:
 
     @property
     def ordinal(self) -> float:
-        """A careful guess, 0 for a newcomer: the truth is almost surely not below it."""
+        """A lower bound that is almost certain, 0 for a newcomer."""
         return self.mu - 3 * self.sigma
 
     @property
     def shown(self) -> int:
-        """The number that people see, 1000 for a newcomer."""
+        """The number that players see, 1000 for a newcomer."""
         return round(SHOWN_START + SHOWN_STEP * self.ordinal)
 
 
 NEWCOMER = Rating(25.0, 25.0 / 3)
-"""Where everybody begins; its ordinal is 0."""
+"""The rating of a newcomer. Its ordinal is 0."""
 
 ANCHOR_SIGMA = 1.0
-"""How sure we are of a bot's strength, which was measured: as sure as of somebody who has played
-for years. No game moves it."""
+"""The standard deviation of a bot's rating, which was measured.
+
+It is as small as that of a player of many years.
+"""
 
 
 def anchor(mu: float) -> Rating:
-    """The rating of a bot that is as strong as this, which no game moves."""
+    """Return the rating of a bot, which no game changes."""
     return Rating(mu, ANCHOR_SIGMA)
 
 
 def is_provisional(games: int) -> bool:
-    """Whether a rating after so many rated games is still marked as uncertain."""
+    """Return whether a rating is marked as uncertain after this number of rated games."""
     return games < SURE_AFTER
 
 
 def rate(before: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
-    """Ratings after one board.
+    """Return the ratings after a board.
 
     Args:
-        before: ratings of its players, by seat; at least two.
-        places: their places, 1 = best, equal numbers are a tie.
+        before: the ratings of its players by seat, at least two.
+        places: their places, 1 is best; equal numbers are a tie.
     """
     teams = [[_MODEL.rating(mu=r.mu, sigma=r.sigma)] for r in before]
     after = _MODEL.rate(teams, ranks=[float(place) for place in places])
@@ -87,11 +92,11 @@ def rate(before: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What two players have behind them at one game.
+    """The history of two players in one game.
 
     Attributes:
-        lately: their rated games with each other in the `WINDOW` before.
-        met: whether they ever had one.
+        lately: the number of their rated games with each other in the last `WINDOW`.
+        met: whether they ever had a rated game with each other.
     """
 
     lately: int
@@ -99,38 +104,39 @@ class Past:
 
 
 NEW = Past(0, met=False)
-"""Of two who have never had a rated game with each other."""
+"""The history of two players without a rated game with each other."""
 
 Pasts: TypeAlias = Mapping[tuple[int, int], Past]
-"""By pairs of seats, the lower one first; a pair that is not there is `NEW`."""
+"""Histories by pairs of seats, the lower seat first. The default is `NEW`."""
 
 
 def pair_weight(past: Past) -> float:
-    """How much a game of two counts, 1 = in full: half as much as their last one in the `WINDOW`.
+    """Return the weight of a game of two players, half as much as of their last one in the
+    `WINDOW`.
 
-    So however many games two accounts give each other, in any 90 days they are worth less than two.
+    Therefore all games of two accounts in 90 days together count less than two games.
     """
     return 0.5**past.lately
 
 
 def weights(pasts: Pasts, seats: int) -> tuple[float, ...]:
-    """How much a board counts for each seat: the mean over its opponents."""
-    found = []
+    """Return the weight of a board for each seat, the mean over its opponents."""
+    means = []
     for seat in range(seats):
         pairs = [_pair(seat, other) for other in range(seats) if other != seat]
-        found.append(sum(pair_weight(pasts.get(pair, NEW)) for pair in pairs) / len(pairs))
-    return tuple(found)
+        means.append(sum(pair_weight(pasts.get(pair, NEW)) for pair in pairs) / len(pairs))
+    return tuple(means)
 
 
-def _pair(one: int, other: int) -> tuple[int, int]:
-    return (one, other) if one < other else (other, one)
+def _pair(seat: int, other: int) -> tuple[int, int]:
+    return (seat, other) if seat < other else (other, seat)
 
 
-def _weighed(before: Rating, after: Rating, weight: float) -> Rating:
-    """So much of the way from one rating to the other.
+def _interpolated(before: Rating, after: Rating, weight: float) -> Rating:
+    """Return the rating at a fraction of the way between two ratings.
 
-    openskill's own weights are for the members of a team: they make a gain smaller and a loss
-    larger (its `_compute` divides by them), so they cannot make a game count less.
+    The weights of openskill are for members of a team. They make a gain smaller and a loss larger
+    (its `_compute` divides by them), so that they cannot make a game count less.
     """
     if weight == 1:
         return after
@@ -141,17 +147,18 @@ def _weighed(before: Rating, after: Rating, weight: float) -> Rating:
 
 
 def chances(before: Sequence[Rating]) -> tuple[float, ...]:
-    """How likely each of the players is to come first, draws left out; they add up to 1."""
+    """Return the probability of each player to win, without draws; the sum is 1."""
     return tuple(_MODEL.predict_win([[_MODEL.rating(mu=r.mu, sigma=r.sigma)] for r in before]))
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A player's rating at one game, and how it was earned.
+    """A player's rating in one game, and the rated games on which it is based.
 
     Attributes:
-        games: rated games, which are wins, losses and draws together.
-        opponents: how many different people they were against; bots are none.
+        rating: the rating.
+        wins, losses, draws: the numbers of rated games by result.
+        opponents: the number of different opponents, without bots.
     """
 
     rating: Rating
@@ -161,27 +168,21 @@ class Standing:
     opponents: int
 
     @property
-    def has_place(self) -> bool:
-        """Whether it has a place in the table of the best."""
-        return self.opponents >= OPPONENTS
-
-    @property
     def games(self) -> int:
-        """How many rated games it rests on."""
         return self.wins + self.losses + self.draws
 
 
 UNRATED = Standing(NEWCOMER, 0, 0, 0, 0)
-"""Before the first rated game."""
+"""The standing before the first rated game."""
 
 
 def is_win(place: int, places: Sequence[int]) -> bool:
-    """Whether *place* is first and nobody shares it."""
+    """Return whether *place* is the first and not shared."""
     return place == min(places) and list(places).count(place) == 1
 
 
 def is_draw(place: int, places: Sequence[int]) -> bool:
-    """Whether *place* is first together with somebody else."""
+    """Return whether *place* is the first and shared."""
     return place == min(places) and list(places).count(place) > 1
 
 
@@ -191,29 +192,32 @@ def settle(
     pasts: Pasts,
     anchored: Collection[int] = (),
 ) -> tuple[Standing, ...]:
-    """The standings of a rated board's players after it; the other arguments as for `rate`.
+    """Return the standings of the players after a rated board.
 
     Args:
-        anchored: seats whose rating stays as it is, and who count as nobody's opponents.
+        before: their standings before, by seat.
+        places: see `rate`.
+        pasts: the histories of pairs of players.
+        anchored: seats whose rating is fixed, and which do not count as opponents.
     """
     rated = rate([standing.rating for standing in before], places)
-    weighed = weights(pasts, len(before))
-    settled = []
+    seat_weights = weights(pasts, len(before))
+    standings = []
     for seat, (standing, rating, place) in enumerate(zip(before, rated, places, strict=True)):
         won, drawn = is_win(place, places), is_draw(place, places)
-        others = [
-            pasts.get(_pair(seat, one), NEW)
-            for one in range(len(before))
-            if one != seat and one not in anchored
+        opponents = [
+            pasts.get(_pair(seat, other), NEW)
+            for other in range(len(before))
+            if other != seat and other not in anchored
         ]
-        new = _weighed(standing.rating, rating, weighed[seat])
-        settled.append(
+        new = _interpolated(standing.rating, rating, seat_weights[seat])
+        standings.append(
             Standing(
                 standing.rating if seat in anchored else new,
                 standing.wins + won,
                 standing.losses + (not won and not drawn),
                 standing.draws + drawn,
-                standing.opponents + sum(not past.met for past in others),
+                standing.opponents + sum(not past.met for past in opponents),
             )
         )
-    return tuple(settled)
+    return tuple(standings)

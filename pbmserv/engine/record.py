@@ -1,7 +1,7 @@
-r"""The record of a board, which is the truth, and a finished game's record as a text.
+r"""The record of a board, from which its state is replayed, and its text for a finished game.
 
-A decoded state is only ever a cache of what a record comes to. The text can be read by people and
-played back::
+The record is the truth, and a stored state is only a cache. People can read the text, and programs
+can replay it::
 
     pbmserv record 1
     game: blackbox
@@ -18,8 +18,8 @@ played back::
     4. bob (free): +b2
     end
 
-A line that would be too long ends with a backslash and goes on, indented, in the next one. A
-``seed:`` line stands in the head only where the game cannot be played back without it.
+A long line ends with a backslash and continues, indented, in the next one. The head has a ``seed:``
+line only if the game cannot be replayed without it.
 """
 
 from __future__ import annotations
@@ -42,36 +42,37 @@ _PLY = re.compile(r"([1-9][0-9]{0,8})\. (\S+)( \(free\))?: (.*)")
 _REQUIRED = ("game", "rules", "players")
 
 WITHDRAW = "resign"
-"""The canonical text that every game's record uses for a withdrawal."""
+"""The text of a withdrawal in the records of all games."""
 
 FORFEIT = "forfeit"
-"""The text of a withdrawal by the clock: its player took too long."""
+"""The text of a withdrawal by the clock, since the player took too long."""
 
 UNDO = "undo"
-"""The text of a ply that takes back its seat's last ply. It is free; nothing leaves the log."""
-
+"""The text of a ply that takes back the last ply of its seat. It is free, and both stay in the
+record."""
 
 REDO = "redo"
-"""The text of a ply that brings back what the last undo took back; only in practice."""
+"""The text of a ply that repeats the ply taken back by the last undo; only in practice."""
 
 RESTART = "restart"
-"""The text of a ply that begins the board anew; only in practice."""
+"""The text of a ply that restarts the board; only in practice."""
 
 HINT = "hint"
-"""The text of a ply by which its seat asked for a hint. It is free; what it costs the game knows,
-and what the hint says is worked out from the position after it."""
+"""The text of a ply that asks for a hint.
+
+It is free. The game counts its cost, and the hint is worked out from the position after it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Ply:
-    """One applied move.
+    """An applied move.
 
     Attributes:
-        number: 1-based place in the record.
-        seat: who made it.
-        text: canonical text, `WITHDRAW`, `FORFEIT`, `UNDO`, `REDO`, `RESTART` or
-            `HINT`.
-        free: used no turn.
+        number: its number in the record, counted from 1.
+        seat: the seat that made it.
+        text: the canonical text, `WITHDRAW`, `FORFEIT`, `UNDO`, `REDO`, `RESTART` or `HINT`.
+        free: whether it used no turn.
     """
 
     number: int
@@ -82,15 +83,15 @@ class Ply:
 
 @dataclass(frozen=True, slots=True)
 class GameRecord:
-    """Everything needed to play a board again from nothing.
+    """All facts that are needed to replay a board.
 
     Attributes:
-        game: key in the registry.
-        rules_version: of that game.
-        seats: number of players.
-        options: canonical option words.
-        seed: secret random bytes; never in a letter, log or URL.
-        plies: in order, numbered from 1 without gaps.
+        game: the key of the game in the registry.
+        rules_version: the version of its rules.
+        seats: the number of players.
+        options: the canonical option words.
+        seed: secret random bytes, never part of a letter, log or URL.
+        plies: the plies in order, numbered from 1 without gaps.
     """
 
     game: str
@@ -106,11 +107,11 @@ class Scoresheet:
     """A finished game.
 
     Attributes:
-        record: its seed is `NO_SEED` where the game can be played back without.
-        names: userids by seat, all different.
-        board: its number.
-        ended: the day on which it ended, ``2026-03-05``.
-        result: places and reason in a few words; playing it back comes to the same.
+        record: the record; its seed is `NO_SEED` if the game can be replayed without it.
+        names: different userids by seat.
+        board: the number of the board.
+        ended: the day of its end, such as ``2026-03-05``.
+        result: places and reason in a few words, which follow from the record.
     """
 
     record: GameRecord
@@ -121,13 +122,13 @@ class Scoresheet:
 
 
 def result_of(names: Sequence[str], places: Sequence[int], reason: str) -> str:
-    """The result as the head of the text has it."""
+    """Return the result for the head of the text."""
     placed = ", ".join(f"{name} {place}" for name, place in zip(names, places, strict=True))
     return f"{placed} ({reason})"
 
 
 def write_record(sheet: Scoresheet) -> str:
-    """The text of a finished game; `read_record` reads it again."""
+    """Return the text of a finished game, which `read_record` reads."""
     record = sheet.record
     head = [
         f"{FIRST_LINE} {VERSION}",
@@ -150,20 +151,20 @@ def write_record(sheet: Scoresheet) -> str:
 
 
 def read_record(text: str) -> Scoresheet:
-    """The game of a text; lines above and below it do not matter.
+    """Return the game of a text. Lines above and below it are ignored.
 
     Raises:
-        NotUnderstood: with the number of the line (0 = something is missing).
+        NotUnderstood: a line is wrong, and the refusal has its number; 0 if a line is missing.
     """
     lines = _unfolded(text)
     for _, line in lines:
-        found = re.fullmatch(rf"{FIRST_LINE} ([0-9]{{1,9}})", line)
-        if found:
+        version = re.fullmatch(rf"{FIRST_LINE} ([0-9]{{1,9}})", line)
+        if version:
             break
     else:
         raise NotUnderstood("record.none", line=0)
-    if int(found[1]) != VERSION:
-        raise NotUnderstood("record.version", part=found[1], line=0, known=VERSION)
+    if int(version[1]) != VERSION:
+        raise NotUnderstood("record.version", part=version[1], line=0, known=VERSION)
     head = _read_head(lines)
     names = tuple(name.strip() for name in head["players"].split(","))
     if not all(names) or len(set(names)) != len(names):
@@ -188,13 +189,13 @@ def _read_head(lines: Iterator[tuple[int, str]]) -> dict[str, str]:
     for number, line in lines:
         if not line:
             break
-        found = _FIELD.fullmatch(line)
-        if found is None:
+        field = _FIELD.fullmatch(line)
+        if field is None:
             raise NotUnderstood("record.line", part=line, line=number)
-        head[found[1]] = (found[2] or "").strip()
-    for field in _REQUIRED:
-        if not head.get(field):
-            raise NotUnderstood("record.missing", part=field, line=0)
+        head[field[1]] = (field[2] or "").strip()
+    for required in _REQUIRED:
+        if not head.get(required):
+            raise NotUnderstood("record.missing", part=required, line=0)
     return head
 
 
@@ -205,16 +206,16 @@ def _read_plies(lines: Iterator[tuple[int, str]], names: Sequence[str]) -> Itera
             return
         if not line:
             continue
-        found = _PLY.fullmatch(line)
-        if found is None or int(found[1]) != count + 1 or found[2] not in names:
+        ply = _PLY.fullmatch(line)
+        if ply is None or int(ply[1]) != count + 1 or ply[2] not in names:
             raise NotUnderstood("record.line", part=line, line=number)
         count += 1
-        yield Ply(count, Seat(names.index(found[2])), found[4], found[3] is not None)
+        yield Ply(count, Seat(names.index(ply[2])), ply[4], ply[3] is not None)
     raise NotUnderstood("record.no-end", line=0)
 
 
 def _folded(line: str) -> str:
-    """A line, broken where it is too long; never before a blank, which would be lost."""
+    """Return a line folded to the width, but not in front of a blank, which would be lost."""
     pieces: list[str] = []
     room = WIDTH - 1
     while len(line) > room:
@@ -225,21 +226,21 @@ def _folded(line: str) -> str:
         line = line[cut:]
         room = WIDTH - 1 - len(_INDENT)
     pieces.append(line)
-    if line.endswith("\\"):  # its own backslash, not ours
+    if line.endswith("\\"):  # the backslash is part of the line
         pieces[-1] += "\\"
         pieces.append("")
     return f"\n{_INDENT}".join(pieces)
 
 
 def _unfolded(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers, put together where they were broken."""
+    """Yield the lines of a folded text with their numbers."""
     parts: list[str] = []
-    begun = 0
+    first_number = 0
     for number, raw in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         piece = raw.strip(" ")
-        begun = begun or number
+        first_number = first_number or number
         if piece.endswith("\\"):
             parts.append(piece[:-1])
             continue
-        yield begun, "".join((*parts, piece))
-        parts, begun = [], 0
+        yield first_number, "".join((*parts, piece))
+        parts, first_number = [], 0

@@ -1,4 +1,4 @@
-"""Finds games by entry point and keeps them by (key, rules_version); and games for programs."""
+"""The registry of the installed games, and protocols of games for programs and operators."""
 
 from __future__ import annotations
 
@@ -19,44 +19,43 @@ GROUP = "pbmserv.games"
 _KEY = re.compile("[a-z][a-z0-9_]{0,29}")
 
 AnyGame = Game[Any, Any, Any]
-"""A game whose options, state and view the caller only passes along."""
+"""A game whose options, states and views are opaque to the caller."""
 
 
 @runtime_checkable
 class Equipped(Protocol):
-    """A game whose bots play better where something is installed."""
+    """A game whose bots play better with optional software."""
 
     def equipment(self) -> str:
-        """With what bots think here, and if something is missing, what mends it: some words for
-        operators."""
+        """Return a line for operators about the software that bots use, and how to install more."""
         ...
 
 
 @runtime_checkable
 class Readable(Protocol):
-    """A game that programs can read.
+    """A game whose boards the API shows.
 
     Attributes:
-        facts_type: a frozen dataclass, all of it JSON-ready, whose docstring says what it means.
+        facts_type: a frozen dataclass that JSON can represent. Its docstring describes the fields.
     """
 
     facts_type: type[Any]
 
     def facts(self, view: Any) -> Any:
-        """What the reader of *view* sees: a function of the view alone, as everything is."""
+        """Return the board as the reader of *view* sees it, a function of the view alone."""
         ...
 
 
 class Registry:
-    """The games this server knows.
+    """The games of this server.
 
-    An entry point of the group ``pbmserv.games`` names a game object, or a
-    sequence of them when old rules versions stay loadable.
+    An entry point of the group ``pbmserv.games`` names a game object, or a sequence of several
+    versions if old ones remain playable.
 
     Attributes:
-        titles: what people call the games, by key; the first is the one that newcomers are offered.
-        bots: userids of their bots, by key.
-        racing: keys of those that can be raced, and played alone.
+        titles: the titles of the games by key. Newcomers are offered the first one.
+        bots: the userids of their bots by key.
+        racing: the keys of games that can be raced and played alone.
     """
 
     def __init__(self, games: Iterable[AnyGame]) -> None:
@@ -69,12 +68,12 @@ class Registry:
             if (key, version) in self._versions:
                 raise ServerFault(f"two games call themselves {key!r} version {version}")
             self._versions[key, version] = game
-            known = self._newest.get(key)
-            if known is None or known.info.rules_version < version:
+            newest = self._newest.get(key)
+            if newest is None or newest.info.rules_version < version:
                 self._newest[key] = game
         self.bots = {key: bots_of(game) for key, game in self._newest.items()}
         self.racing = frozenset(key for key, game in self._newest.items() if races(game))
-        # First those with which somebody alone can begin, by a bot or by a race with nobody.
+        # First the games that a player can begin alone, with a bot or a race of one.
         keys = sorted(
             self._newest, key=lambda key: (not self.bots[key], key not in self.racing, key)
         )
@@ -83,43 +82,47 @@ class Registry:
 
     @classmethod
     def installed(cls) -> Registry:
-        """All games that installed packages announce."""
-        found: list[AnyGame] = []
+        """Return a registry of the games of all installed packages.
+
+        Raises:
+            ServerFault: a game cannot be loaded.
+        """
+        all_games: list[AnyGame] = []
         owners: dict[str, EntryPoint] = {}
         for entry in sorted(announced(), key=_is_foreign):
             try:
                 loaded = entry.load()
                 games = loaded if isinstance(loaded, tuple | list) else [loaded]
                 games = [adapted(game) for game in games]
-                cls(games)  # what is wrong with these is told with their name
+                cls(games)  # check these games, so that the error names their entry
                 for game in games:
                     _must_own(owners, game.info.key, entry)
             except (Exception, SystemExit) as error:
-                told = f"{entry.name} = {entry.value}: {type(error).__name__}: {error}"
-                raise ServerFault(f"a game cannot be loaded, {told}") from error
-            found += games
-        return cls(found)
+                reason = f"{entry.name} = {entry.value}: {type(error).__name__}: {error}"
+                raise ServerFault(f"a game cannot be loaded, {reason}") from error
+            all_games += games
+        return cls(all_games)
 
     def __iter__(self) -> Iterator[AnyGame]:
-        """The newest version of each game, in the order of `titles`."""
+        """Yield the newest version of each game, in the order of `titles`."""
         return iter(self._in_order)
 
     def __contains__(self, key: str) -> bool:
         return key in self._newest
 
     def newest(self, key: str) -> AnyGame:
-        """The version new boards are made with.
+        """Return the version of a game for new boards.
 
         Raises:
-            KeyError: no such game.
+            KeyError: there is no such game.
         """
         return self._newest[key]
 
     def version(self, key: str, rules_version: int) -> AnyGame:
-        """The version a board was made with.
+        """Return the version of a game with which a board was made.
 
         Raises:
-            ServerFault: it is no longer installed; boards still need it.
+            ServerFault: the version is no longer installed.
         """
         try:
             return self._versions[key, rules_version]
@@ -152,41 +155,44 @@ def _must_own(owners: dict[str, EntryPoint], key: str, entry: EntryPoint) -> Non
 
 @cache
 def announced() -> tuple[EntryPoint, ...]:
-    """What installed packages announce. To look takes 20 ms, and each stage of a server asks: they
-    are forked from a process that has looked, and so all have the same games."""
+    """Return the entry points of installed packages.
+
+    They are cached, since the search takes 20 ms. All processes of a server are forked from one
+    that has searched, so that they have the same games.
+    """
     return tuple(entry_points(group=GROUP))
 
 
 def template_folders() -> list[Path]:
-    """The folders ``templates`` inside packages of their own that announce games."""
+    """Return the folders ``templates`` of other packages with games."""
     packages = dict.fromkeys(entry.module.partition(".")[0] for entry in announced())
-    found = [find_spec(package) for package in packages if package != "pbmserv"]
-    places = [place for spec in found if spec for place in spec.submodule_search_locations or ()]
-    return [folder for place in places if (folder := Path(place, "templates")).is_dir()]
+    specs = [find_spec(package) for package in packages if package != "pbmserv"]
+    roots = [root for spec in specs if spec for root in spec.submodule_search_locations or ()]
+    return [folder for root in roots if (folder := Path(root, "templates")).is_dir()]
 
 
 def bots_of(game: AnyGame) -> tuple[str, ...]:
-    """Userids of a game's bots, the weakest first."""
+    """Return the userids of a game's bots, the weakest first."""
     return tuple([userid for userid in BOT_USERIDS if userid in game.bots])
 
 
-@lru_cache(maxsize=1_000)  # every letter about a board names them
+@lru_cache(maxsize=1_000)  # each letter about a board shows them
 def shown_options(game: AnyGame, words: tuple[str, ...], seats: int) -> tuple[str, ...]:
-    """A board's option words as everybody may read them: without what tells a hidden box.
+    """Return the option words of a board without those that tell a hidden box.
 
-    Nobody writes ``-race`` to play alone, though it is one.
+    ``-race`` is left out for one player, since nobody writes it to play alone.
     """
     shown = game.shown(game.options(words, seats)) if races(game) else words
     return tuple([word for word in shown if seats > 1 or word != "-race"])
 
 
 def must_agree(game: AnyGame, level: str, words: Sequence[str], seats: int) -> None:
-    """Ask the bot called *level* whether it plays a board with these option words.
+    """Check that a bot plays a board with these option words.
 
-    It is handed what everybody may read of them: words that tell a hidden box are taken out first.
+    The bot gets the public options, without words that tell a hidden box.
 
     Raises:
-        OptionError: it does not, or the words are none of this game's.
+        OptionError: the bot does not agree, or the game does not have these options.
     """
     options = game.options(words, seats)
     if races(game):

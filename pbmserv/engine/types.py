@@ -1,4 +1,4 @@
-"""Values that games and the engine hand to each other and to the outside."""
+"""Values that games, the engine and their users exchange."""
 
 from __future__ import annotations
 
@@ -14,22 +14,28 @@ T = TypeVar("T")
 Seat = NewType("Seat", int)
 """A player's place at a board, 0-based in the order of the challenge."""
 
-BOT_USERIDS = ("house-beginner", "house-easy", "house", "house-hard", "house-best")
-"""Userids under which the server itself plays, where a game has a bot of that name; the weakest
-first."""
+BOT_USERIDS = (
+    "house-beginner",
+    "house-casual",
+    "house-easy",
+    "house",
+    "house-hard",
+    "house-best",
+)
+"""Userids of the server's own players, the weakest first. A game has a bot for some of them."""
 
 Value = str | int | bool | tuple[str, ...]
-"""What a note may carry: flat, JSON-ready facts for a template."""
+"""A value of a note for a template, which JSON can represent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A game that was read from a text.
+    """A saved game.
 
     Attributes:
-        options: words for a practice board with the same box.
-        moves: canonical texts, and the record's words ``restart`` and ``resign``; in order.
-        done: how many of them count; the rest was taken back.
+        options: option words of a practice board with the same box.
+        moves: canonical texts and the words ``restart`` and ``resign`` of records, in order.
+        done: the number of moves that count; the others were taken back.
     """
 
     options: tuple[str, ...]
@@ -39,20 +45,20 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class GameInfo:
-    """What a game says of itself, before any board exists.
+    """The description of a game.
 
     Attributes:
         key: the word in commands, the folder name and the entry point name.
-        title: for people.
-        summary: one line for ``list``.
-        min_seats, max_seats: how many players a board may have (1 to 8).
+        title: the name for people.
+        summary: what players do and how one wins, in a sentence without its capital and full stop.
+        min_seats, max_seats: the range of the number of players (1 to 8).
         hidden: whether some facts are hidden from some seats.
-        rules_version: raised whenever an old record would replay differently.
-        options: (word as written, meaning) pairs for help, in order.
-        opening: turns that each seat must have used before a game that somebody gives up, or
-            forfeits, can change ratings.
-        strength: what was measured of its bots, by userid: ``mu``, as `ratings.Rating` has it, and
-            what its help says. A game with a bot that is not there changes no ratings.
+        rules_version: increased whenever an old record would replay differently.
+        options: the option words and their meanings for help, in order.
+        opening: the turns that each seat must use before a resigned or forfeited game can change
+            ratings.
+        strength: measurements of its bots by userid: ``mu`` (see `ratings.Rating`) and numbers for
+            the help page. Games with other bots change no ratings.
     """
 
     key: str
@@ -69,12 +75,12 @@ class GameInfo:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A move in its canonical text.
+    """A move.
 
     Attributes:
-        text: canonical; ``parse(view, move.text)`` gives the same move again.
-        free: uses no turn, may come at any time from a seated player, and
-            makes nobody's reply stale.
+        text: the canonical text; ``parse(view, move.text)`` returns the same move.
+        free: the move uses no turn. A seated player may make it at any time, and replies to earlier
+            letters stay valid.
     """
 
     text: str
@@ -82,18 +88,18 @@ class Move:
 
 
 SCORE = "score"
-"""The kind of the notes that tell a score in a sentence, where no table of the scores is drawn."""
+"""The kind of notes with a score, which are shown if there is no table of the scores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that happened in a step, for those in its audience.
+    """A fact about a step, for the seats of its audience.
 
     Attributes:
-        kind: names a macro in the game's ``notes.j2``, e.g. ``"probe"``.
-        seat: whose action it tells of.
-        audience: seats that may read it; ``None`` = everybody, also spectators.
-        values: facts the macro mentions.
+        kind: the name of a macro in the game's ``notes.j2``, such as ``"probe"``.
+        seat: the seat that acted.
+        audience: the seats that may read it, `None` for everybody including spectators.
+        values: values for the macro.
     """
 
     kind: str
@@ -104,15 +110,14 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[S]):
-    """What one applied move (or withdrawal) did.
+    """The effect of a move or withdrawal.
 
     Attributes:
-        state: the state after it.
-        public: the move's text as each seat may read it; key ``None`` is what
-            spectators read. A seat that is missing reads the ``None`` text.
-        notes: what happened, in order.
-        reveals: whether a hidden fact became known to someone, so that the
-            step can no longer be taken back.
+        state: the state afterwards.
+        public: the text of the move for each seat. The key `None` is for spectators and for seats
+            without a text of their own.
+        notes: the notes on it, in order.
+        reveals: whether a seat learned a hidden fact, so that the step cannot be taken back.
     """
 
     state: S
@@ -123,12 +128,12 @@ class Step(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class Preview(Generic[V]):
-    """What a move would do.
+    """The effect that a move would have.
 
     Attributes:
-        move: canonical.
-        view: as it would be, without anything that only the move itself can tell.
-        notes: what would happen, in order.
+        move: the move.
+        view: the view afterwards, without facts that only the move itself can reveal.
+        notes: the notes on it, in order.
     """
 
     move: Move
@@ -138,15 +143,14 @@ class Preview(Generic[V]):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a finished board ended.
+    """The result of a finished board.
 
     Attributes:
-        places: for each seat its place, 1 = best; equal numbers are a tie.
-        scores: for each seat a score where the game keeps one, else empty.
-        reason: a word that the templates know, e.g. ``"solved"``,
-            ``"out-of-guesses"``, ``"resigned"``.
-        seat: the seat the reason speaks of (who solved, who resigned);
-            ``None`` when it speaks of all.
+        places: the place of each seat, 1 is best; equal numbers are a tie.
+        scores: the score of each seat, empty if the game has no scores.
+        reason: a word for the templates, such as ``"solved"``, ``"out-of-guesses"`` or
+            ``"resigned"``.
+        seat: the seat to which the reason applies, such as the one that resigned; `None` for all.
     """
 
     places: tuple[int, ...]
@@ -157,10 +161,10 @@ class Outcome:
 
 @dataclass(slots=True, eq=False)
 class Rng:
-    """Draws for one ply of one board, which replay: a counter over SHA-256.
+    """Random numbers for one ply of a board, from a counter over SHA-256.
 
-    A board's seed and the number of a ply give the same draws on every platform
-    and in every version, so a record replays to the same position forever.
+    The seed of a board and the number of a ply give the same numbers on all platforms and in all
+    versions, so that a record always replays to the same position.
     Block *i* is ``SHA-256(seed ‖ 0x00 ‖ ply ‖ i)`` with ply and i as 8-byte
     big-endian integers; its bytes are consumed in order.
     """
@@ -171,7 +175,7 @@ class Rng:
     _buffer: bytes = field(default=b"", repr=False)
 
     def bytes(self, count: int) -> bytes:
-        """The next *count* bytes of the stream."""
+        """Return the next *count* bytes of the stream."""
         while len(self._buffer) < count:
             numbers = self.ply.to_bytes(8, "big") + self._block.to_bytes(8, "big")
             self._buffer += hashlib.sha256(self.seed + b"\0" + numbers).digest()
@@ -180,7 +184,7 @@ class Rng:
         return taken
 
     def below(self, limit: int) -> int:
-        """A number in ``range(limit)``, every one equally likely.
+        """Return an integer in ``range(limit)``, each equally likely.
 
         Raises:
             ValueError: *limit* is less than 1.
@@ -190,20 +194,20 @@ class Rng:
         bits = (limit - 1).bit_length()
         width = (bits + 7) // 8
         mask = (1 << bits) - 1
-        while True:  # rejection sampling: no modulo bias
+        while True:  # rejection sampling avoids the bias of a modulo
             drawn = int.from_bytes(self.bytes(width), "big") & mask
             if drawn < limit:
                 return drawn
 
     def choice(self, items: Sequence[T]) -> T:
-        """One of *items*."""
+        """Return one of *items*, each equally likely."""
         return items[self.below(len(items))]
 
     def sample(self, items: Sequence[T], count: int) -> list[T]:
-        """*count* different places of *items*, in the order drawn.
+        """Return *count* of *items* in random order, each at most once.
 
         Raises:
-            ValueError: there are fewer than *count*.
+            ValueError: there are fewer items.
         """
         if count > len(items):
             raise ValueError("sample larger than the population")
@@ -219,13 +223,14 @@ class Shape:
     """A part of a drawing.
 
     Attributes:
-        kind: ``box``, ``line``, ``dot`` or ``word``.
-        role: what it is, which decides its colour: ``field``, ``rule``, ``label``, ``atom``,
+        kind: ``box``, ``line``, ``dot``, ``diamond``, ``word`` or
+            ``name`` (a small word beside another one).
+        role: its meaning, which determines its colour: ``field``, ``rule``, ``label``, ``atom``,
             ``mark``, ``hit``, ``turned``, ``passed`` or ``right``.
-        at: of a box its left, top, width and height; of a line x and y of each of its points; of a
-            dot x, y and radius; of a word x and y of its middle.
+        at: left, top, width and height of a box; x and y of each point of a line; x, y and radius
+            of a dot or diamond; x and y of the centre of a word or name.
         text: the word.
-        is_new: it came about by the last turn.
+        is_new: the last turn caused it.
     """
 
     kind: str
@@ -237,12 +242,13 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A drawing of what one seat plays on, in a unit of its own.
+    """A drawing of one seat's board, in any unit.
 
     Attributes:
-        seat: whose.
-        shapes: what lies below comes first.
-        facts: what stands in its place for those who hear it: values for ``drawing.j2``.
+        seat: the seat.
+        width, height: the size.
+        shapes: the shapes, in the order in which they are drawn.
+        facts: values for ``drawing.j2``, which describes the drawing in words.
     """
 
     seat: Seat

@@ -1,1 +1,1 @@
-"""Reads a mail: from octets to what a person wrote, trusting none of them."""
+"""Reads received mails: from octets to the words of a person."""

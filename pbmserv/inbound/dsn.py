@@ -1,7 +1,7 @@
-"""Reads reports of letters that came back: by RFC 3464, and by what other servers write.
+"""Reads reports of letters that came back: those of RFC 3464, and those of other forms.
 
-A report is what any stranger may send, so nothing here raises, and all of it is bounded: a walk
-over at most `MOST_PARTS` parts that never looks into the letter that is returned.
+Any stranger may send a report. So nothing here raises, the number of parts is limited, and the
+returned letter itself is not read.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from pbmserv.inbound.headers import (
     Headers,
     content_type,
     first,
-    octets_of,
     read_headers,
     split_block,
-    split_parts,
 )
 from pbmserv.inbound.headers import one_line as header_line
+from pbmserv.inbound.html import read_html
+from pbmserv.inbound.parts import leaves, octets_of
 from pbmserv.inbound.quotes.phrases import UNDELIVERED
-from pbmserv.inbound.text import decode, read_html
+from pbmserv.inbound.text import decode
 from pbmserv.mail.bounce_codes import Failure, judge, one_line, status_in
 from pbmserv.mail.envelope import Envelope
 
@@ -34,11 +34,11 @@ MOST_PARTS = 30
 DEEPEST = 4
 MOST_RECIPIENTS = 50
 STATUS_LIMIT = 64 * 1024
-"""Octets of a delivery-status part that are read."""
+"""Octets of a part that are read."""
 TEXT_LIMIT = 16 * 1024
-"""Characters of a text in which other forms of reports are looked for."""
+"""Characters of a report's text for people that are read."""
 LINE_LIMIT = 400
-"""Characters of each line of it: an address has at most 254, and patterns like short lines."""
+"""Characters of each line of that text: more than an address has, and few enough for patterns."""
 
 _STATUS_KINDS = frozenset(("message/delivery-status", "message/global-delivery-status"))
 _REPORT_TYPES = frozenset(("", "delivery-status", "global-delivery-status"))
@@ -61,10 +61,11 @@ Find = Callable[[Message], tuple[frozenset[bytes], frozenset[bytes]]]
 
 
 def read_report(envelope: Envelope) -> tuple[Failure, ...]:
-    """The recipients that a report says will never get the letter; none for other mails.
+    """Return the recipients that will never get the letter, as a report says; none for other mails.
 
-    Delays, deliveries, receipts and complaints name nobody. Reports have the null sender (RFC
-    3461 section 6.1); that of a few old servers is their MAILER-DAEMON. Never raises.
+    Delays, deliveries, receipts and complaints have no such recipients. Reports have the null
+    sender (RFC 3461 section 6.1), or MAILER-DAEMON if they come from a few old servers. Never
+    raises.
     """
     if not _is_server(envelope.sender):
         return ()
@@ -72,15 +73,18 @@ def read_report(envelope: Envelope) -> tuple[Failure, ...]:
         block, body = split_block(envelope.raw)
         headers = read_headers(block)
         kind = content_type(first(headers, "content-type"))
-        leaves = list(_leaves(headers, body))
+        parts = list(leaves(headers, body, most=MOST_PARTS, deepest=DEEPEST))
     except MailError:
         return ()
-    statuses = [leaf for leaf in leaves if leaf.kind.kind in _STATUS_KINDS]
+    all_leaves = [
+        _Leaf(content_type(first(fields, "content-type")), fields, inner) for fields, inner in parts
+    ]
+    statuses = [leaf for leaf in all_leaves if leaf.kind.kind in _STATUS_KINDS]
     if statuses:
-        return tuple(_by_status(statuses[0].octets, _notice(leaves)))
+        return tuple(_by_status(statuses[0].octets, _notice(all_leaves)))
     if kind.kind == "multipart/report" and kind.param("report-type") not in _REPORT_TYPES:
         return ()  # a receipt (RFC 8098), a complaint (RFC 5965)
-    return tuple(_by_other_forms(headers, kind, leaves))
+    return tuple(_by_other_forms(headers, kind, all_leaves))
 
 
 def _is_server(sender: str) -> bool:
@@ -102,38 +106,11 @@ class _Leaf:
     @property
     def text(self) -> str:
         text = decode(self.octets, self.kind.param("charset"))
-        if self.kind.kind == "text/html":  # its head alone may be longer than that
+        if self.kind.kind == "text/html":  # rendered first, since its head may be long
             shown = read_html(text)
             text = shown.text if shown is not None else ""
         text = text[:TEXT_LIMIT]
         return "\n".join(line[:LINE_LIMIT] for line in text.splitlines())
-
-
-def _leaves(headers: Headers, body: bytes) -> Iterator[_Leaf]:
-    """The parts in order, up to `MOST_PARTS` of them and `DEEPEST` levels deep."""
-    left = MOST_PARTS
-    stack = [(headers, body, 1)]
-    while stack and left:
-        left -= 1
-        fields, inner, depth = stack.pop()
-        kind = content_type(first(fields, "content-type"))
-        if not kind.kind.startswith("multipart/"):
-            yield _Leaf(kind, fields, inner)
-        elif depth < DEEPEST:
-            inside: list[tuple[Headers, bytes, int]] = []
-            for block, part in split_parts(inner, kind.params.get("boundary", "")):
-                if len(inside) == MOST_PARTS:
-                    break
-                inside.append((_fields_of(block), part, depth + 1))
-            stack += reversed(inside)
-
-
-def _fields_of(block: bytes) -> Headers:
-    """The fields of a part; without any where they make no sense, so that it is plain text."""
-    try:
-        return read_headers(block)
-    except MailError:
-        return {}
 
 
 # -- RFC 3464 ----------------------------------------------------------------------------------
@@ -147,11 +124,11 @@ def _by_status(octets: bytes, notice: str) -> Iterator[Failure]:
     """
     text = octets.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
     groups = [group for group in text.split("\n\n", MOST_RECIPIENTS * 2) if group.strip()]
-    # The first group is about the letter (section 2.2); some leave it out, some the blank line.
+    # The first group is about the letter (section 2.2). Some servers omit it, or the blank line.
     statuses = [_status_fields(group) for group in groups[: MOST_RECIPIENTS + 1]]
-    named = [_recipients(fields) for fields in statuses]
-    everybody = frozenset().union(*named)
-    for fields, recipients in zip(statuses, named, strict=True):
+    groups_of_recipients = [_recipients(fields) for fields in statuses]
+    everybody = frozenset().union(*groups_of_recipients)
+    for fields, recipients in zip(statuses, groups_of_recipients, strict=True):
         if recipients and _has_failed(fields):
             yield _failure(fields, recipients, notice, everybody - recipients)
 
@@ -162,9 +139,9 @@ def _recipients(fields: Mapping[str, str]) -> frozenset[str]:
 
 
 def _status_fields(group: str) -> Mapping[str, str]:
-    """Field values by lower-case name; lines that are no fields belong to the one above.
+    """Return field values by lower-case name; lines that are not fields belong to the one above.
 
-    Servers that copy an answer of several lines do not always indent it.
+    Some servers copy a reply of several lines into a field without indenting it.
     """
     fields: dict[str, str] = {}
     last = ""
@@ -179,7 +156,7 @@ def _status_fields(group: str) -> Mapping[str, str]:
 
 
 def _has_failed(fields: Mapping[str, str]) -> bool:
-    """Whether nobody tries any longer (section 2.3.3); ``error`` is OpenSMTPD's word."""
+    """Whether the letter will not be tried again (section 2.3.3); OpenSMTPD says ``error``."""
     action = fields.get("action", "").lower()
     if not action:
         return fields.get("status", "").startswith("5")
@@ -205,12 +182,12 @@ def _failure(
 def _quoted_reply(
     notice: str, recipients: frozenset[str], others: frozenset[str], *, is_needed: bool
 ) -> str:
-    """Return the reason that a report's text gives for a recipient, ``""`` for none.
+    """Return the reason that a report's text gives for a recipient; ``""`` for none.
 
     Args:
-        others: recipients whose reasons may follow.
-        is_needed: the status says nothing. Otherwise only a mail server's reply counts: the
-            sentences around it are the same in all reports.
+        others: other recipients, whose reasons may follow.
+        is_needed: the status says nothing, so any words will do. Otherwise only a mail server's
+            reply counts, because the sentences around it are the same in all reports.
     """
     lower = notice.lower()
     for address in sorted(recipients):
@@ -222,71 +199,75 @@ def _quoted_reply(
 
 
 def _address(value: str) -> str:
-    """The address of ``rfc822; alice@players.example`` in lower case, ``""`` for none."""
-    found = _ADDRESS.search(value.partition(";")[2] or value)
-    return found[0].lower() if found else ""
+    """Return the address in ``rfc822; alice@players.example`` in lower case; ``""`` for none."""
+    address = _ADDRESS.search(value.partition(";")[2] or value)
+    return address[0].lower() if address else ""
 
 
 # -- other forms -------------------------------------------------------------------------------
 
 
-def _by_other_forms(headers: Headers, kind: ContentType, leaves: list[_Leaf]) -> Iterator[Failure]:
-    """What flufl.bounce finds in the first text: qmail, old Exchange, Exim, Yahoo and their kin.
+def _by_other_forms(headers: Headers, kind: ContentType, parts: list[_Leaf]) -> Iterator[Failure]:
+    """Yield the failed recipients of reports by qmail, old Exchange, Exim, Yahoo and others.
 
-    It is given a small mail made anew, so that it never meets what a stranger has built. Where it
-    finds nothing, a server's own refusal may still be quoted, as Microsoft 365 does.
+    flufl.bounce recognises them. It gets a small mail rebuilt from the first text, so it never
+    parses a stranger's MIME. If it finds nothing, the text may quote a server's refusal, as reports
+    of Microsoft 365 do.
     """
-    leaf = _notice_part(leaves)
-    text = _notice(leaves)
-    shown = _rebuilt(headers, kind, text, leaf)
+    leaf = _notice_part(parts)
+    text = _notice(parts)
     try:
-        _, failed = _detectors()(shown)
-    except Exception as error:  # noqa: BLE001 - whatever a library makes of a stranger's words
-        log.warning("a report could not be looked at", extra={"fault": type(error).__name__})
+        _, failed = _detectors()(_rebuilt(headers, kind, text, leaf))
+    except Exception as error:  # noqa: BLE001 - the library may fail in any way on a stranger's text
+        log.warning("a report could not be read", extra={"fault": type(error).__name__})
         return
     lower = text.lower()
-    known = False
-    for one in sorted(failed)[:MOST_RECIPIENTS]:
-        address = _address(one.decode("ascii", "replace"))
+    has_recipient = False
+    for recipient in sorted(failed)[:MOST_RECIPIENTS]:
+        address = _address(recipient.decode("ascii", "replace"))
         if address:
-            known = True
+            has_recipient = True
             reason = _reason(text, lower, address)
             status = status_in(reason)
             yield Failure(judge(status, reason), status, one_line(reason), frozenset({address}))
-    if not known:
+    if not has_recipient:
         yield from _by_quoted_refusal(headers, text)
 
 
 def _by_quoted_refusal(headers: Headers, text: str) -> Iterator[Failure]:
-    """A refusal with both its codes, in a mail that says in its subject that a letter came back."""
+    """Yield the recipient of a mail whose text quotes a refusal with both its codes.
+
+    The subject must say that a letter was not delivered.
+    """
     subject = header_line(first(headers, "subject")).casefold()
     refusal = _REFUSAL.search(text)
-    named = _ADDRESS.search(text)
-    if refusal is None or named is None or not subject.startswith(UNDELIVERED):
+    recipient = _ADDRESS.search(text)
+    if refusal is None or recipient is None or not subject.startswith(UNDELIVERED):
         return
     if _STILL_TRYING.search(subject) or _STILL_TRYING.search(text):
         return
-    said = one_line(refusal[0])
-    status = status_in(said)
-    address = named[0].lower().strip("'.:*[]")
-    yield Failure(judge(status, said), status, said, frozenset({address}))
+    diagnostic = one_line(refusal[0])
+    status = status_in(diagnostic)
+    address = recipient[0].lower().strip("'.:*[]")
+    yield Failure(judge(status, diagnostic), status, diagnostic, frozenset({address}))
 
 
-def _notice(leaves: list[_Leaf]) -> str:
-    """Return a report's text for people, ``""`` if it has none."""
-    leaf = _notice_part(leaves)
+def _notice(parts: list[_Leaf]) -> str:
+    """Return a report's text for people; ``""`` for none."""
+    leaf = _notice_part(parts)
     return "" if leaf is None else leaf.text
 
 
-def _notice_part(leaves: list[_Leaf]) -> _Leaf | None:
-    return _first(leaves, "text/plain") or _first(leaves, "text/html")
+def _notice_part(parts: list[_Leaf]) -> _Leaf | None:
+    return _first(parts, "text/plain") or _first(parts, "text/html")
 
 
-def _first(leaves: list[_Leaf], kind: str) -> _Leaf | None:
-    return next((leaf for leaf in leaves if leaf.kind.kind == kind), None)
+def _first(parts: list[_Leaf], kind: str) -> _Leaf | None:
+    return next((leaf for leaf in parts if leaf.kind.kind == kind), None)
 
 
 def _rebuilt(headers: Headers, kind: ContentType, text: str, leaf: _Leaf | None) -> Message:
+    """Return a small mail that holds the parts of a report that flufl.bounce reads."""
     shown = Message()
     for name in ("from", "subject", "x-mailer", "x-failed-recipients"):
         if value := header_line(first(headers, name)[:1000]):
@@ -320,7 +301,7 @@ def _reason(text: str, lower: str, address: str, others: frozenset[str] = frozen
 
 @cache
 def _detectors() -> Find:
-    """flufl.bounce, loaded with the first report of such a form; it tells every step it takes."""
+    """Return the detector of flufl.bounce, loaded at the first report, with its log turned off."""
     from flufl.bounce import all_failures
 
     logging.getLogger("flufl.bounce").setLevel(logging.CRITICAL + 1)

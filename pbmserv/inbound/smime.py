@@ -1,7 +1,7 @@
-"""Names the kinds of mail parts that are wrapped as a whole, and why they cannot be read.
+"""Media types of encrypted and opaque mail parts, which cannot be read.
 
-Clear-signed mails are read like any other; their signatures are not checked, since passwords and
-reply addresses decide who speaks.
+Clear-signed mails are read like any other. Their signatures are not verified, because passwords and
+reply addresses prove the player.
 """
 
 from __future__ import annotations
@@ -14,5 +14,5 @@ OPAQUE = "opaque"
 SMIME = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))
 """Types of parts that are a PKCS #7 object (RFC 8551 section 3.2)."""
 PGP_ENCRYPTED = frozenset(("multipart/encrypted", "application/pgp-encrypted"))
-"""Types of parts that PGP/MIME encrypts (RFC 3156 section 4). Some servers turn the first one into
-``multipart/mixed``; the second one, its first part, stays."""
+"""Types of parts of PGP/MIME (RFC 3156 section 4). Some servers rewrite the first type to
+``multipart/mixed``; the second one, that of its first part, stays."""

@@ -1,7 +1,7 @@
-"""Makes a letter's bytes from its row in the outbox: a pure function of the record.
+"""Makes the bytes of a letter from its row in the outbox.
 
-The row says which letter, to whom, of which board at which ply; everything else is in the
-board's record or in the row's words. Retries repeat the kept bytes, never this.
+The row names the letter, its reader, the board and the ply; all else is in the board's record and
+in the row's words. The same row makes the same bytes, but retries send the bytes that were kept.
 """
 
 from __future__ import annotations
@@ -16,38 +16,25 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from pbmserv.commands.help_topics import HelpTopic, topic
+from pbmserv.commands.help_topics import HelpTopic
+from pbmserv.commands.help_topics import topic as help_topic
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import Refusal, ServerFault
-from pbmserv.letters.looking import (
-    Looking,
-    Mailto,
-    Seen,
-    attachments,
-    page_of,
-    reply_of,
-    unless_broken,
-    ways_out,
-)
+from pbmserv.letters.attachments import attachments
 from pbmserv.letters.mime import Headers, build
-from pbmserv.letters.scene import (
-    FORESEEN,
-    Composed,
-    Links,
-    compose,
-    excerpt,
-    foreseen,
-    page,
-    why,
-)
-from pbmserv.letters.shortening import Reader, cut, numbers, told_once
+from pbmserv.letters.rendering import Composed, Links, compose, excerpt
+from pbmserv.letters.replies import Mailto, answer_to, page_link, unsubscribe_addresses
+from pbmserv.letters.shortening import Reader, cut_to_room, seated_boards, without_repeats
 from pbmserv.mail.letter_kinds import kind_of
 from pbmserv.mail.reply_address import OF_BOARDS, MailDomain, Purpose, ReplyAddress
 from pbmserv.store.accounts.players import Player, by_address, by_id
 from pbmserv.store.boards.moves import Positions
-from pbmserv.store.bots import found
+from pbmserv.store.bots import finished_reports as coach_results
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
+from pbmserv.views.board import FORESEEN, foreseen
+from pbmserv.views.reader import BoardReader, ShownBoard, show_or_log
+from pbmserv.views.texts import refusal_sentence, render_text
 
 log = logging.getLogger("pbmserv.send")
 
@@ -62,18 +49,21 @@ _USUAL: dict[str, Any] = {
     "plan": None,
     "forfeit": None,
 }
-"""What the words of a letter about a board may leave out."""
+"""Defaults for the words of letters about boards."""
 
 LONGEST = 100_000
-"""Octets of a letter as it is mailed; Gmail hides what is behind 102 kB."""
+"""Most octets of a letter as it is mailed; Gmail hides everything after 102 kB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Composer:
-    """Composes letters from the records that *positions* replays.
+    """Makes letters.
 
     Attributes:
-        web_url: base of links, "" when there are no pages.
+        mail_domain: the server's address and keys.
+        registry: the games.
+        positions: replays boards.
+        web_url: base of links to pages; "" without pages.
     """
 
     mail_domain: MailDomain
@@ -81,20 +71,21 @@ class Composer:
     positions: Positions
     web_url: str
 
-    def bytes_of(self, looking: Looking, row: QueuedLetter) -> bytes:
-        """The mail, ready for the relay.
+    def bytes_of(self, boards: BoardReader, row: QueuedLetter) -> bytes:
+        """Return the mail, ready for the relay but for its signature.
 
         Raises:
-            ServerFault: the row speaks of something that is not there, or was over so long ago
-                that its words are kept no more.
+            ServerFault: the row names a board that does not exist, or is so old that its words
+                were deleted.
         """
-        reader, seen, values, composed = self._made(looking, row)
-        thread = ""  # the first letter of this board to this seat
-        if seen and (seen.seat is not None or kind_of(row.letter).to_followers):
-            board = seen.board
-            thread = self.mail_domain.letter_id(board.id, 0, seen.seat, board.thread)
+        reader, shown, values, composed = self._compose(boards, row)
+        thread = ""  # the Message-ID of the first letter about this board to this seat
+        if shown and (shown.seat is not None or kind_of(row.letter).to_followers):
+            board = shown.board
+            thread = self.mail_domain.letter_id(board.id, 0, shown.seat, board.thread)
         root = "" if thread == row.message_id else thread
-        way, game = "answer" if row.in_reply_to else "news", seen.board.game if seen else "server"
+        origin = "answer" if row.in_reply_to else "news"
+        game = shown.board.game if shown else "server"
         headers = Headers(
             from_name="pbmserv",
             from_addr=self.mail_domain.address,
@@ -109,163 +100,177 @@ class Composer:
             date=row.created_at,
             x_loop=self.mail_domain.address,
             list_id=f"{self.mail_domain.local}.{self.mail_domain.domain}",
-            list_unsubscribe=ways_out(self.mail_domain, self.web_url, row, reader.player),
+            list_unsubscribe=unsubscribe_addresses(
+                self.mail_domain, self.web_url, row, reader.player
+            ),
             auto_submitted="auto-replied" if row.in_reply_to else "auto-generated",
-            # What feedback loops sum complaints by: kind of letter, game, how it came, and us. It
-            # has Gmail's form, and is the same for everybody: it says nothing about the reader.
-            feedback_id=f"{row.letter}:{game}:{way}:{_mark(self.mail_domain.domain)}",
+            # Feedback loops count complaints by these words. They are in Gmail's form, and say
+            # nothing about the reader.
+            feedback_id=f"{row.letter}:{game}:{origin}:{_sender_mark(self.mail_domain.domain)}",
         )
         html = composed.html if reader.form == "html" else ""
         has_files = kind_of(row.letter).has_files
-        files = attachments(looking.connection, row, reader.player) if has_files else ()
+        files = attachments(boards.connection, row, reader.player) if has_files else ()
         raw = build(headers, composed.text, html, files)
         if len(raw) > LONGEST and html and not files:
             return build(headers, composed.text, "", files)
         return raw
 
     def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
-        """Text and perhaps HTML of a letter as its reader got it, to see what a mail quotes of it.
+        """Return the text, and the HTML if there is any, with which to compare quoted passages.
 
-        Nothing comes back for one that cannot be made any more, as of templates that have changed
-        since: whoever answers it must not be kept from speaking.
+        Return nothing if the letter cannot be made again, for example because a template has
+        changed. Its reader's answer must be read nevertheless.
         """
         try:
-            reader, _, _, composed = self._made(Looking(connection, self.positions), row)
+            reader, _, _, composed = self._compose(BoardReader(connection, self.positions), row)
         except SQLAlchemyError:
             raise
-        except (Exception, SystemExit):  # whatever a game's rules may raise
+        except (Exception, SystemExit):  # rules of games may raise anything
             log.exception("a letter cannot be made once more", extra={"letter": row.id})
             return ()
         return (composed.text, composed.html) if reader.form == "html" else (composed.text,)
 
-    def _made(
-        self, looking: Looking, row: QueuedLetter
-    ) -> tuple[Reader, Seen | None, dict[str, Any], Composed]:
-        """The reader of a letter, what it shows, what its templates may say, and its words."""
+    def _compose(
+        self, boards: BoardReader, row: QueuedLetter
+    ) -> tuple[Reader, ShownBoard | None, dict[str, Any], Composed]:
+        """Return the reader of a letter, its board, the values of its templates, and its texts."""
         if not row.message_id:
-            raise ServerFault(f"letter {row.id} was over long ago; nothing is left to make it of")
-        player = None if row.player_id is None else by_id(looking.connection, row.player_id)
-        seen = looking.seen(row.board_id, row.ply, row.seat, player)
-        # The address whose mails say by themselves who speaks and of what.
-        told = reply_of(row, player)
-        goes_on = player is not None and told is not None and told.purpose in OF_BOARDS
-        shown = (seen or self._only_board(looking, row, player)) if goes_on else None
-        if shown is not None and shown.reply is not None:
-            told = shown.reply
-        reply_to = self.mail_domain.address_of(told) if told else self.mail_domain.address
-        # Who has proved nothing still reads mail there, and perhaps by ear.
-        here = [player] if player else by_address(looking.connection, row.recipient)
-        reader = Reader(player, reply_to, here[0].format if len(here) == 1 else "html")
-        values = self._part_values(row.letter, row.words, seen, reader)
+            raise ServerFault(f"letter {row.id} is too old: its words were deleted")
+        player = None if row.player_id is None else by_id(boards.connection, row.player_id)
+        shown = boards.shown(row.board_id, row.ply, row.seat, player)
+        answer = answer_to(row, player)
+        continues_board = player is not None and answer is not None and answer.purpose in OF_BOARDS
+        played = (shown or self._only_board(boards, row, player)) if continues_board else None
+        if played is not None and played.reply is not None:
+            answer = played.reply
+        reply_to = self.mail_domain.address_of(answer) if answer else self.mail_domain.address
+        # People who have proved nothing may be players, who perhaps want plain text.
+        players = [player] if player else by_address(boards.connection, row.recipient)
+        form = players[0].format if len(players) == 1 else "html"
+        reader = Reader(player, answer, reply_to, form)
+        values = self._part_values(row.letter, row.words, shown, reader)
         values["form"] = reader.form
-        # A letter with the page of a board names no other.
-        is_named = row.letter == "page-link" or not values["board_page"]
-        if goes_on and player is not None and is_named and self.web_url:
-            token = self.mail_domain.ring.token(page_of(player, row.created_at))
+        # A letter that names the page of a board names no other.
+        wants_page = row.letter == "page-link" or not values["board_page"]
+        if continues_board and player is not None and wants_page and self.web_url:
+            token = self.mail_domain.ring.token(page_link(player, row.created_at))
             values["own_page"] = f"{self.web_url}/mine/{token}"
         if kind_of(row.letter).waits_for_coach:
-            values |= _found(looking, row.words, row.board_id, row.ply, row.seat)
+            values |= _coach_values(boards, row.words, row.board_id, row.ply, row.seat)
         elif row.letter in _OF_PARTS:
-            values |= self._parts(looking, row, reader)
-        return reader, seen, values, compose(row.letter, values)
+            values |= self._parts(boards, row, reader)
+        values["drawn_games"] = frozenset(
+            boards.board(board).game for board in _boards_in(row) if board is not None
+        )
+        return reader, shown, values, compose(row.letter, values)
 
-    # -- what the templates may say ------------------------------------------------------
+    # -- values of templates -------------------------------------------------------------
 
-    def _parts(self, looking: Looking, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
-        """What is in a letter that has several others in it."""
+    def _parts(self, boards: BoardReader, row: QueuedLetter, reader: Reader) -> dict[str, Any]:
+        """Return the values of a letter that contains other letters."""
         if row.letter == "summary":
-            lines = self._lines(looking, told_once(row.words["lines"]), reader)
-            lines = cut(lines, stranger=reader.player is None)
+            lines = self._lines(boards, without_repeats(row.words["lines"]), reader)
+            lines = cut_to_room(lines, for_stranger=reader.player is None)
             done = sum(line["status"] == "done" for line in lines)
-            return {"lines": lines, "done": done, "numbers": numbers(row.words["lines"])}
+            return {"lines": lines, "done": done, "numbers": seated_boards(row.words["lines"])}
         waiting, news = row.words["waiting"], row.words["news"]
         reader.parts = len(waiting) + len(news)
         return {
-            "waiting": [self._excerpt(looking, one, reader) for one in waiting],
-            "news": [self._excerpt(looking, one, reader) for one in news],
-            "keys": sorted({looking.board(one["board"]).game for one in waiting}),
+            "waiting": [self._excerpt(boards, part, reader) for part in waiting],
+            "news": [self._excerpt(boards, part, reader) for part in news],
+            "keys": sorted({boards.board(part["board"]).game for part in waiting}),
         }
 
     def _lines(
-        self, looking: Looking, lines: Sequence[Mapping[str, Any]], reader: Reader
+        self, boards: BoardReader, lines: Sequence[Mapping[str, Any]], reader: Reader
     ) -> list[dict[str, Any]]:
-        """What a summary says of each command; a board that comes several times is drawn once.
+        """Return the lines of a summary with their parts rendered.
 
-        Who looked at a board several times is shown it once, with the last of these commands.
+        A board is drawn once, at the last command about it. A player who asked for a board several
+        times sees it once.
         """
         reader.parts = sum(len(line["parts"]) for line in lines)
         drawn: set[tuple[object, object]] = set()
-        found = []
+        rendered = []
         for line in reversed(lines):
             parts = []
             for part in reversed(line["parts"]):
-                # What is about no board may explain something that need not be told again.
-                no_board = part["board"] is None
-                key = (part["letter"], None) if no_board else (part["board"], part["seat"])
+                # A part without a board may hold an explanation, which is needed once only.
+                has_board = part["board"] is not None
+                key = (part["board"], part["seat"]) if has_board else (part["letter"], None)
                 if key not in drawn or part["letter"] != "show":
-                    parts.append(self._excerpt(looking, part, reader, brief=key in drawn))
+                    parts.append(self._excerpt(boards, part, reader, brief=key in drawn))
                 if not kind_of(part["letter"]).beyond_record:
                     drawn.add(key)
-            found.append({**line, "parts": parts[::-1]})
-        return found[::-1]
+            rendered.append({**line, "parts": parts[::-1]})
+        return rendered[::-1]
 
     def _excerpt(
         self,
-        looking: Looking,
+        boards: BoardReader,
         part: Mapping[str, Any],
         reader: Reader,
         *,
         brief: bool = False,
     ) -> Composed:
-        """A part of a letter; where a game breaks down over its board it says no more than that."""
+        """Return a part of a letter. If its board cannot be shown, the part says only that.
+
+        Args:
+            boards: the boards of the letter.
+            part: letter, words, board, ply and seat.
+            reader: the reader, whose room shrinks.
+            brief: whether the board is drawn in another part.
+        """
         share = reader.share()
-        show = partial(self._drawn, looking, part, reader, share, brief=brief)
+        show = partial(self._board_excerpt, boards, part, reader, share, brief=brief)
         board = part["board"]
         if board is None:
-            made = show()
+            texts = show()
         else:
-            found = unless_broken(board, looking.board(board).game, show)
-            made = found or excerpt("unshown", {"words": {"board": board}}, *share)
-        reader.room -= len(made.html)
-        reader.text_room -= len(made.text.encode())
-        return made
+            shown = show_or_log(board, boards.board(board).game, show)
+            texts = shown or excerpt("unshown", {"words": {"board": board}}, *share)
+        reader.room -= len(texts.html)
+        reader.text_room -= len(texts.text.encode())
+        return texts
 
-    def _drawn(
+    def _board_excerpt(
         self,
-        looking: Looking,
+        boards: BoardReader,
         part: Mapping[str, Any],
         reader: Reader,
         share: tuple[int, int, int],
         *,
         brief: bool,
     ) -> Composed:
-        seen = looking.seen(part["board"], part["ply"], part["seat"], reader.player)
-        values = self._part_values(part["letter"], part["words"], seen, reader)
+        place = part["board"], part["ply"], part["seat"]
+        shown = boards.shown(*place, reader.player)
+        values = self._part_values(part["letter"], part["words"], shown, reader)
         if kind_of(part["letter"]).waits_for_coach:
-            about = part["board"], part["ply"], part["seat"]
-            values |= _found(looking, part["words"], *about)
+            values |= _coach_values(boards, part["words"], *place)
         return excerpt(part["letter"], {**values, "brief": brief}, *share)
 
     def _part_values(
-        self, letter: str, words: Mapping[str, Any], seen: Seen | None, reader: Reader
+        self, letter: str, words: Mapping[str, Any], shown: ShownBoard | None, reader: Reader
     ) -> dict[str, Any]:
+        """Return the values of a letter's templates, or of those of a part of a letter."""
         userid = reader.player.userid if reader.player else ""
-        scene = seen.scene(words) if seen else None
+        scene = shown.scene(words) if shown else None
         if scene is not None and letter in FORESEEN:
             scene = foreseen(letter, words, scene)
-        sitters = seen.board.sitters if seen else ()
+        sitters = shown.board.sitters if shown else ()
         values: dict[str, Any] = {
             "house": self.mail_domain.address,
             "userid": userid,
             "words": _USUAL | dict(words),
             "brief": False,
-            "beginner": seen is not None and seen.is_beginner,
+            "beginner": shown is not None and shown.is_beginner,
             "compact": letter == "tray-board",
             "drawn": True,
             "spoken": reader.form == "spoken",
             "scene": scene,
-            "others": [name for name in seen.board.names if name != userid] if seen else [],
-            # the others who read what is said to them
+            "others": [name for name in shown.board.names if name != userid] if shown else [],
+            # the other players, without bots, which read no words
             "people": [s.userid for s in sitters if s.userid != userid and s.state != _BOT],
             "here": [s.userid for s in sitters if s.state in _HERE],
             "titles": self.registry.titles,
@@ -274,15 +279,19 @@ class Composer:
             "gone": [s.userid for s in sitters if s.state == PlayerState.DELETED],
             "title": f"{scene.title} {scene.number}" if scene else "pbmserv",
         }
-        # For moves on this board, whatever else the letter is about.
-        own = self.mail_domain.address_of(seen.reply) if seen and seen.reply else ""
-        values["mailto"] = Mailto(own or reader.reply_to, f"Re: {values['title']}")
-        tapped = Links.FEW if values["compact"] else Links.ALL
+        own = ""  # the reply address for moves on this board
+        if shown is not None and shown.reply is not None:
+            is_answer = shown.reply == reader.answer
+            own = reader.reply_to if is_answer else self.mail_domain.address_of(shown.reply)
+        # Commands in the subject are read at the plain address only, where "Re:" prevents that.
+        subject = values["title"] if own else f"Re: {values['title']}"
+        values["mailto"] = Mailto(own or reader.reply_to, subject)
+        most_links = Links.FEW if values["compact"] else Links.ALL
         token = own.rpartition("@")[0].removeprefix(f"{self.mail_domain.local}+")
         values["board_page"] = f"{self.web_url}/b/{token}" if self.web_url and token else ""
         values["own_page"] = ""
-        values["links"] = tapped if own and not kind_of(letter).beyond_record else Links.NONE
-        if scene is not None:  # the names that a game's own templates know
+        values["links"] = most_links if own and not kind_of(letter).beyond_record else Links.NONE
+        if scene is not None:  # values of the games' templates
             values |= {
                 "view": scene.view,
                 "names": scene.names,
@@ -290,13 +299,13 @@ class Composer:
                 "board": scene.number,
             }
         dropped = (words.get("plan") or {}).get("dropped")
-        values["why"] = why(Refusal(**dropped["refusal"])) if dropped else ""
+        values["why"] = refusal_sentence(Refusal(**dropped["refusal"])) if dropped else ""
         if letter == "tray-board" and scene is not None:
             moves = scene.game.legal(scene.view) if scene.your_turn else None
             values["example"] = next(iter(moves or ()), "")
         if letter == "refusal":
-            values["why"] = why(Refusal(**words["refusal"]))
-        elif letter == "confirm":
+            values["why"] = refusal_sentence(Refusal(**words["refusal"]))
+        elif letter in {"confirm", "stranger"}:
             token = self.mail_domain.ring.token(
                 ReplyAddress(Purpose.CONFIRM, about=words["signup"])
             )
@@ -305,65 +314,75 @@ class Composer:
             values["games"] = [self.registry.newest(key).info for key in words["games"]]
         elif letter == "help":
             topics = self._topics(words["subjects"])
-            # Only what is known is repeated: what is not may be a slipped password.
-            values["topic"] = ", ".join(found.subject for found in topics if found.known)
-            values["unknown"] = not any(found.known for found in topics)
-            values["pages"] = [self._page(found) for found in topics]
+            # Unknown subjects are not repeated, since one may be a slipped password.
+            values["topic"] = ", ".join(topic.subject for topic in topics if topic.known)
+            values["unknown"] = not any(topic.known for topic in topics)
+            values["pages"] = [self._help_page(topic) for topic in topics]
         return values
 
     def _topics(self, subjects: Sequence[str]) -> list[HelpTopic]:
-        """One page for all words together (``change password``), else one for each."""
+        """Return one page for all words together (``change password``), else one for each."""
         games = [game.info.key for game in self.registry]
-        together = topic(" ".join(subjects), games)
+        together = help_topic(" ".join(subjects), games)
         if together.known or len(subjects) < 2:
             return [together]
-        found = [topic(subject, games) for subject in subjects]
-        return list({one.template if one.known else one.subject: one for one in found}.values())
+        topics = [help_topic(subject, games) for subject in subjects]
+        by_page = {topic.template if topic.known else topic.subject: topic for topic in topics}
+        return list(by_page.values())
 
-    def _page(self, found: HelpTopic) -> str:
+    def _help_page(self, topic: HelpTopic) -> str:
         infos = {game.info.key: game.info for game in self.registry}
         values = {
             "house": self.mail_domain.address,
-            "info": infos.get(found.subject),
+            "info": infos.get(topic.subject),
             "infos": infos,
         }
-        return page(found.template, {**found.values, **values})
+        return render_text(topic.template, {**topic.values, **values})
 
     def _only_board(
-        self, looking: Looking, row: QueuedLetter, player: Player | None
-    ) -> Seen | None:
-        """The board of a summary that shows just one, so that a reply can go on with it."""
+        self, boards: BoardReader, row: QueuedLetter, player: Player | None
+    ) -> ShownBoard | None:
+        """Return the board of a summary that shows only one, so that a reply can move there."""
         parts = [p for line in row.words.get("lines", ()) for p in line["parts"] if p["board"]]
         if len({part["board"] for part in parts}) != 1:
             return None
         board, ply, seat = (parts[-1][name] for name in ("board", "ply", "seat"))
-        show = partial(looking.seen, board, ply, seat, player)
-        return unless_broken(board, looking.board(board).game, show)
+        show = partial(boards.shown, board, ply, seat, player)
+        return show_or_log(board, boards.board(board).game, show)
 
 
-def _found(
-    looking: Looking,
+def _boards_in(row: QueuedLetter) -> list[int | None]:
+    """Return the boards that a letter and its parts are about; `None` if one is about none."""
+    lines = row.words.get("lines", ()) if row.letter == "summary" else ()
+    parts = [part for line in lines for part in line["parts"]]
+    if row.letter in _OF_PARTS and row.letter != "summary":
+        parts = [*row.words["waiting"], *row.words["news"]]
+    return [row.board_id, *(part["board"] for part in parts)]
+
+
+def _coach_values(
+    boards: BoardReader,
     words: Mapping[str, Any],
     board_id: int | None,
     ply: int | None,
     seat: int | None,
 ) -> dict[str, Any]:
-    """What the coach has found: the reports, those of the reader's own box first; or the hint."""
-    known = found(looking.connection, board_id or 0, words.get("asked", ply or 0))
+    """Return the coach's reports, those of the reader's own box first, or the coach's hint."""
+    results = coach_results(boards.connection, board_id or 0, words.get("asked", ply or 0))
     if "seats" in words:
-        return {"reports": [known[one] for one in words["seats"] if one in known]}
-    return {"hint": known.get(-1 if seat is None else seat)}
+        return {"reports": [results[seat] for seat in words["seats"] if seat in results]}
+    return {"hint": results.get(-1 if seat is None else seat)}
 
 
-@lru_cache(maxsize=16)  # there is one
-def _mark(domain: str) -> str:
-    """What feedback loops know us by."""
+@lru_cache(maxsize=16)
+def _sender_mark(domain: str) -> str:
+    """Return the word by which feedback loops know this server."""
     return hashlib.sha256(domain.encode()).hexdigest()[:10]
 
 
 _OF_PARTS = frozenset({"summary", "tray", "reminders"})
-"""Letters that have several others in them."""
+"""Letters that contain other letters."""
 
 _BOT = PlayerState.BOT
 _HERE = frozenset({PlayerState.ACTIVE, _BOT})
-"""States of players with whom another board can be begun."""
+"""States of players who can be challenged."""

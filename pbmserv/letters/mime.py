@@ -1,9 +1,8 @@
-"""Turns the headers and the two bodies of one letter into the bytes that travel.
+"""Builds the bytes of a letter from its headers and bodies.
 
-The stdlib's `EmailMessage` takes over a millisecond for this, so the mail is
-joined from strings here; what keeps that safe is that every variable part goes
-through one of the checked writers below. Nothing here knows the time or draws
-a random number: the same letter is always the same bytes.
+`EmailMessage` of the standard library takes over a millisecond, so the mail is joined from strings
+here. Each variable part passes one of the checks below. The same letter is always the same bytes:
+nothing here reads a clock or draws a random number.
 """
 
 from __future__ import annotations
@@ -22,22 +21,21 @@ from pbmserv.errors import ServerFault
 
 #: RFC 5322, 2.1.1: octets in a line without its CRLF.
 _LONGEST_LINE = 998
-#: Header texts of ours stay below this, so that name and brackets still fit.
+#: Longest text of a header, with room for its name and brackets.
 _LONGEST_VALUE = 900
 #: RFC 2045, 6.7 (5).
 _LONGEST_QUOTED_LINE = 76
 #: RFC 2047, 2 allows 75; with 64 the line `Subject: …` keeps below 76 as well.
 _LONGEST_ENCODED_WORD = 64
 
-# C0, DEL, C1 and the two Unicode line ends: none of them may reach a header.
+# C0, DEL, C1 and the two line ends of Unicode must not reach a header.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-# All that may stand in a 7bit body: RFC 5322 forbids NUL and bare CR, and a
-# terminal would act upon the other controls.
+# Octets of a 7bit body. RFC 5322 forbids NUL and bare CR, and terminals obey other controls.
 _LINE_FEED = 0x0A
 _PLAIN_OCTETS = bytes((0x09, 0x0A, *range(0x20, 0x7F)))
 
-# Non-ASCII by RFC 6532, 3.2; lone surrogates are no characters. By what may not stand there, since
-# a class with most of Unicode in it takes `re` 3 ms.
+# Non-ASCII by RFC 6532, 3.2; lone surrogates are not characters. The class lists what is forbidden:
+# one that lists most of Unicode takes `re` 3 ms to compile.
 _NO_ATEXT = r'\x00-\x20"(),:;<>@\[\\\]\x7f-\u00a0\ud800-\udfff'
 _WORD = rf"[^.{_NO_ATEXT}]+"
 _DOMAIN = rf"{_WORD}(?:\.{_WORD})*|\[[\x21-\x5a\x5e-\x7e]+\]"
@@ -61,24 +59,26 @@ _ENCODED_WORD_PLAIN = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headers:
-    """All that varies in a letter's header.
+    """The variable parts of a letter's header.
 
     Attributes:
-        from_name: display name of the sender, any text, ``""`` for none.
-        from_addr, to, reply_to: one bare address each.
-        subject: any text; it is made one line.
-        message_id: ours, with its angle brackets; also decides the boundary.
-        in_reply_to: a message id with its angle brackets, ``None`` or ``""`` for none.
-        references: message ids of the thread, oldest first.
-        thread: the id of the thread's first letter, which may be this one; ``""`` for none.
-        topic: what the whole thread is about; ``""`` for none.
-        date: aware; written in UTC.
-        x_loop: by what we know our own letters if they come back; one word.
+        from_name: display name of the sender; "" for none.
+        from_addr: bare address of the sender.
+        to: bare address of the reader.
+        reply_to: bare address for answers.
+        subject: any text; it is written in one line.
+        message_id: id of the letter in angle brackets; it also determines the boundary.
+        in_reply_to: an id in angle brackets; ``None`` or "" for none.
+        references: ids of the thread, oldest first.
+        thread: id of the thread's first letter, which may be this one; "" for none.
+        topic: topic of the thread; "" for none.
+        date: an aware moment, which is written in UTC.
+        x_loop: a word by which the server recognises its own letters.
         list_id: the identifier of RFC 2919 without angle brackets.
-        list_unsubscribe: ``https:`` and ``mailto:`` URLs, the best first; with an
-            ``https:`` one the one-click header of RFC 8058 is added.
-        auto_submitted: RFC 3834, 5: ``auto-replied`` for an answer to a mail.
-        feedback_id: for the feedback loops of large providers, ``None`` for none.
+        list_unsubscribe: ``https:`` and ``mailto:`` URLs, the best first. With an ``https:`` URL
+            the one-click header of RFC 8058 is added.
+        auto_submitted: ``auto-replied`` for an answer to a mail (RFC 3834 section 5).
+        feedback_id: a word for the feedback loops of large providers; ``None`` for none.
     """
 
     from_name: str
@@ -104,9 +104,9 @@ class Attachment:
     """A file that travels with a letter.
 
     Attributes:
-        name: ASCII letters, digits, ``.``, ``_`` and ``-``, so that it needs no RFC 2231.
-        media_type: such as ``application/json``.
-        content: its octets; they arrive unchanged.
+        name: ASCII letters, digits, ``.``, ``_`` and ``-``, so that RFC 2231 is not needed.
+        media_type: a type such as ``application/json``.
+        content: the octets, which arrive unchanged.
     """
 
     name: str
@@ -114,10 +114,10 @@ class Attachment:
     content: bytes = field(repr=False)
 
     def part(self) -> bytes:
-        """Itself as a part of a mail (RFC 2183), in base64 lines of 76 (RFC 2045, 6.8).
+        """Return the file as a part of a mail (RFC 2183), in base64 (RFC 2045, 6.8).
 
         Raises:
-            ServerFault: its name or type is not fit for a header.
+            ServerFault: its name or type is not allowed in a header.
         """
         if not (_FILE_NAME.fullmatch(self.name) and _MEDIA_TYPE.fullmatch(self.media_type)):
             raise ServerFault(f"not fit for an attachment: {self.name!r}, {self.media_type!r}")
@@ -130,56 +130,54 @@ class Attachment:
 
 
 def build(headers: Headers, text: str, html: str, files: Sequence[Attachment] = ()) -> bytes:
-    """The mail as bytes with CRLF line ends, no line over 998 octets.
+    """Return the mail as bytes with CRLF line ends, in lines of at most 998 octets.
 
     Args:
-        headers: see there.
-        text: the plain body, LF (or CRLF) line ends; arrives unchanged, with
-            its trailing blanks and with or without a last line end.
-        html: the HTML body, or ``""`` for a letter of plain text alone (an
-            empty alternative would show as an empty letter).
-        files: travel below the words.
+        headers: the variable parts of the header.
+        text: the plain body with LF or CRLF line ends. It arrives unchanged, with trailing blanks
+            and with or without a last line end.
+        html: the HTML body; "" for plain text alone.
+        files: attachments.
 
     Raises:
-        ServerFault: an address, our id or another word of the header is not
-            one, an id anywhere holds a control character, or an attachment's
-            name or type is not fit for a header.
+        ServerFault: an address, the Message-ID or another word of the header is malformed, an id
+            has a control character, or the name or type of an attachment is not allowed.
     """
     parts = [_part("plain", text)]
     if html:
         parts.append(_part("html", html))
         parts = _multipart("alternative", headers.message_id, parts)
     if files:
-        attached = [one.part() for one in files]
+        attached = [file.part() for file in files]
         parts = _multipart("mixed", headers.message_id, [b"".join(parts), *attached])
     return b"".join((_header_lines(headers).encode(), *parts))
 
 
 def _multipart(subtype: str, message_id: str, parts: Sequence[bytes]) -> list[bytes]:
-    """Parts in one, with the header that describes them (RFC 2046, 5.1), to be joined."""
-    seed = message_id  # the same letter has the same boundary, which is in none of its parts
+    """Return the pieces of one part that contains these parts (RFC 2046, 5.1)."""
+    seed = message_id  # so the same letter has the same boundary
     while True:
         boundary = f"=-{sha256(seed.encode()).hexdigest()[:32]}"
         if not [part for part in parts if boundary.encode() in part]:
             break
         seed = boundary
-    begun = f'Content-Type: multipart/{subtype}; boundary="{boundary}"\r\n\r\n'
-    pieces = [begun.encode()]
+    header = f'Content-Type: multipart/{subtype}; boundary="{boundary}"\r\n\r\n'
+    pieces = [header.encode()]
     for part in parts:
         pieces += (f"--{boundary}\r\n".encode(), part, b"\r\n")
     return [*pieces, f"--{boundary}--\r\n".encode()]
 
 
 def _header_lines(headers: Headers) -> str:
-    """Every header but those that describe the body."""
+    """Return all headers but those that describe the body."""
     if headers.date.tzinfo is None:
         raise ServerFault("the date of a letter has no time zone")
     urls = headers.list_unsubscribe
     pages = [url for url in urls if url.startswith("https:")]
     if len(pages) + len([url for url in urls if url.startswith("mailto:")]) < len(urls):
         raise ServerFault("List-Unsubscribe needs mailto: or https: addresses")
-    ours = (headers.auto_submitted, headers.x_loop, headers.list_id, headers.feedback_id or "-")
-    for word in (*ours, *urls):
+    words = (headers.auto_submitted, headers.x_loop, headers.list_id, headers.feedback_id or "-")
+    for word in (*words, *urls):
         if not _TOKEN.fullmatch(word):
             raise ServerFault(f"not fit for a mail header: {word!r}")
     lines = [
@@ -193,9 +191,9 @@ def _header_lines(headers: Headers) -> str:
         f"X-Loop: {headers.x_loop}",
         f"List-Id: <{headers.list_id}>",
     ]
-    if urls:  # RFC 2369 section 3.2: in brackets, with commas; the reader's program takes one
+    if urls:  # RFC 2369 section 3.2: in brackets, separated by commas
         lines.append("List-Unsubscribe: " + ",\r\n ".join([f"<{url}>" for url in urls]))
-    if pages:  # RFC 8058, 3.1: both headers, and only where a POST can be taken
+    if pages:  # RFC 8058, 3.1: only with a page that accepts a POST
         lines.append("List-Unsubscribe-Post: List-Unsubscribe=One-Click")
     if headers.feedback_id:
         lines.append(f"Feedback-ID: {headers.feedback_id}")
@@ -205,21 +203,21 @@ def _header_lines(headers: Headers) -> str:
 
 _EPOCH = datetime(2020, 1, 1, tzinfo=UTC)
 _FILETIME_EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
-_BEGUN = b"\x01" + (
+_INDEX_START = b"\x01" + (
     (_EPOCH - _FILETIME_EPOCH) // timedelta(microseconds=1) * 10 >> 16 & 0xFFFFFFFFFF
 ).to_bytes(5)
 
 
 def _thread_lines(headers: Headers) -> list[str]:
-    """What puts a letter into its thread, from ``Thread-Topic`` to ``References``.
+    """Return the headers that put a letter into its thread, ``Thread-Topic`` to ``References``.
 
-    Outlook looks at no ``References``, and subjects of a thread differ: MS-OXOMSG section 2.2.1.3
-    wants 22 octets, of which the last 16 name the conversation, and 5 for this letter's place in
-    it. MS-OXCMAIL section 2.2.3.2.7: the topic is the subject's, if that comes first.
+    Outlook ignores ``References``, and the subjects of a thread differ. MS-OXOMSG section 2.2.1.3
+    wants 22 octets, of which the last 16 name the conversation, and 5 for the letter's place in
+    it. By MS-OXCMAIL section 2.2.3.2.7 a topic in front of the subject counts.
 
-    Ids of strangers come back here, one on each line, so that folding never cuts into one. One
-    that is no id by RFC 5322, 3.6.4 (bare words, blanks, 2 kB long: all seen) is left out: a
-    thread that breaks is a smaller evil than a player who is never answered.
+    Ids of strangers have a line each, so that folding never cuts one. An id that RFC 5322, 3.6.4
+    does not allow (players' programs write bare words, blanks, and ids of 2 kB) is left out: the
+    thread breaks, but the player is answered.
     """
     if not _MESSAGE_ID.fullmatch(headers.message_id):
         raise ServerFault(f"not a message id: {headers.message_id!r}")
@@ -230,7 +228,7 @@ def _thread_lines(headers: Headers) -> list[str]:
     lines = []
     if headers.thread:
         since = (headers.date - _EPOCH) // timedelta(microseconds=1) * 10
-        index = _BEGUN + sha256(headers.thread.encode()).digest()[:16]
+        index = _INDEX_START + sha256(headers.thread.encode()).digest()[:16]
         index += (1 << 31 | since >> 23 & 0x7FFFFFFF).to_bytes(4)
         index += sha256(headers.message_id.encode()).digest()[:1]
         lines.append(f"Thread-Topic: {_unstructured(headers.topic)}")
@@ -239,22 +237,22 @@ def _thread_lines(headers: Headers) -> list[str]:
     lines.append(f"Message-ID: {headers.message_id}")
     if _MESSAGE_ID.fullmatch(answered):
         lines.append(f"In-Reply-To: {answered}")
-    if known := "\r\n ".join(filter(_MESSAGE_ID.fullmatch, headers.references)):
-        lines.append(f"References: {known}")
+    if references := "\r\n ".join(filter(_MESSAGE_ID.fullmatch, headers.references)):
+        lines.append(f"References: {references}")
     return lines
 
 
 _date = lru_cache(maxsize=64)(format_datetime)
-"""Of a moment in UTC; letters are made in groups that were queued together."""
+"""Format a moment in UTC. Letters of a group were queued at the same moments."""
 
 
 def _address(address: str) -> str:
-    """One address as RFC 5322, 3.4.1 (and RFC 6532 for other scripts) writes it."""
+    """Return an address as RFC 5322, 3.4.1 writes it, and RFC 6532 for other scripts."""
     match = _ADDRESS.fullmatch(address)
     if match is None or len(address) > 320 or _CONTROL.search(address):
         raise ServerFault(f"not a mail address: {address!r}")
     if match["dots"]:
-        # Some providers gave out `name.@…`; in a header that needs quotes.
+        # Some providers have addresses such as `name.@…`, which need quotes in a header.
         return f'"{match["dots"]}"@{match["domain"]}'
     return address
 
@@ -273,19 +271,19 @@ def _mailbox(name: str, address: str) -> str:
 
 
 def _unstructured(text: str) -> str:
-    """A display text without line ends and other control characters, as a header carries it.
+    """Return a text as a header carries it, without line ends and other control characters.
 
-    `=?` would be read as the start of an encoded word. A long text is encoded
-    because encoded words may be folded anywhere, also where there is no blank.
+    A text with ``=?`` is encoded, since that begins an encoded word. A long text is encoded, too,
+    since encoded words can be folded where there is no blank.
     """
-    # What can be printed has no control character, and nearly all texts of ours are such.
+    # Printable text has no control characters, and nearly all texts are printable.
     shown = text.strip() if text.isprintable() else _CONTROL.sub(" ", text).strip()
     is_plain = shown.isascii() and "=?" not in shown and len(shown) <= _LONGEST_VALUE // 2
     return shown if is_plain else _encoded_words(shown)
 
 
 def _encoded_words(shown: str) -> str:
-    """RFC 2047 encoded words, one on each line, no character cut in two."""
+    """Return the encoded words of RFC 2047, one on each line, without cutting a character."""
     room = _LONGEST_ENCODED_WORD - len("=?utf-8?q??=")
     words: list[str] = []
     word = ""
@@ -305,13 +303,10 @@ def _encoded_words(shown: str) -> str:
 
 
 def _part(subtype: str, body: str) -> bytes:
-    """One body with the headers that describe it.
-
-    A letter is long, and most of what is looked for here is faster found in octets.
-    """
+    """Return a body with the headers that describe it."""
     octets = body.encode("utf-8", "replace")
     if b"\r" in octets:
-        # A bare CR in a mail is how messages are smuggled; it ends a line here.
+        # A bare CR can smuggle a second message past a relay; it becomes a line end.
         octets = octets.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if not octets.translate(None, _PLAIN_OCTETS) and _has_usual_lines(octets):
         return (
@@ -326,21 +321,20 @@ def _part(subtype: str, body: str) -> bytes:
 
 
 def _has_usual_lines(octets: bytes) -> bool:
-    """Whether 7bit will do for text without other octets.
+    """Return whether text of plain octets can be sent as 7bit.
 
-    Boards end in blanks, and a few old gateways strip those from 7bit lines.
-    They stay 7bit nevertheless: a stripped blank at the end of a line changes
-    nothing that can be seen, while `=20` at the end of every board line would
-    spoil the mail for those who read it raw or with a small script. A line that
-    begins with `From ` is another matter: mbox stores write `>From ` for good.
+    Lines must be short, and none may begin with ``From ``, which mbox stores change to ``>From ``.
+    Lines of boards end in blanks, which a few old gateways strip. They are sent as 7bit
+    nevertheless: nobody sees such a blank, but ``=20`` would spoil the mail for people and scripts
+    that read it raw.
     """
-    at = octets.find(b"F")  # one octet is found ten times as fast as two
+    at = octets.find(b"F")  # ten times as fast as to find two octets
     while at >= 0:
         if octets.startswith(b"From ", at) and (at == 0 or octets[at - 1] == _LINE_FEED):
             return False
         at = octets.find(b"F", at + 1)
     at, length = 0, len(octets)
-    while length - at > _LONGEST_LINE:  # one line in a thousand octets is looked at
+    while length - at > _LONGEST_LINE:
         at = octets.rfind(b"\n", at, at + _LONGEST_LINE + 1) + 1
         if not at:
             return False
@@ -348,17 +342,16 @@ def _has_usual_lines(octets: bytes) -> bool:
 
 
 def _quoted_printable(octets: bytes) -> str:
-    """RFC 2045, 6.7 with CRLF."""
+    """Return quoted-printable text (RFC 2045, 6.7) with CRLF line ends."""
     octets = octets.replace(b"=", b"=3D")
-    # A text uses few different octets that need quoting; replacing each of them
-    # is five times faster than a table looked up for every character.
+    # Few different octets need quotes. To replace each is five times faster than a table.
     for code in set(octets.translate(None, _PLAIN_OCTETS)):
         octets = octets.replace(bytes((code,)), _QUOTED[code].encode())
     return "\r\n".join(map(_quoted_line, octets.decode("ascii").split("\n")))
 
 
 def _quoted_line(line: str) -> str:
-    """One line: its last blank quoted, soft breaks where it is too long."""
+    """Return a line with its last blank quoted, and with soft breaks if it is too long."""
     if line.endswith((" ", "\t")):
         line = line[:-1] + _QUOTED[ord(line[-1])]
     pieces: list[str] = []
@@ -374,7 +367,7 @@ def _quoted_line(line: str) -> str:
 
 
 def _safe_start(line: str) -> str:
-    """The line with a first character that neither mbox nor SMTP takes for its own."""
+    """Return the line with a first character that means nothing to mbox or SMTP."""
     if line.startswith(("From ", ".")):
         return _QUOTED[ord(line[0])] + line[1:]
     return line

@@ -1,4 +1,4 @@
-"""Keeps letters short: how much room is left for each part, and what is said once or not at all."""
+"""Keeps letters short: shares their room among the parts, and leaves out repeats."""
 
 from __future__ import annotations
 
@@ -7,37 +7,40 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pbmserv.letters.scene import ROOM, Composed
+from pbmserv.letters.rendering import ROOM, Composed
+from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.store.accounts.players import Player
 
 ROOM_FOR_STRANGERS = 24_000
-"""Characters of text, and of HTML, that answer somebody who may not be the one who wrote: less
-than 60 kB together, and a flood of them is no great flood."""
+"""Most characters of text, and of HTML, in a letter to an unproven sender. They are few, since a
+forger may have such letters sent to somebody else."""
 
 _FRAME = 200
-"""Characters around each part; a player's HTML has room for them beside `ROOM`."""
+"""Characters around each part; the HTML of a letter to a player has further room for them."""
 
 _PART = 3_000
-"""Characters of HTML that a part of a summary or a digest has without its board."""
+"""Characters of HTML of a part without its board."""
 
 _TEXT_PART = 600
-"""Octets of text that such a part has without its board."""
+"""Octets of text of a part without its board."""
 
 
 @dataclass(slots=True)
 class Reader:
-    """Whose letter is being made, and how much of it is left to fill.
+    """The reader of a letter that is being made, and the room that is left in it.
 
     Attributes:
-        player: ``None`` = a stranger.
-        reply_to: where an answer to the letter goes.
-        form: how they want letters: ``html``, ``text`` or ``spoken``.
+        player: the player; ``None`` for a stranger.
+        answer: what the reply address says; ``None`` for the plain address.
+        reply_to: the address for answers.
+        form: ``html``, ``text`` or ``spoken``, as the player wants letters.
         room: characters of HTML that are left for parts.
         text_room: octets of text that are left for parts.
-        parts: how many of them are still to come.
+        parts: number of parts that are not rendered yet.
     """
 
     player: Player | None
+    answer: ReplyAddress | None
     reply_to: str
     form: str
     room: int = ROOM - 5_000
@@ -45,8 +48,10 @@ class Reader:
     parts: int = 0
 
     def share(self) -> tuple[int, int, int]:
-        """For the next part: a fair share of HTML, and all but what the others surely need of
-        HTML and of text."""
+        """Return the room for the next part: a fair share of HTML, and the most HTML and text.
+
+        The most is what leaves a minimum for each of the other parts.
+        """
         self.parts = max(1, self.parts) - 1
         return (
             self.room // (self.parts + 1),
@@ -55,46 +60,47 @@ class Reader:
         )
 
 
-def told_once(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The lines of a summary; a part that is quite like an earlier one's is left out.
+def without_repeats(lines: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out the parts of a summary that equal an earlier one.
 
-    ``see`` is the number of the line that shows it, 0 where nothing is left out. Parts with
-    boards stay: they are drawn once anyhow, and the last one is the one that counts.
+    ``see`` of a line becomes the number of the line that shows the part, or 0 if none is left out.
+    Parts with boards stay: they are drawn once anyway, at the last command.
     """
     first: dict[str, int] = {}
-    found = []
+    shortened = []
     for number, line in enumerate(lines, 1):
         parts, see = [], 0
         for part in line["parts"]:
-            before = first.setdefault(json.dumps(part, sort_keys=True), number)
-            if before == number or part["board"] is not None:
+            earlier = first.setdefault(json.dumps(part, sort_keys=True), number)
+            if earlier == number or part["board"] is not None:
                 parts.append(part)
             else:
-                see = before
-        found.append({**line, "parts": parts, "see": see})
-    return found
+                see = earlier
+        shortened.append({**line, "parts": parts, "see": see})
+    return shortened
 
 
-def cut(lines: Sequence[Mapping[str, Any]], *, stranger: bool) -> list[dict[str, Any]]:
-    """The lines with as many of their parts as a letter has room for, the first ones.
+def cut_to_room(lines: Sequence[Mapping[str, Any]], *, for_stranger: bool) -> list[dict[str, Any]]:
+    """Keep the parts of the first lines, as far as a letter has room for them.
 
-    ``cut``: a line's parts are not shown.
+    ``cut`` of a line says whether its parts were left out.
     """
-    text = html = ROOM_FOR_STRANGERS if stranger else ROOM
-    around = _FRAME if stranger else 0
-    found = []
+    text = html = ROOM_FOR_STRANGERS if for_stranger else ROOM
+    around = _FRAME if for_stranger else 0
+    shortened = []
     is_first = True
     for line in lines:
         parts: Sequence[Composed] = line["parts"]
         text -= sum(len(part.text) + _FRAME for part in parts) + len(line["echo"])
         html -= sum(len(part.html) + around for part in parts)
         is_cut = bool(parts) and not is_first and min(text, html) < 0
-        found.append({**line, "parts": [] if is_cut else parts, "cut": is_cut})
+        shortened.append({**line, "parts": [] if is_cut else parts, "cut": is_cut})
         is_first = is_first and not parts
-    return found
+    return shortened
 
 
-def numbers(lines: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The boards at which the reader of a summary sits, if they are several."""
-    found = {p["board"] for line in lines for p in line["parts"] if p["seat"] is not None}
-    return sorted(found - {None}) if len(found) > 1 else []
+def seated_boards(lines: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return the boards in a summary at which its reader sits; empty if there is only one."""
+    parts = [part for line in lines for part in line["parts"]]
+    boards = {part["board"] for part in parts if part["seat"] is not None}
+    return sorted(boards - {None}) if len(boards) > 1 else []

@@ -1,1 +1,1 @@
-"""What mail is made of for every package: addresses, networks, domains, envelopes."""
+"""Values of mail for all packages: addresses, networks, envelopes, kinds of letters."""

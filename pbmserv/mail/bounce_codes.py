@@ -1,6 +1,7 @@
-"""Judges refusals of mail: nobody is there, not now, or about us.
+"""Judges refusals of mail: the address does not exist, cannot take mail now, or rejects us.
 
-The reader of reports (`inbound.dsn`) and the relay's replies (`outbound.smtp`) use the same rules.
+Reports of returned letters (`inbound.dsn`) and replies of relays (`outbound.smtp`) are judged by
+the same rules.
 """
 
 from __future__ import annotations
@@ -17,21 +18,21 @@ class Verdict(Enum):
     """The meaning of a refusal for the address."""
 
     HARD = "hard"
-    """Nobody is there: no such user, no such host, the mailbox is closed."""
+    """The address does not exist: no such user, no such host, or a closed mailbox."""
     SOFT = "soft"
-    """The address cannot take mail at present: full, slow, or its host was out of reach."""
+    """The address cannot take mail now: it is full, slow, or its host is unreachable."""
     REFUSED = "refused"
-    """The letter or its sender was not wanted, which says nothing about the address."""
+    """The letter or its sender was rejected, which says nothing about the address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One recipient who did not get a letter.
+    """A recipient to whom a letter was not delivered.
 
     Attributes:
-        status: enhanced status code (RFC 3463) such as ``5.1.1``, ``""`` for none.
+        status: enhanced status code (RFC 3463) such as ``5.1.1``; ``""`` for none.
         diagnostic: the mail server's words, one printable line.
-        recipients: every address that the report has for this recipient, in lower case.
+        recipients: all addresses of this recipient in the report, in lower case.
     """
 
     verdict: Verdict
@@ -45,12 +46,12 @@ _BASIC = re.compile(r"(?<![\d.])([45])(\d\d)(?![\d.]\d)(?=[ \t\r\n;:,.)-]|\Z)")
 _COMMAND = re.compile(r"(?:given up after \d+ days: )?(RCPT TO|DATA): ([45].*)", re.DOTALL)
 _TOKEN = re.compile(r"[A-Za-z2-7]{20,}")
 
-# Names of people and places: "spam@policy.example" says nothing about spam.
+# Names could mislead: "spam@policy.example" says nothing about spam.
 _ADDRESS = re.compile(r"<?[^\s<>()\"',;:]{1,64}@[^\s<>()\"',;:]{1,254}>?")
 _LINK = re.compile(r"https?://\S+", re.IGNORECASE)
 _LINK_ABOUT_US = re.compile(r"spamhaus|spamcop|[?&]ip=", re.IGNORECASE)
 
-# Codes of RFC 3463 and the IANA registry, without their class, that say that nobody is there …
+# Codes of RFC 3463 and the IANA registry, without their class: the address does not exist …
 _NOBODY = frozenset(
     {
         *("1.1", "1.2", "1.3", "1.4", "1.6", "1.10"),  # bad, moved, or null MX (RFC 7505)
@@ -59,7 +60,7 @@ _NOBODY = frozenset(
         *("4.1", "4.4", "4.310", "4.312"),  # no such host; 4.1 is Exchange Online's "no such user"
     }
 )
-# … and those about the letter or its sender. All of x.6 and x.7 are, too.
+# … or the letter or its sender is rejected. All of x.6 and x.7 mean that, too.
 _THIS_LETTER = frozenset({"1.7", "1.8", "1.9", "1.20", "1.90", "2.3", "3.4"})
 
 _IP = r"\[?(?:\d{1,3}(?:\.\d{1,3}){3}|(?<![0-9a-f:])[0-9a-f]{1,4}:[0-9a-f:]{3,40}(?![0-9a-f:]))\]?"
@@ -148,8 +149,8 @@ def judge(status: str, diagnostic: str) -> Verdict:
             the status, and words about the sender outrank every code.
     """
     words = _plain(diagnostic)
-    said = _specific(diagnostic)
-    code = said or _specific(status)
+    code_in_words = _specific(diagnostic)
+    code = code_in_words or _specific(status)
     if code is None:
         code = _ENHANCED.search(diagnostic) or _ENHANCED.fullmatch(status)
     kind, subject, detail = ("", "", "") if code is None else code.group(1, 2, 3)
@@ -162,7 +163,7 @@ def judge(status: str, diagnostic: str) -> Verdict:
         return Verdict.REFUSED
     if kind == "4":
         return Verdict.SOFT
-    if name in _NOBODY and (said is not None or not _LETTER.search(words)):
+    if name in _NOBODY and (code_in_words is not None or not _LETTER.search(words)):
         if _UNKNOWN.search(words):
             return Verdict.HARD
         if _CONTENT.search(words):
@@ -189,7 +190,7 @@ def is_about_rate(reply: str) -> bool:
 
 
 def _specific(words: str) -> re.Match[str] | None:
-    """Return the first enhanced status code that says something: any but x.0.y."""
+    """Return the first enhanced status code with a meaning, which x.0.y lacks."""
     return next((code for code in _ENHANCED.finditer(words) if code[2] != "0"), None)
 
 
@@ -199,17 +200,18 @@ def _plain(words: str) -> str:
 
 
 def status_in(words: str) -> str:
-    """Return the first enhanced status code that says something, else any; ``""`` for none."""
+    """Return the first enhanced status code with a meaning, else the first one; ``""`` for none."""
     code = _specific(words) or _ENHANCED.search(words)
     return code[0] if code else ""
 
 
 def of_refusal(error: str, recipient: str) -> Failure | None:
-    """Return the meaning of a relay's refusal for the letter's recipient, ``None`` for nothing.
+    """Return the meaning of a relay's refusal for the recipient; `None` if it is not about them.
 
     Args:
-        error: the command and the relay's reply, as `outbound.smtp` words it. Only RCPT TO is
-            about the recipient; so is LMTP's reply to DATA, if its code says so (RFC 2033, 4.2).
+        error: the command and the relay's reply, in the words of `outbound.smtp`. Only refusals of
+            RCPT TO are about the recipient, and in LMTP those of DATA with such a code (RFC 2033
+            section 4.2).
     """
     command = _COMMAND.match(error)
     if command is None:
@@ -231,7 +233,7 @@ def _by_words(words: str, usual: Verdict | None) -> Verdict:
     """Return the verdict of a server's words.
 
     Args:
-        usual: the verdict if the words say nothing; ``None``: the basic code decides.
+        usual: the verdict if the words say nothing; `None` to decide by the basic code.
     """
     if _CONTENT.search(words):
         return Verdict.REFUSED
@@ -245,6 +247,6 @@ def _by_words(words: str, usual: Verdict | None) -> Verdict:
         return Verdict.REFUSED
     code = _BASIC.search(words)
     if code is None or code[1] == "4":
-        return Verdict.SOFT  # the letter came back, and nobody says why
+        return Verdict.SOFT  # no reason is given
     # RFC 5321 section 4.2.3: 550, 551 and 553 may be about the mailbox, 552 about its size.
     return Verdict.SOFT if code[2] in {"50", "51", "52", "53"} else Verdict.REFUSED

@@ -1,7 +1,4 @@
-"""Asks name servers (RFC 1035): the one door to DNS, so that tests can have a zone of their own.
-
-Mail that comes in and keys for mail that goes out both need it.
-"""
+"""Asks name servers (RFC 1035). Everything that uses DNS gets a `Resolver`, also in tests."""
 
 from __future__ import annotations
 
@@ -17,19 +14,19 @@ if TYPE_CHECKING:
     from dns.resolver import Resolver as Library
 
 LIFETIME = 3.0
-"""Seconds for one question, all name servers and repetitions together."""
+"""Seconds for one query, including other name servers and repetitions."""
 MOST_RECORDS = 50
 LONGEST_TXT = 4_096
-"""Octets; what is longer is no key and no policy, and is left out."""
+"""Octets of a record; a longer one is neither a key nor a policy, and is left out."""
 REMEMBERED = 2_000
-"""Answers kept, each as long as its zone allows."""
+"""Answers in the cache, each for as long as its zone allows."""
 
 
 class Resolver(Protocol):
-    """What can be asked; every answer is empty where there is no such name or no such record.
+    """Answers DNS queries; an answer is empty if there is no such name or record.
 
-    Names are ASCII without the dot at their end. All methods may block and may be called by
-    several threads at once. They raise `NamesUnavailable` where nothing is known.
+    Names are ASCII without the final dot. All methods may block and may be called by several
+    threads at once. They raise `NamesUnavailable` if no name server answers.
     """
 
     def txt(self, name: str) -> tuple[bytes, ...]:
@@ -57,9 +54,9 @@ class SystemResolver:
     """Asks this machine's name servers, through dnspython.
 
     Args:
-        servers: (address, port) of others to ask instead.
-        lifetime: seconds for one question.
-        library: dnspython's resolver with its cache; ``None``: it is made for the first question.
+        servers: addresses and ports of other name servers to ask instead.
+        lifetime: seconds for one query.
+        library: dnspython's resolver with its cache; `None` to make one at the first query.
     """
 
     def __init__(
@@ -75,8 +72,7 @@ class SystemResolver:
         self._lock = threading.Lock()
 
     def within(self, seconds: float) -> SystemResolver:
-        """Return a resolver with the same servers and cache that waits at most *seconds* for one
-        question."""
+        """Return a resolver with the same servers and cache, and at most *seconds* for a query."""
         lifetime = min(seconds, self._lifetime)
         return SystemResolver(self._servers, lifetime=lifetime, library=self._resolver())
 
@@ -107,10 +103,10 @@ class SystemResolver:
         )
 
     def _ask(self, name: str, kind: str) -> Answer | tuple[()]:
-        """The records of one kind.
+        """Return the records of one kind.
 
         Raises:
-            NamesUnavailable: no name server, no answer in time, or SERVFAIL.
+            NamesUnavailable: there is no name server, no answer in time, or SERVFAIL.
         """
         import dns.exception
         import dns.name
@@ -131,35 +127,37 @@ class SystemResolver:
         except dns.resolver.NoResolverConfiguration as error:
             raise NamesUnavailable("this machine knows no name server") from error
         except dns.exception.DNSException:
-            return ()  # what cannot be asked for does not exist
+            return ()  # malformed names do not exist
         if answer.rrset is None or len(answer.rrset) > MOST_RECORDS:
             return ()
         return answer
 
     def _resolver(self) -> Library:
-        """dnspython's resolver, made for the first question: it reads files."""
+        """Return dnspython's resolver, which reads files when it is made."""
         with self._lock:
             if self._library is None:
-                self._library = self._made()
+                self._library = self._new_library()
             return self._library
 
-    def _made(self) -> Library:
+    def _new_library(self) -> Library:
         import dns.nameserver
         import dns.resolver
 
-        made = dns.resolver.Resolver(configure=not self._servers)
+        library = dns.resolver.Resolver(configure=not self._servers)
         if self._servers:
-            made.nameservers = [dns.nameserver.Do53Nameserver(*one) for one in self._servers]
-        made.cache = dns.resolver.LRUCache(REMEMBERED)
-        return made
+            library.nameservers = [
+                dns.nameserver.Do53Nameserver(address, port) for address, port in self._servers
+            ]
+        library.cache = dns.resolver.LRUCache(REMEMBERED)
+        return library
 
 
 class TimedResolver:
-    """A resolver with one deadline for all questions together, however many there are.
+    """A resolver with one deadline for all its queries.
 
     Args:
-        ends: when the deadline is, by *clock*.
-        clock: seconds.
+        ends: the deadline, by *clock*.
+        clock: returns seconds.
     """
 
     def __init__(
@@ -171,7 +169,7 @@ class TimedResolver:
 
     @property
     def is_over(self) -> bool:
-        """Whether the deadline has passed, so that nothing more can be asked."""
+        """Whether the deadline has passed."""
         return self._clock() >= self._ends
 
     def txt(self, name: str) -> tuple[bytes, ...]:
@@ -195,7 +193,7 @@ class TimedResolver:
         return self._in_time().ptr(name)
 
     def _in_time(self) -> Resolver:
-        """Return the resolver for one more question.
+        """Return the resolver for one more query.
 
         Raises:
             NamesUnavailable: the deadline has passed.
@@ -209,17 +207,17 @@ class TimedResolver:
 
 
 def record_tags(record: bytes) -> dict[str, str]:
-    """A record that is a list of tags, as DKIM's and DMARC's are (RFC 6376 section 3.2).
+    """Return the tags of a record of DKIM or DMARC (RFC 6376 section 3.2).
 
-    Names are in lower case and in their order; of a name that comes twice the first counts.
+    Names are in lower case and in the record's order. The first one of a repeated name counts.
     """
-    found: dict[str, str] = {}
+    tags: dict[str, str] = {}
     for part in record.decode("ascii", "replace").split(";"):
         name, _, value = part.partition("=")
-        found.setdefault(name.strip().lower(), value.strip())
-    return found
+        tags.setdefault(name.strip().lower(), value.strip())
+    return tags
 
 
 def is_for_tests(key: Mapping[str, str]) -> bool:
-    """Whether a key's record says that its signatures are to be passed over (section 3.6.1)."""
+    """Whether a key is marked as a test, so its signatures must be ignored (section 3.6.1)."""
     return "y" in "".join(key.get("t", "").lower().split()).split(":")

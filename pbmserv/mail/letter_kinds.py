@@ -1,7 +1,7 @@
-"""The table of letters: one entry for each kind, with all that is decided by its name alone.
+"""The table of letters: the properties of each kind.
 
-A kind's words are in ``templates/letters/NAME.j2``; what brings such a letter about is in the
-service. Store, service and letters ask this table, so that a new letter is a row here.
+The words of a kind are in ``templates/letters/NAME.j2``; the service decides when to send it.
+Store, service and letters use this table, so a new letter is a row here.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from pbmserv.mail.reply_address import Purpose
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a reply to a letter is an answer to.
+    """The question that a reply to a letter answers.
 
     Attributes:
-        purpose: of its reply address.
-        about, number: which of the letter's words say these parts of the address; ``""`` = none.
+        purpose: the purpose of the letter's reply address.
+        about, number: names of the letter's words that hold these parts of the address; ``""`` for
+            none.
     """
 
     purpose: Purpose
@@ -29,34 +30,33 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LetterKind:
-    """What is true of every letter of a kind.
+    """The properties of all letters of a kind.
 
     Attributes:
-        can_wait: it goes into a digest; results and all answers are sent at once.
-        subscription: what its reader would end to get no more of them: ``digest``, ``broadcasts``,
+        can_wait: it can go into the digest; results and all answers are sent at once.
+        subscription: the subscription that its reader would end: ``digest``, ``broadcasts``,
             ``challenges``, ``invitations``, ``reminders``, ``follow``, ``daily``, or ``single``
-            (news of one's own boards, which can come once a day instead); ``""``: it is an answer.
-        question: what a reply to it answers; ``None``: it goes on with the board, if there is one.
-        asks_stranger: its address is one that nobody has confirmed: a reply says just that.
-        asks_of_itself: the question is about what stands in that very letter.
-        to_old_address: it goes where a player is no more: no reply to it speaks for anybody.
-        to_followers: it goes to those who watch a board, and is a thread, too.
-        reaches_others: it comes of another player's wish alone, not of a turn on a board.
-        for_many: the writer of the mail that led to it has not chosen its readers.
-        never_hushed: it goes out however many answers there were, since its reader may have
-            nothing else.
-        always_tried: it goes to a given up address as well: it was just asked for, to see whether
-            the address works again, or to let somebody back in who has nothing else left.
-        soon_stale: it is not sent late, once an address works again.
-        only_words: it brings nothing but the words of another player.
-        own_words: nothing is in it but what its reader has said to others.
+            (news of one's own boards, which can come once a day instead); ``""`` for an answer.
+        question: the question that a reply answers; `None` if a reply is about the letter's board.
+        asks_stranger: its address is not confirmed, and a reply only confirms it.
+        asks_of_itself: the question is about this very letter.
+        to_old_address: it goes to a player's former address, so replies speak for no player.
+        to_followers: it goes to followers of a board, and is part of a thread.
+        reaches_others: another player caused it, and not by a turn on a board.
+        for_many: the writer of the mail that caused it did not choose its readers.
+        never_hushed: limits on answers do not apply, because its reader may have nothing else.
+        always_tried: it also goes to an address that was given up. Its reader has just requested
+            it, to see whether the address works again, or because they have no other way back in.
+        soon_stale: it is not sent late, when a given up address works again.
+        only_words: it holds only the words of another player.
+        own_words: it holds only words that its reader has sent to others.
         lists_people: it names players who have nothing to do with its reader's boards.
-        tells_turn: it shows a board after a turn; a later one about the board may take its place.
-        waits_for_bot: it is held until the bot has moved, so that one letter tells of both.
-        waits_for_coach: it is held until the coach has worked out what it tells.
-        beyond_record: its board is not that of the record, so it stands for no other drawing.
-        leaves_nothing: once it is gone, not even its recipient is kept.
-        has_files: files may travel with it.
+        tells_turn: it shows a board after a turn; a later letter about the board may replace it.
+        waits_for_bot: it is held until the bot has moved, so that one letter shows both moves.
+        waits_for_coach: it is held until the coach has finished.
+        beyond_record: its board differs from the record, so no other letter's drawing fits.
+        leaves_nothing: after it is sent, not even its recipient is kept.
+        has_files: it may have attachments.
     """
 
     can_wait: bool = False
@@ -83,7 +83,7 @@ class LetterKind:
 
 
 _PLAIN = LetterKind()
-"""A letter to its reader alone that nothing more is to be said about."""
+"""An answer to one reader without special properties."""
 
 KINDS: Mapping[str, LetterKind] = {
     # Accounts and addresses.
@@ -125,7 +125,8 @@ KINDS: Mapping[str, LetterKind] = {
     "signup-dropped": _PLAIN,
     "signup-sent": _PLAIN,
     "stayed": _PLAIN,
-    "stranger": _PLAIN,
+    "stranger": LetterKind(question=Question(Purpose.CONFIRM, "signup"), asks_stranger=True),
+    "stranger-refused": _PLAIN,
     "unreachable": LetterKind(lists_people=True),
     "unsubscribed": _PLAIN,
     "welcome": LetterKind(never_hushed=True),
@@ -190,6 +191,7 @@ KINDS: Mapping[str, LetterKind] = {
     "daily-set": _PLAIN,
     "games": LetterKind(lists_people=True),
     "help": _PLAIN,
+    "friends": _PLAIN,
     "history": LetterKind(lists_people=True),
     "list": _PLAIN,
     "more": LetterKind(lists_people=True),
@@ -198,7 +200,7 @@ KINDS: Mapping[str, LetterKind] = {
     "scores": _PLAIN,
     "standings": LetterKind(lists_people=True),
     "week": _PLAIN,
-    # Answers to mails that did nothing, or many things; the digest and what stands in it.
+    # Answers to mails with no effect, or with many; the digest and its parts.
     "astray": _PLAIN,
     "kept": _PLAIN,
     "no-more-answers": _PLAIN,
@@ -214,12 +216,12 @@ KINDS: Mapping[str, LetterKind] = {
 
 @cache
 def kind_of(letter: str) -> LetterKind:
-    """What is true of a letter by its name; plain, if there are no more letters of that name."""
+    """Return the properties of a kind by its name; plain ones for a kind that no longer exists."""
     return KINDS.get(letter, _PLAIN)
 
 
 def letters_that(trait: Callable[[LetterKind], bool]) -> tuple[str, ...]:
-    """Names of the letters that have a trait, for statements."""
+    """Return the names of all kinds with a property, for SQL statements."""
     return tuple(letter for letter, kind in KINDS.items() if trait(kind))
 
 
@@ -250,4 +252,4 @@ OF_ACCOUNTS = frozenset(
         "whoami",
     }
 )
-"""Kinds in which nothing can be read of any board: operators may read them at any time."""
+"""Kinds that tell nothing about boards, so operators may read them at any time."""

@@ -10,8 +10,8 @@ _GMAIL = frozenset({"gmail.com", "googlemail.com"})
 def mailbox_of(address: str) -> str:
     """Return the mailbox to which mail for an address goes.
 
-    Letter case and the part behind a ``+`` do not matter, and an international domain has one
-    spelling. Dots in the local part do not matter at Gmail.
+    Letter case and the part after a ``+`` are ignored, and an international domain gets one
+    spelling. Gmail ignores dots in the local part.
     """
     local, _, domain = address.casefold().rpartition("@")
     local = local.partition("+")[0] or local

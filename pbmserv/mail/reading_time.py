@@ -1,7 +1,7 @@
-"""A limit on the processor time that the reading of one mail may take.
+"""Limits the processor time for reading one mail.
 
-Every reader takes linear time, so this limit is for the mail that nobody has thought of. It is
-looked at between lines and parts, never within one.
+All readers take linear time; the limit is for mails that nobody foresaw. It is checked between
+lines and parts, never within one.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from contextvars import ContextVar
 from time import thread_time
 
 LONGEST_S = 0.3
-"""Seconds of processor time for one mail; the worst of those made to be slow take half of it."""
+"""Seconds of processor time for one mail; the slowest mails of the tests take half of it."""
 
 
 class ReadingTooLong(Exception):
-    """The reading of a mail has taken all its time."""
+    """A mail that takes too long to read."""
 
 
 _end: ContextVar[float] = ContextVar("end of the reading", default=math.inf)
@@ -34,10 +34,10 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 def check() -> None:
-    """Stop if the time is over; to be called for each line or part, not for each character.
+    """Check the limit. To be called for each line or part, not for each character.
 
     Raises:
-        ReadingTooLong: it is.
+        ReadingTooLong: the time is over.
     """
     end = _end.get()
     if end != math.inf and thread_time() > end:

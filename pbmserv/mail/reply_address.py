@@ -1,12 +1,12 @@
-"""Reply addresses: who speaks and of what, signed, in the local part of an address.
+"""Reply addresses: the local part says, signed, which player speaks and about what.
 
-An address is ``<local>+<token>@<domain>``. The token is base32 in lower case, which survives
-the case folding that mail programs and servers do to addresses (RFC 5321 section 2.4 lets
-local parts be case-sensitive, but few keep to it), and fits the 64 octets of RFC 5321 section
-4.5.3.1.1. It holds a key's id, the purpose, four small numbers and 80 bits of HMAC-SHA-256.
+An address is ``<local>+<token>@<domain>``. The token is base32 in lower case, which survives the
+case folding of mail programs and servers (RFC 5321 section 2.4 makes local parts case-sensitive,
+but few programs comply), and fits the 64 octets of RFC 5321 section 4.5.3.1.1. It holds the id of a
+key, the purpose, four small numbers and 80 bits of HMAC-SHA-256.
 
-Readers can spell a token out. Board and player numbers they know anyway; how many letters go out
-in all they shall not count, so numbers of letters are enciphered.
+Readers can decode a token. They know the numbers of boards and players anyway, but the numbers of
+letters would tell how many letters the server sends, so these are enciphered.
 """
 
 from __future__ import annotations
@@ -27,96 +27,95 @@ _TOKEN = re.compile(r"[a-z2-7]+")
 _MAYBE_TOKEN = re.compile(r"[a-z2-7]{20,}", re.IGNORECASE)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 _PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
-"""Base32 in lower case without padding, two letters at once."""
+"""Base32 in lower case without padding, for two letters at a time."""
 _DIGITS = str.maketrans(_LETTERS, "0123456789abcdefghijklmnopqrstuv")
 
 _SEALED = 0x80
-"""In the octet of the purpose: `about` is enciphered. In addresses that are older than this it is
-not; they stay as good as they were."""
+"""Flag in the octet of the purpose: `about` is enciphered. Old addresses lack it and stay valid."""
 _HALF = 21
-"""Bits of half a number of a letter: four million million letters are enough."""
+"""Bits of half the number of a letter; numbers go up to four million million."""
 _LOW = (1 << _HALF) - 1
 _ROUNDS = 8
-_TURNS = [bytes((turn,)) for turn in range(_ROUNDS)]
 
 
 class Purpose(IntEnum):
-    """What a reply address is good for."""
+    """The purpose of a token: the player for whom it speaks, and the meaning of its numbers."""
 
     BOARD = 1
-    """`player` speaks of board `about`; `number` is the turn the letter was written for."""
+    """`player` speaks about board `about`; `number` is the turn of the letter."""
     PLAYER = 2
-    """`player` speaks, of nothing special."""
+    """`player` speaks, about nothing in particular."""
     CONFIRM = 3
     """A reply confirms signup `about`."""
     RESET = 4
-    """`player` may set a new password; `number` is a mark of the old one."""
+    """`player` may set a new password; `number` is the `password_mark` of the old one."""
     MESSAGE = 5
     """`player` answers a message of player `about`."""
     TRAY = 10
-    """`player` answers the one mail a day, which is letter `about` of the outbox."""
+    """`player` answers the daily digest, which is letter `about` of the outbox."""
     FOLLOW = 11
-    """`player` speaks of board `about`, which they only watch."""
+    """`player` speaks about board `about`, as a follower."""
     ADDRESS = 6
-    """A reply confirms row `about` of the changes of address; it speaks for nobody."""
+    """A reply confirms row `about` of the changes of address; it speaks for no player."""
     KEEP_ADDRESS = 7
-    """`player` speaks, and may stop the change of address that row `about` belongs to."""
+    """`player` speaks, and may stop the change of address in row `about`."""
     SIGNOFF = 8
-    """`player` may leave; `number` is the day (since 1970) on which that was asked."""
+    """`player` may leave; `number` is the day (since 1970) of the request."""
     DELETE = 9
     """`player` may have all personal data removed; `number` as for `SIGNOFF`."""
     AWAY = 14
     """`player` answers the question whether they are away; otherwise as `PLAYER`."""
     UNSUBSCRIBE = 17
-    """`player` wants no more letters such as number `about` of the outbox."""
+    """`player` ends letters of the kind of letter `about` of the outbox."""
     BROADCAST = 15
-    """`player` may send the words in letter `about` of the outbox to everybody who wants them."""
+    """`player` may send the words in letter `about` of the outbox to all players who want them."""
     BEGIN = 20
-    """`player` speaks, and may say yes to row `about` of the boards that wait for that."""
+    """`player` speaks, and may accept row `about` of the boards that wait for it."""
     BOUNCE = 16
-    """Where letter `about` of the outbox comes back to; it speaks for nobody."""
+    """Return address of letter `about` of the outbox, for reports; it speaks for no player."""
     INVITED = 21
-    """A reply answers invitation `about`; it speaks for nobody."""
+    """A reply answers invitation `about`; it speaks for no player."""
     UNINVITED = 22
-    """The owner of the address of invitation `about` never wants one again."""
+    """The recipient of invitation `about` never wants another one."""
     PAGE = 23
-    """Opens the page of `player`'s account; `number` is the day (since 1970) from which it does so
-    for `PAGE_DAYS`. It stands in a link alone: mail to it is no player's."""
+    """Opens the page of `player`'s account for `PAGE_DAYS`; `number` is the first day (since 1970).
+    It is only used in links: mail to it speaks for no player."""
     BOARD_VISIT = 24
-    """Opens the page of board `about` for `player`; `number` is the minute (since 1970) from which
-    it does so for `VISIT_MINUTES`. It stands in the address of the page alone."""
+    """Opens the page of board `about` for `player` for `VISIT_MINUTES`; `number` is the first
+    minute (since 1970). It is only used in the address of the page."""
     PAGE_VISIT = 25
     """Opens the page of `player`'s account; `number` as for `BOARD_VISIT`."""
+    CALENDAR = 26
+    """Reads the calendar of `player`'s deadlines, and nothing else."""
 
 
 PAGE_DAYS = 30
 VISIT_MINUTES = 120
 
-OF_PAGES = frozenset({Purpose.PAGE, Purpose.BOARD_VISIT, Purpose.PAGE_VISIT})
-"""These open pages and are no reply addresses."""
-
+OF_PAGES = frozenset({Purpose.PAGE, Purpose.BOARD_VISIT, Purpose.PAGE_VISIT, Purpose.CALENDAR})
+"""Tokens that open pages and are not reply addresses."""
 
 OF_BOARDS = frozenset({Purpose.PLAYER, Purpose.BOARD, Purpose.TRAY})
-"""A letter that says one of these goes on with the board that it shows, if it shows one."""
+"""Purposes of letters whose replies are about the board that the letter shows, if any."""
 
 ENDINGS = frozenset({Purpose.UNSUBSCRIBE, Purpose.UNINVITED})
-"""Addresses at which a mail ends letters of a kind, whatever it says."""
+"""Purposes of addresses that end letters of a kind; the text of the mail does not matter."""
 
 _OF_A_LETTER = frozenset({Purpose.TRAY, Purpose.UNSUBSCRIBE, Purpose.BROADCAST, Purpose.BOUNCE}) | {
-    *(Purpose.INVITED, Purpose.UNINVITED)  # nobody shall count invitations, either
+    *(Purpose.INVITED, Purpose.UNINVITED)  # nor can invitations be counted
 }
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyAddress:
-    """What a reply address says.
+    """The contents of a reply address.
 
     Attributes:
-        purpose: what it is good for.
-        player: row id of the speaker, 0 where there is none yet.
-        about: board, signup or player id, as the purpose says.
-        number: turn or mark, as the purpose says.
-        epoch: the speaker's ``reply_epoch`` when it was made; a later one revokes it.
+        purpose: see `Purpose`.
+        player: row id of the speaker; 0 for none.
+        about: see `Purpose`.
+        number: see `Purpose`.
+        epoch: the speaker's ``reply_epoch`` when the address was made; a later one revokes it.
     """
 
     purpose: Purpose
@@ -127,35 +126,35 @@ class ReplyAddress:
 
 
 def speaker_of(reply_address: ReplyAddress | None) -> int:
-    """Row id of the player for whom mails to it speak; 0: it is none, or there is nobody yet."""
+    """Return the row id of the player for whom mails to an address speak; 0 for none."""
     return 0 if reply_address is None else reply_address.player
 
 
 @dataclass(slots=True)
 class KeyRing:
-    """Signing keys by id; the highest id signs, all of them verify (so keys can be rotated).
+    """Signing keys by id. The highest id signs, all keys verify, so keys can be rotated.
 
-    `keys` may be given anew while other threads sign and verify: as a whole, never in place.
+    `keys` may be replaced as a whole, but not changed, while other threads use it.
     """
 
     keys: Mapping[int, bytes] = field(repr=False)
 
     def token(self, reply_address: ReplyAddress) -> str:
-        """The signed token of a reply address."""
+        """Return the signed token of a reply address."""
         key_id, key = max(self.keys.items())
         purpose, about = reply_address.purpose, reply_address.about
-        written = int(purpose)
+        purpose_octet = int(purpose)
         if purpose in _OF_A_LETTER:
             assert about >> 2 * _HALF == 0
-            about = _mixed(_seal(key, purpose), about, range(_ROUNDS))
-            written |= _SEALED
-        body = bytearray((key_id, written))
+            about = _encipher(_cipher_key(key, purpose), about)
+            purpose_octet |= _SEALED
+        body = bytearray((key_id, purpose_octet))
         for value in (reply_address.player, about, reply_address.number, reply_address.epoch):
-            left = value  # in LEB128
-            while left > 0x7F:
-                body.append(left & 0x7F | 0x80)
-                left >>= 7
-            body.append(left)
+            rest = value  # in LEB128
+            while rest > 0x7F:
+                body.append(rest & 0x7F | 0x80)
+                rest >>= 7
+            body.append(rest)
         packed = body + _mac(key, body)
         bits = 8 * len(packed)
         spare = -bits % 10
@@ -164,38 +163,38 @@ class KeyRing:
         return "".join(pairs)[: (bits + 4) // 5]
 
     def read(self, token: str) -> ReplyAddress | None:
-        """What a genuine token says, in any letter case; ``None`` for any other."""
+        """Return the contents of a token, in any letter case; `None` if it is not genuine."""
         return _read(tuple(self.keys.items()), token.lower())
 
     def tokens_in(self, letters: str) -> Iterator[tuple[int, int]]:
-        """Return where genuine tokens begin and end in a text of the letters that tokens have.
+        """Yield the start and end of each genuine token in a text of base32 letters.
 
-        The beginning of a token says how long it is, so there is one candidate for each place.
+        The beginning of a token tells its length, so there is one candidate for each place.
         """
         keys = tuple(self.keys.items())
-        begins = "|".join(_beginning(key_id) for key_id in self.keys)
-        for match in re.finditer(f"(?=(?:{begins}))", letters):
+        beginnings = "|".join(_beginning(key_id) for key_id in self.keys)
+        for match in re.finditer(f"(?=(?:{beginnings}))", letters):
             start = match.start()
             end = start + _length_of(letters[start : start + LONGEST_LOCAL])
             if end > start and _read.__wrapped__(keys, letters[start:end]) is not None:
                 yield start, end
 
     def secret(self, use: str, number: int | None = None) -> tuple[int, bytes]:
-        """A secret of the server for one use, 32 octets, and the id of the key that it is made of.
+        """Return the id of a key, and a secret of 32 octets that is derived from it for one use.
 
         Args:
-            number: the key's id; ``None`` = the key that signs.
+            number: the key's id; `None` for the key that signs.
 
         Raises:
-            KeyError: there is no such key (any more).
+            KeyError: there is no such key, or no longer.
         """
-        made_of = max(self.keys) if number is None else number
-        return made_of, hmac.digest(self.keys[made_of], b"secret\0" + use.encode(), "sha256")
+        key_id = max(self.keys) if number is None else number
+        return key_id, hmac.digest(self.keys[key_id], b"secret\0" + use.encode(), "sha256")
 
     def marks(self, address: str) -> list[str]:
-        """What can be kept in place of a mail address to know it again, by the newest key first.
+        """Return hashes by which an address can be recognised, that of the newest key first.
 
-        Nobody who reads the database without the keys can try addresses.
+        Without the keys, a reader of the database cannot try addresses.
         """
         text = b"address\0" + address.encode("utf-8", "surrogatepass")
         keys = [self.keys[number] for number in sorted(self.keys, reverse=True)]
@@ -212,23 +211,27 @@ class MailDomain:
 
     @cached_property
     def address(self) -> str:
-        """Where commands go."""
+        """The server's own address, for commands."""
         return f"{self.local}@{self.domain}"
 
     def address_of(self, reply_address: ReplyAddress) -> str:
-        """The address whose mails say this."""
+        """Return the mail address with the token of a reply address."""
         return f"{self.local}+{self.ring.token(reply_address)}@{self.domain}"
 
     def letter_id(self, board: int, turns: int, seat: int | None, word: str) -> str:
-        """The Message-ID of a letter that shows a board after so many turns (RFC 5322 section
-        3.6.4). With none, and the board's own word, it begins a thread.
+        """Return the Message-ID of a letter that shows a board (RFC 5322 section 3.6.4).
 
-        Turns are counted instead of plies, since a ply may be a private seal.
+        With 0 turns and the board's own word it is the beginning of a thread. Turns are counted
+        instead of plies, because a ply may be a private seal.
+
+        Args:
+            turns: number of turns after which the board is shown.
+            seat: the reader's seat; `None` for a spectator.
         """
         return f"<{board}.{turns}.{'s' if seat is None else seat}.{word}@{self.domain}>"
 
     def knows(self, address: str) -> bool:
-        """Whether mail for *address* is for us."""
+        """Return whether we accept mail for an address."""
         local, _, domain = address.rpartition("@")
         if domain.lower() == self.domain and (
             self.read(address) is not None or local.lower() == self.local
@@ -237,11 +240,11 @@ class MailDomain:
         return self.is_postmaster(address)
 
     def is_postmaster(self, address: str) -> bool:
-        """Whether *address* is our postmaster, who needs no domain (RFC 5321 section 4.5.1)."""
+        """Return whether an address is our postmaster's, also without domain (RFC 5321, 4.5.1)."""
         return address.lower() in {"postmaster", f"postmaster@{self.domain}"}
 
     def is_ours(self, address: str) -> bool:
-        """Whether *address* is one that we write from, so that its mail is our own echo."""
+        """Return whether we send letters from an address, so that its mails are our own."""
         local, _, domain = address.rpartition("@")
         local = local.lower()
         return domain.lower() == self.domain and (
@@ -249,39 +252,43 @@ class MailDomain:
         )
 
     def read(self, address: str) -> ReplyAddress | None:
-        """What a reply address says; ``None`` for the plain address and for forged ones."""
+        """Return the contents of a reply address; `None` for the plain address and forged ones."""
         local = address.rpartition("@")[0].lower()
         prefix = f"{self.local}+"
         if not local.startswith(prefix) or len(local) > LONGEST_LOCAL:
             return None
-        found = _read(tuple(self.ring.keys.items()), local[len(prefix) :])
-        return None if found is not None and found.purpose in OF_PAGES else found
+        reply_address = _read(tuple(self.ring.keys.items()), local[len(prefix) :])
+        if reply_address is not None and reply_address.purpose in OF_PAGES:
+            return None
+        return reply_address
 
 
 def password_mark(password_hash: str) -> int:
-    """A small number that changes with the password, so a reset address works once."""
+    """Return a number that changes with the password, so that a reset address works once."""
     return int.from_bytes(hashlib.sha256(password_hash.encode()).digest()[:4], "big")
 
 
 def blank_tokens(text: str) -> str:
-    """The same text with ``***`` for all that may be a token: it speaks for somebody."""
+    """Return a text with ``***`` for everything that may be a token."""
     return _MAYBE_TOKEN.sub("***", text)
 
 
 def mailbox_secret(ring: KeyRing) -> str:
-    """Random path component that protects the local mailbox."""
+    """Return the secret path component that protects the local mailbox."""
     return base64.b32encode(ring.secret("mailbox")[1][:20]).decode("ascii").lower()
 
 
 def _beginning(key_id: int) -> str:
-    """A pattern for the first three letters of tokens that this key signs: its eight bits, the bit
-    that says whether a number is enciphered, and three bits of which two are 0."""
+    """Return a pattern for the first three letters of tokens that a key signs.
+
+    They hold the key's eight bits, the bit `_SEALED`, and three bits of which two are 0.
+    """
     first, rest = _LETTERS[key_id >> 3], (key_id & 7) << 2
     return f"{first}[{_LETTERS[rest]}{_LETTERS[rest | 2]}][a-p]"
 
 
 def _length_of(letters: str) -> int:
-    """How many letters the token has that begins a text; 0: it has no end there."""
+    """Return the length of the token at the beginning of a text; 0 if it does not end there."""
     bits = len(letters) * 5
     octets = (int(letters.translate(_DIGITS), 32) >> bits % 8).to_bytes(bits // 8, "big")
     numbers = 0
@@ -293,11 +300,11 @@ def _length_of(letters: str) -> int:
     return 0
 
 
-@lru_cache(maxsize=256)  # RCPT, DATA and whoever reads a mail ask for the same
+@lru_cache(maxsize=256)  # RCPT, DATA and play read the same token
 def _read(keys: tuple[tuple[int, bytes], ...], token: str) -> ReplyAddress | None:
-    """What a token in lower case says; ``None``: none of these keys has signed it."""
-    # Base32; the standard library's decoder goes over it character by character. The last letter
-    # has bits to spare: only one spelling counts (RFC 4648 section 3.5).
+    """Return the contents of a token in lower case; `None` if none of these keys has signed it."""
+    # Base32. The spare bits of the last letter must be 0, so that there is only one spelling (RFC
+    # 4648 section 3.5).
     if not _TOKEN.fullmatch(token):
         return None
     spare = len(token) * 5 % 8
@@ -321,57 +328,38 @@ def _read(keys: tuple[tuple[int, bytes], ...], token: str) -> ReplyAddress | Non
     except ValueError:  # signed by a newer version of this server
         return None
     if body[1] & _SEALED and len(numbers) > 1:
-        numbers[1] = _deciphered(_seal(key, purpose), numbers[1])
+        numbers[1] = _decipher(_cipher_key(key, purpose), numbers[1])
     return ReplyAddress(purpose, *numbers) if len(numbers) == 4 else None
 
 
 @lru_cache(maxsize=64)
-def _seal(key: bytes, purpose: Purpose) -> bytes:
-    """The key for numbers of letters, another one for each purpose."""
+def _cipher_key(key: bytes, purpose: Purpose) -> bytes:
+    """Return the key that enciphers numbers of letters; each purpose has its own."""
     return hmac.digest(key, b"letter-number\0" + bytes((purpose,)), "sha256")
 
 
 def _mac(key: bytes, body: bytes | bytearray) -> bytes:
-    """HMAC-SHA-256, cut. The library takes three times as long for a text as short as this."""
-    _, signing, outer = _begun(key)
-    inside, outside = signing.copy(), outer.copy()
-    inside.update(body)
-    outside.update(inside.digest())
-    return outside.digest()[:MAC_BYTES]
+    """Return the signature of a token: HMAC-SHA-256, truncated."""
+    return hmac.digest(key, b"reply-address\0" + body, "sha256")[:MAC_BYTES]
 
 
-def _deciphered(key: bytes, number: int) -> int:
-    """`_mixed` backwards: the rounds from the last one, with the halves exchanged."""
-    return _swapped(_mixed(key, _swapped(number), reversed(range(_ROUNDS))))
+def _encipher(key: bytes, number: int) -> int:
+    """Encipher a number below 2**42: a Feistel network on HMAC-SHA-256."""
+    return _feistel(key, number, range(_ROUNDS))
 
 
-def _mixed(key: bytes, number: int, rounds: Iterable[int]) -> int:
-    """A permutation of the numbers below 2**42: a Feistel network on HMAC-SHA-256."""
+def _decipher(key: bytes, number: int) -> int:
+    """Undo `_encipher`: the rounds in reverse order, with the halves exchanged."""
+    return _swapped(_feistel(key, _swapped(number), reversed(range(_ROUNDS))))
+
+
+def _feistel(key: bytes, number: int, rounds: Iterable[int]) -> int:
     left, right = number >> _HALF, number & _LOW
-    turns, _, outer = _begun(key)
     for turn in rounds:
-        inside, outside = turns[turn].copy(), outer.copy()
-        inside.update(right.to_bytes(3))
-        outside.update(inside.digest())
-        left, right = right, left ^ (int.from_bytes(outside.digest()[:3]) & _LOW)
+        mixed = hmac.digest(key, bytes((turn,)) + right.to_bytes(3), "sha256")
+        left, right = right, left ^ (int.from_bytes(mixed[:3]) & _LOW)
     return left << _HALF | right
 
 
 def _swapped(number: int) -> int:
     return (number & _LOW) << _HALF | number >> _HALF
-
-
-@lru_cache(maxsize=64)
-def _begun(key: bytes) -> tuple[list[hashlib._Hash], hashlib._Hash, hashlib._Hash]:
-    """HMAC (RFC 2104 section 2) as far as it is the same for all texts: of each round, of what is
-    signed, and around them. Who goes on with one copies it: the library's own takes twice as long
-    for texts of some octets, and each letter has sixteen of them.
-    """
-    size = hashlib.sha256().block_size
-    block = (key if len(key) <= size else hashlib.sha256(key).digest()).ljust(size, b"\0")
-    inner = bytes([octet ^ 0x36 for octet in block])
-    return (
-        [hashlib.sha256(inner + turn) for turn in _TURNS],
-        hashlib.sha256(inner + b"reply-address\0"),
-        hashlib.sha256(bytes([octet ^ 0x5C for octet in block])),
-    )

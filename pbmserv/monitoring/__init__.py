@@ -1,1 +1,1 @@
-"""What an operator sees of a running process: log, numbers, threads."""
+"""Numbers, signs of life and states of a running process, for operators."""

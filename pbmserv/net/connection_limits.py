@@ -18,16 +18,16 @@ from dataclasses import dataclass
 from enum import IntEnum
 from time import monotonic
 
-from pbmserv.mail.envelope import Network, block_name, is_among
+from pbmserv.mail.networks import Network, block_name, is_among
 from pbmserv.monitoring import metrics
 
 LEAST_STAY_S = 10.0
 """Seconds before another client of the same network can take a place."""
 SPAN_S = 600.0
-"""Seconds whose refusals of one network are at most two lines of the log: the first refusal, and
+"""Seconds in which the refusals of one network make at most two log lines: the first refusal, and
 the number of all."""
 MOST_LOGGED = 100
-"""Networks with lines of their own in a span; all others share one."""
+"""Networks with log lines of their own in a span; all others share one."""
 
 IN_ALL = "too many sessions"
 FROM_NETWORK = "too many sessions from your network"
@@ -200,7 +200,7 @@ class ConnectionLimits:
                 for place in self._strangers
                 if place.network in crowded and place.stage is not Stage.SERVED
             ]
-        else:  # no other network has more, so it must be one of its own
+        else:  # no other network has more connections
             places = [
                 place
                 for place in self._strangers
@@ -226,7 +226,7 @@ class _Refusals:
         self._counts: dict[tuple[str, str], int] = {}
 
     def add(self, network: str | None, reason: str) -> None:
-        """Count a refusal. The first of a span is logged at once, the number of all at its end."""
+        """Count a refusal; log the first one of a span at once, and their number at its end."""
         metrics.TURNED_AWAY.labels(self._listener, reason).inc()
         if self._clock() - self._span_began > SPAN_S:
             self._end_span()

@@ -11,9 +11,9 @@ from pbmserv.errors import ConfigError
 QUEUE = 256
 """Connections that the kernel holds until they are accepted."""
 ACCEPTED_AT_ONCE = 16
-"""Connections that asyncio accepts before it turns to other work: ``backlog`` of `create_server`.
-Open connections may exceed the limits by so many for a moment. `create_server` passes the number to
-the kernel, too, so the socket must `listen` once more, with `QUEUE`."""
+"""Connections that asyncio accepts before it does other work: ``backlog`` of `create_server`. For a
+moment, open connections may exceed the limits by this number. `create_server` also sets the
+kernel's queue to it, so the socket must `listen` again with `QUEUE`."""
 
 
 def bind(listen: Listen, setting: str) -> socket.socket:

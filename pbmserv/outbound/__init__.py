@@ -1,1 +1,1 @@
-"""The last room: letters leave it for a relay, or for Maildirs on this machine."""
+"""The queue of letters, and their delivery to a relay or to Maildirs on this machine."""

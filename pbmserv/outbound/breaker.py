@@ -6,7 +6,7 @@ import logging
 from datetime import datetime, timedelta
 
 from pbmserv.errors import RelayDown, RelayRefusesUs
-from pbmserv.outbound.relay import without_addresses
+from pbmserv.outbound.logged_replies import without_addresses
 
 FAILURES = 5
 """Failures in a row that open the breaker."""
@@ -51,7 +51,7 @@ class Breaker:
         self._refused_us = False
 
     def record_failure(self, error: RelayDown, now: datetime) -> None:
-        """Count an attempt that did not reach the relay, and log what is new to the operator."""
+        """Count an attempt that did not reach the relay, and log a change of its state."""
         self.failures += 1
         opens = not self.is_open and self.failures >= FAILURES
         if opens:
@@ -61,7 +61,7 @@ class Breaker:
             if not self._refused_us:
                 _log.error(
                     "the relay refuses us, letters wait; it may want another login or sender"
-                    " (PBMSERV_RELAY, PBMSERV_ADDRESS) or has to be told to relay for us",
+                    " (PBMSERV_RELAY, PBMSERV_ADDRESS) or must be configured to relay for us",
                     extra=facts,
                 )
             self._refused_us = True

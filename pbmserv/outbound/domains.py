@@ -1,4 +1,4 @@
-"""Limits how many letters one recipient domain gets at once, and lets busy domains rest."""
+"""Limits the letters that a recipient domain gets at once, and lets busy domains rest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ LONGEST_REST = timedelta(minutes=30)
 class Domains:
     """The letters in hand and under way for each recipient domain; used by one thread.
 
-    A letter is *in hand* from its claim until it is settled, and *under way* while a relay has it.
+    A letter is *in hand* from its claim until it is settled, and *under way* while it is handed to
+    a relay.
 
     Args:
         most: letters to one domain that may be under way at a time.
@@ -37,15 +38,15 @@ class Domains:
     def closed(self, now: datetime) -> frozenset[str]:
         """Return the domains for which no letter should be claimed now.
 
-        These are the resting domains, and those that have enough letters in hand to stay busy: a
-        slow domain must not fill the sender's hands.
+        These are the resting domains, and those with enough letters in hand to stay busy. Letters
+        to a slow domain must not take every place in the sender.
         """
         resting = {domain for domain, (until, _) in self._rests.items() if now < until}
         busy = {domain for domain, letters in self._in_hand.items() if letters >= self._most}
         return frozenset(resting | busy)
 
     def next_opening(self, now: datetime) -> datetime | None:
-        """Return when the next rest ends, `None` if no domain rests."""
+        """Return the end of the next rest, `None` if no domain rests."""
         return min((until for until, _ in self._rests.values() if until > now), default=None)
 
     def may_begin(self, domain: str) -> bool:
@@ -53,16 +54,16 @@ class Domains:
         return self._under_way[domain] < self._most
 
     def resting_until(self, domain: str, now: datetime) -> datetime | None:
-        """Return when the domain's rest ends, `None` if it does not rest."""
+        """Return the end of the domain's rest, `None` if it does not rest."""
         until, _ = self._rests.get(domain, (now, 0))
         return until if now < until else None
 
     def began(self, domain: str) -> None:
-        """Count a letter that a relay is given now."""
+        """Count a letter that is being handed to the relay."""
         self._under_way[domain] += 1
 
     def ended(self, domain: str, *, accepted: bool) -> None:
-        """Count a letter that a relay has accepted or refused; acceptance ends the rests."""
+        """Note that a letter was accepted or refused; after acceptance the next rest is short."""
         if accepted:
             self._rests.pop(domain, None)
         self._under_way[domain] -= 1
@@ -70,7 +71,7 @@ class Domains:
             del self._under_way[domain]
 
     def rest(self, domain: str, now: datetime) -> datetime:
-        """Let a domain rest, each time twice as long as before; return when the rest ends."""
+        """Let a domain rest, twice as long as the last time; return the end of the rest."""
         _, rests = self._rests.get(domain, (now, 0))
         until = now + min(SHORTEST_REST * (1 << min(rests, 10)), LONGEST_REST)
         self._rests[domain] = (until, rests + 1)

@@ -1,9 +1,8 @@
 """Delivers letters into Maildirs on this machine, and reads them back.
 
-One Maildir for each address, `<root>/<address in lower case>/{tmp,new,cur}`, so
-that a newcomer can play with nothing but this server and `mutt -f` or the
-built-in mailbox. Files have LF line ends: that is what mail readers and every
-other local delivery agent write, and a CR would show up in `less` and `mutt`.
+Each address has a Maildir, `<root>/<address in lower case>/{tmp,new,cur}`, so a newcomer can play
+with only this server and `mutt -f` or the built-in mailbox. Files have LF line ends, as other local
+delivery agents write them; `less` and `mutt` would show a CR.
 """
 
 from __future__ import annotations
@@ -23,57 +22,57 @@ from pathlib import Path
 from pbmserv.errors import RelayPermanent, RelayTemporary
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 
-_LONGEST_NAME = 255  # octets in a file name on every usual file system
+_LONGEST_NAME = 255
+"""Octets of a file name on the usual file systems."""
 _SEEN = "S"
-#: Every name that a letter can have in `cur`: the flags of the Maildir page, in
-#: ASCII order. Asking for each of these 65 names costs the same in a Maildir of
-#: ten letters and of 100,000, which reading the folder does not.
-_READ_ENDINGS = (
+_FLAG_ENDINGS = (
     "",
     *(f":2,{''.join(flags)}" for n in range(7) for flags in combinations("DFPRST", n)),
 )
+"""Endings that a letter's name can have in `cur`: the Maildir flags in ASCII order. Looking for
+these 65 names takes the same time in a Maildir of ten letters and of 100,000; listing it does
+not."""
 
 
 class MaildirRelay(Relay):
-    """The relay of `maildir:<path>`; folders are made when they are first needed."""
+    """The relay of `maildir:<path>`; it makes folders when they are first needed."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._made: dict[str, Path] = {}
+        self._boxes: dict[str, Path] = {}
 
     def deliver(self, letter: OutgoingLetter) -> None:
         """Store one letter in its recipient's Maildir, durably and in a single step.
 
-        A second delivery changes nothing, even if the letter has been read since: a crash between
-        sending and settling makes no second copy.
+        A second delivery changes nothing, even if the letter was read meanwhile. So a crash between
+        sending and settling leaves no second copy.
 
         Raises:
             RelayPermanent: the address cannot name a folder.
-            RelayTemporary: the disk did not take it.
+            RelayTemporary: the file could not be written.
         """
-        # A letter has the same name each time, and no two have one name. Its number must not be in
-        # it, nor be found out by trying: who reads the Maildir could count other people's letters.
-        # The envelope sender stands for it, which nobody can make up.
-        told = f"{letter.envelope_sender} {letter.message_id}"
-        name = f"{sha256(told.encode('utf-8', 'replace')).hexdigest()[:32]}.pbmserv"
+        # The name is unique, and the same at each attempt. It must not reveal the letter's number,
+        # not even to somebody who tries numbers: readers of the Maildir could count the letters to
+        # other people. The envelope sender is signed, so nobody can compute the hash from a number.
+        identity = f"{letter.envelope_sender} {letter.message_id}"
+        name = f"{sha256(identity.encode('utf-8', 'replace')).hexdigest()[:32]}.pbmserv"
         try:
-            box = self._made.get(letter.recipient)
+            box = self._boxes.get(letter.recipient)
             if box is None:
                 box = folder_of(self._root, letter.recipient)
                 _make_maildir(box)
-                self._made[letter.recipient] = box
-            # Sixty-six questions: `os.access` answers no without an exception made and caught.
-            places = [f"{box}/new/{name}", *[f"{box}/cur/{name}{end}" for end in _READ_ENDINGS]]
-            if not any(map(_exists, places)):
-                # RFC 5321, 4.4: whoever makes the final delivery adds Return-Path.
+                self._boxes[letter.recipient] = box
+            paths = [f"{box}/new/{name}", *[f"{box}/cur/{name}{end}" for end in _FLAG_ENDINGS]]
+            if not any(map(_exists, paths)):
+                # RFC 5321, 4.4: the final delivery adds Return-Path.
                 return_path = f"Return-Path: <{letter.envelope_sender}>\n".encode()
                 _write(box, name, return_path + letter.raw.replace(b"\r\n", b"\n"))
         except OSError as error:
-            self._made.pop(letter.recipient, None)
+            self._boxes.pop(letter.recipient, None)
             raise RelayTemporary(f"maildir: {error.strerror or type(error).__name__}") from error
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no file stays open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +80,8 @@ class StoredLetter:
     """A letter in a Maildir.
 
     Attributes:
-        key: its file name without flags; stays the same when it is read.
-        seen: somebody has read it.
+        key: its file name without flags, which reading does not change.
+        seen: whether it has been read.
         raw: the message with LF line ends.
     """
 
@@ -92,7 +91,7 @@ class StoredLetter:
 
 
 class Mailbox:
-    """One address's Maildir, for reading; it need not exist yet."""
+    """The Maildir of one address, for reading; it need not exist yet."""
 
     def __init__(self, root: Path, address: str) -> None:
         """
@@ -106,10 +105,10 @@ class Mailbox:
         self._box = folder_of(root, address)
 
     def messages(self, all: bool) -> Iterator[StoredLetter]:  # noqa: A002 - the reader's word
-        """Letters in the order in which they arrived.
+        """Yield letters in order of arrival.
 
         Args:
-            all: also those that have been read.
+            all: whether to include letters that have been read.
         """
         for _, key, path in sorted(self._entries("new", "cur")):
             seen = _is_seen(path)
@@ -119,52 +118,48 @@ class Mailbox:
                 yield StoredLetter(key, seen, Path(path).read_bytes())
 
     def newest(self, most: int) -> list[StoredLetter]:
-        """At most so many letters, the newest first."""
-        found = []
+        """Return at most *most* letters, newest first."""
+        letters = []
         for _, key, path in sorted(self._entries("new", "cur"), reverse=True)[:most]:
             with contextlib.suppress(FileNotFoundError):
-                found.append(StoredLetter(key, _is_seen(path), Path(path).read_bytes()))
-        return found
+                letters.append(StoredLetter(key, _is_seen(path), Path(path).read_bytes()))
+        return letters
 
     def letter(self, key: str) -> StoredLetter | None:
-        """One letter; ``None``: it is not there."""
-        for _, found, path in self._entries("new", "cur"):
-            if found == key:
+        """Return the letter with this key, `None` if there is none."""
+        for _, entry_key, path in self._entries("new", "cur"):
+            if entry_key == key:
                 with contextlib.suppress(FileNotFoundError):
                     return StoredLetter(key, _is_seen(path), Path(path).read_bytes())
         return None
 
     def unread(self) -> list[str]:
-        """Keys of the letters that nobody has read, the oldest first."""
+        """Return the keys of unread letters, oldest first."""
         return [key for _, key, path in sorted(self._entries("new", "cur")) if not _is_seen(path)]
 
     def mark_seen(self, key: str) -> None:
-        """Note that a letter has been read; its other flags stay.
-
-        A letter that somebody has deleted in the meantime needs no mark.
-        """
+        """Mark a letter as read; its other flags stay. A letter that was deleted is ignored."""
         cur = self._box / "cur"
         if "/" in key:
-            return  # a key may have travelled through a form; it never leaves the Maildir
+            return  # the key may come from a form; it must not lead out of the Maildir
         with contextlib.suppress(FileNotFoundError):
             (self._box / "new" / key).rename(cur / f"{key}:2,{_SEEN}")
             return
-        for _, found, path in self._entries("cur"):
-            if found == key and not _is_seen(path):
+        for _, entry_key, path in self._entries("cur"):
+            if entry_key == key and not _is_seen(path):
                 flags = {*Path(path).name.partition(":2,")[2], _SEEN}
                 with contextlib.suppress(FileNotFoundError):
                     Path(path).rename(cur / f"{key}:2,{''.join(sorted(flags))}")
 
     def _entries(self, *folders: str) -> Iterator[tuple[int, str, str]]:
-        """(arrival in ns, key, path) of each letter, in no order.
+        """Yield arrival time (ns), key and path of each letter, in any order.
 
-        Moving a file keeps its time of change, so reading a letter does not
-        change its place.
+        The arrival time is the file's modification time, which survives the move to `cur`.
         """
         for folder in folders:
             with contextlib.suppress(FileNotFoundError), os.scandir(self._box / folder) as entries:
                 for entry in entries:
-                    # A mail reader may move or delete a letter while we look.
+                    # A mail reader may move or delete a letter meanwhile.
                     with contextlib.suppress(FileNotFoundError):
                         if not entry.name.startswith("."):
                             key = entry.name.partition(":")[0]
@@ -172,7 +167,7 @@ class Mailbox:
 
 
 def addresses(root: Path) -> list[str]:
-    """Every address that has a Maildir here, sorted."""
+    """Return the addresses that have a Maildir in *root*, sorted."""
     try:
         with os.scandir(root) as entries:
             return sorted(e.name for e in entries if Path(e.path, "new").is_dir())
@@ -217,11 +212,11 @@ def _make_maildir(box: Path) -> None:
 
 
 def _write(box: Path, name: str, content: bytes) -> None:
-    """Write to `tmp`, then move to `new` in one step: a reader never sees half a letter.
+    """Write a file in `tmp`, then move it to `new`, so that readers never see half a letter.
 
-    What a crash leaves in `tmp` mail readers clear away after 36 hours.
+    Mail readers remove files in `tmp` after 36 hours, such as those that a crash leaves.
     """
-    # Two servers may have claimed the same letter: each writes a file of its own.
+    # If two servers have claimed the same letter, each writes its own file.
     temporary = box / "tmp" / f"{name}.{os.getpid()}.{threading.get_ident()}"
     try:
         with os.fdopen(
@@ -230,7 +225,7 @@ def _write(box: Path, name: str, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        # The file system's own times stand still for milliseconds; readers sort by them.
+        # The file system's clock has steps of milliseconds, and readers sort by modification time.
         now = time.time_ns()
         os.utime(temporary, ns=(now, now))
         temporary.rename(box / "new" / name)
@@ -242,7 +237,7 @@ def _write(box: Path, name: str, content: bytes) -> None:
 
 
 def _make_durable(folder: Path) -> None:
-    """A new name is safe only when its folder has reached the disk, too."""
+    """Flush a folder to disk; until then a crash may lose new names in it."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

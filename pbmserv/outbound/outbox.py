@@ -16,17 +16,18 @@ from sqlalchemy import Connection
 from pbmserv.clock import Clock
 from pbmserv.errors import ServerFault, SetAside, StoreAway
 from pbmserv.letters.compose import Composer
-from pbmserv.letters.looking import Looking
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.monitoring import metrics
-from pbmserv.monitoring.metrics import Watch
+from pbmserv.monitoring.vitals import Watch
 from pbmserv.outbound.dkim import Signer
-from pbmserv.outbound.relay import OutgoingLetter, loggable_reply
+from pbmserv.outbound.logged_replies import loggable_reply
+from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import outbox
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.columns import pack
+from pbmserv.views.reader import BoardReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +83,10 @@ def log_letter(
     """Log and count the result of an attempt.
 
     Args:
-        domain: the recipient's; ``""`` if the letter was not made.
-        error: the relay's words or ours. Of a reply only the code is logged, since mail servers
-            quote addresses.
-        wait: until the next attempt.
+        domain: the recipient's domain; ``""`` if the letter could not be made.
+        error: the relay's reply or our own error. Of a reply only the code is logged, since mail
+            servers quote addresses.
+        wait: time until the next attempt.
     """
     metrics.LETTERS.labels(outcome).inc()
     if not _log.isEnabledFor(logging.INFO):
@@ -112,23 +113,23 @@ HEAVY = 25
 
 
 def _others_first(rows: Sequence[QueuedLetter]) -> list[QueuedLetter]:
-    """Order letters: first those to waiting opponents, then those to the mover of the same mail,
-    last those to readers who asked for much; stable for each reader.
+    """Order letters: first those to opponents, then answers to the senders of mails, last those to
+    readers who asked for much. The letters to one reader keep their order.
     """
     answered = {row.recipient for row in rows if row.in_reply_to}
     efforts = Counter[str]()
     for row in rows:
         efforts[row.recipient] += row.effort
 
-    def place(row: QueuedLetter) -> tuple[int, bool]:
+    def rank(row: QueuedLetter) -> tuple[int, bool]:
         effort = efforts[row.recipient]
         return effort if effort > HEAVY else 0, row.recipient in answered
 
-    return sorted(rows, key=place)
+    return sorted(rows, key=rank)
 
 
 class OutboxRows(Protocol):
-    """Changes the outbox: through the writer, or on SQLite through play, which has the writer.
+    """Changes the outbox: through a writer of this process, or on SQLite through play's.
 
     Each method commits.
     """
@@ -148,15 +149,15 @@ class OutboxRows(Protocol):
         Args:
             by: name of the sending process, unique for its lifetime.
             most: largest number of letters.
-            in_hand: letters that *by* has in hand. Others claimed in its name become due: a dead
-                predecessor had them, or the answer to an earlier claim was lost.
-            avoiding: recipient domains (lower case) whose letters are left alone.
-            since: earlier due times are all of these domains.
+            in_hand: letters that *by* has in hand. Others claimed in its name become due again:
+                a dead predecessor had them, or the answer to an earlier claim was lost.
+            avoiding: recipient domains (lower case) whose letters are skipped.
+            since: skip letters that were due earlier; all of them are to these domains.
         """
         ...
 
     def keep(self, packed: Mapping[int, bytes]) -> None:
-        """Store the octets of letters that were made, packed."""
+        """Store the packed octets of letters that were made."""
         ...
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
@@ -174,8 +175,8 @@ class WrittenRows:
     Args:
         writer: of the game store.
         clock: decides which letters are due.
-        refused: records, in the transaction that settles it, a letter that failed: its number,
-            the error, and the time.
+        refused: records a failed letter in the transaction that settles it; gets the letter's
+            number, the error and the time.
     """
 
     def __init__(
@@ -210,7 +211,7 @@ class WrittenRows:
         return _others_first(self._writer.submit(job).result())
 
     def keep(self, packed: Mapping[int, bytes]) -> None:
-        job = partial(outbox.keep_bytes, made=packed, now=self._clock.now())
+        job = partial(outbox.keep_bytes, packed=packed, now=self._clock.now())
         self._writer.submit(job).result()
 
     def renew(self, ids: Sequence[int], until: datetime) -> None:
@@ -262,7 +263,6 @@ class Outbox:
         self._by = by
         self._database = database
         self._rows = rows
-        self.settle = rows.settle
         self._composer = composer
         self._signer = signer
         self._clock = clock
@@ -277,6 +277,10 @@ class Outbox:
     ) -> list[QueuedLetter]:
         """Claim due letters, see `OutboxRows.claim`."""
         return self._rows.claim(self._by, most, in_hand, avoiding, since)
+
+    def settle(self, results: Sequence[Result]) -> None:
+        """Store the results of claimed letters, see `OutboxRows.settle`."""
+        self._rows.settle(results)
 
     def renew(self, ids: Sequence[int]) -> None:
         """Extend the leases of letters in hand."""
@@ -296,7 +300,7 @@ class Outbox:
         raws: dict[int, bytes] = {}
         try:
             with self._database.one_state() as connection:
-                looking = Looking(connection, self._composer.positions)
+                looking = BoardReader(connection, self._composer.positions)
                 for row in rows:
                     raws[row.id] = row.raw or self._rendered(looking, row)
             packed = {row.id: pack(raws[row.id]) for row in rows if row.raw is None}
@@ -306,7 +310,7 @@ class Outbox:
             raise StoreAway(type(error).__name__) from error
         return [self._outgoing(row, raws[row.id]) for row in rows]
 
-    def _rendered(self, looking: Looking, row: QueuedLetter) -> bytes:
+    def _rendered(self, looking: BoardReader, row: QueuedLetter) -> bytes:
         kills = self._watch.killed_over().get(row.id, 0)
         if kills:
             _refuse_deadly(row, kills)
@@ -318,8 +322,8 @@ class Outbox:
             self._watch.at(0)
 
     def _outgoing(self, row: QueuedLetter, raw: bytes) -> OutgoingLetter:
-        # Bounces come to an address of this letter alone, so a report about it can neither be
-        # forged nor mistaken for another's. It is never answered (RFC 3834, 3.3).
+        # Each letter has its own bounce address, so nobody can forge a report about it or take it
+        # for a report about another letter. Mails to it are never answered (RFC 3834, 3.3).
         bounce = ReplyAddress(Purpose.BOUNCE, about=row.id)
         sender = self._composer.mail_domain.address_of(bounce)
         return OutgoingLetter(row.id, row.message_id, sender, row.recipient, raw)
@@ -328,7 +332,7 @@ class Outbox:
         """Return the key of the game of a letter's board, ``""`` if there is none."""
         if row.board_id is not None:
             with suppress(ServerFault, *UNAVAILABLE), self._database.one_state() as connection:
-                return Looking(connection, self._composer.positions).board(row.board_id).game
+                return BoardReader(connection, self._composer.positions).board(row.board_id).game
         return ""
 
     def next_due(self, avoiding: Collection[str] = ()) -> datetime | None:
@@ -338,11 +342,11 @@ class Outbox:
 
 
 def _refuse_deadly(row: QueuedLetter, kills: int) -> None:
-    """Raise for a letter over which senders before this one were killed.
+    """Refuse a letter during whose making the sender was killed.
 
     Raises:
-        SetAside: that happened once, and the letter has not waited since.
-        ServerFault: it happened again.
+        SetAside: it was killed once, and the letter has not waited since.
+        ServerFault: it was killed again.
     """
     if kills > 1:
         raise ServerFault(f"making it was stopped {kills} times")

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol
-
-from pbmserv.outbound.relay_url import read_relay_url
-
-_CODE = re.compile(r"\b[245]\d\d\b(?:[ -]\d\.\d{1,3}\.\d{1,3})?")
-_ADDRESS = re.compile(r"(?<!\S)\S*@\S*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,30 +42,3 @@ class Relay(Protocol):
     def close(self) -> None:
         """Close idle connections. A later letter opens new ones."""
         ...
-
-
-def open_relay(url: str) -> Relay:
-    """Return the relay that a URL names (see `read_relay_url`); it connects when first used.
-
-    Raises:
-        ConfigError: the URL is wrong.
-    """
-    address = read_relay_url(url)
-    if address.scheme == "maildir":
-        from pbmserv.outbound.maildir import MaildirRelay
-
-        return MaildirRelay(Path(address.path))
-    from pbmserv.outbound.smtp import SmtpRelay
-
-    return SmtpRelay(address)
-
-
-def loggable_reply(reply: str) -> str:
-    """Return the code of a relay's reply, which may quote addresses in its text."""
-    code = _CODE.search(reply)
-    return code[0] if code else without_addresses(reply)
-
-
-def without_addresses(text: str) -> str:
-    """Replace every word that contains an @."""
-    return _ADDRESS.sub("…", text)

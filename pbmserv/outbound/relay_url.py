@@ -16,8 +16,8 @@ _SCHEMES: dict[str, Literal["smtp", "smtps", "lmtp"]] = {
     "lmtp": "lmtp",
 }
 _DEFAULT_PORT = {"smtp": 25, "smtps": 465, "lmtp": 24}
-#: RFC 6409, 3.1: where a login is asked for.
 _SUBMISSION = 587
+"""The port for clients that log in (RFC 6409, 3.1)."""
 _BLANK_OR_CONTROL = re.compile(r"[\s\x00-\x1f\x7f]")
 _WRONG_PLACE = (
     "relay: after the host only :PORT may follow, a number from 1 to 65535; "
@@ -52,8 +52,8 @@ def read_relay_url(url: str) -> RelayAddress:
     ==============================  ====================================================
     ``maildir:/var/lib/mail``       one Maildir for each recipient, in this folder
     ``smtp://host[:25]``            a relay that trusts us
-    ``smtp://user:pw@host[:587]``   submission; the password goes over TLS only, but for
-                                    a relay on this machine
+    ``smtp://user:pw@host[:587]``   submission; the password is sent over TLS only, except
+                                    to a relay on this machine
     ``smtps://user:pw@host[:465]``  TLS from the first octet
     ``lmtp://host[:24]``            local delivery over TCP
     ``lmtp:/run/dovecot/lmtp``      … over a Unix socket

@@ -22,7 +22,7 @@ from pbmserv.errors import (
     ServerFault,
     StoreAway,
 )
-from pbmserv.monitoring.metrics import Pulse, Vital
+from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.outbound.breaker import Breaker
 from pbmserv.outbound.domains import Domains
 from pbmserv.outbound.outbox import HEAVY, Failed, Later, Result, Sent, Untried, log_letter
@@ -33,7 +33,7 @@ from pbmserv.store.delivery.outbox import QueuedLetter
 BATCH = 100
 """Letters claimed at once."""
 TOGETHER = 10
-"""Letters made and stored at once, if more than `FEW` wait: that saves round trips."""
+"""Letters made and stored at once if more than `FEW` wait, which saves round trips."""
 FEW = 3
 """Letters that are made one by one, so that the first is sent before the next is made."""
 RENEWAL_S = 60.0
@@ -43,7 +43,7 @@ AWAY_S = 0.2
 TROUBLE_S = 5.0
 """Longest pause in seconds after an unexpected fault."""
 SHORTEST_PAUSE_S = 0.05
-"""Pause in seconds before a due letter that could not be claimed is looked for again."""
+"""Pause in seconds before the next attempt to claim a due letter that could not be claimed."""
 LONGEST_S = 120.0
 """Seconds of silence after which the thread that makes letters counts as stuck."""
 
@@ -74,14 +74,14 @@ class Queue(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Delivery:
-    """The end of one letter's delivery."""
+    """A delivery that ended, with its error if it failed."""
 
     row: QueuedLetter
     error: Exception | None
 
 
 class Sender:
-    """Sends due letters until it is stopped; `wake` it whenever letters were queued.
+    """Sends due letters until it is stopped; call `wake` when letters were queued.
 
     If the process dies, nothing is lost: claimed letters become due again when their lease ends,
     and are sent with the same Message-ID and the same octets.
@@ -103,11 +103,11 @@ class Sender:
 
         Args:
             outbox: the queue.
-            relay: where letters go; the caller closes it after `stop`.
+            relay: accepts the letters; the caller closes it after `stop`.
             clock: decides which letters are due.
             jitter: returns 0 ≤ x < 1, see `retry.delay`.
-            threads: letters that the relay may have at a time (≥ 1).
-            poll_s: longest pause in seconds between two looks into the outbox.
+            threads: deliveries at a time (≥ 1).
+            poll_s: longest pause in seconds before the outbox is read again.
             domain_letters: letters that one recipient domain may have at a time; 0 = all.
             renewal_s: seconds between two renewals of the leases.
         """
@@ -121,14 +121,14 @@ class Sender:
         self._renew_at = monotonic() + renewal_s
         self._breaker = Breaker()
         self._domains = Domains(min(domain_letters or threads, threads))
-        self._places = threads
+        self._threads = threads
         self._pool = ThreadPoolExecutor(threads, "sender")
         self._waiting: list[QueuedLetter] = []
-        self._alone: set[int] = set()  # ids of letters that are made one by one after a fault
+        self._single: set[int] = set()  # letters that are made one by one after a fault
         self._under_way: dict[int, QueuedLetter] = {}
         self._results: list[Result] = []
-        # A dead predecessor, or a claim whose answer was lost, may have left letters claimed in our
-        # name; the next claim gives them back.
+        # Letters may be claimed in our name that we do not have: by a dead predecessor, or because
+        # the answer to a claim was lost. The next claim makes them due again.
         self._may_have_lost = True
         self._events: SimpleQueue[_Delivery | None] = SimpleQueue()
         self._stopping = threading.Event()
@@ -140,13 +140,16 @@ class Sender:
         self._thread.start()
 
     def wake(self) -> None:
-        """Look into the outbox now; cheap, from any thread."""
+        """Read the outbox now; cheap, from any thread."""
         self._events.put(None)
 
     def stop(self, timeout: float) -> bool:
-        """Finish the letters under way and end; return whether that succeeded within *timeout* s.
+        """Finish the deliveries under way and end.
 
-        Letters that are claimed and not yet under way are given back.
+        Claimed letters that are not yet under way are given back.
+
+        Returns:
+            Whether the thread ended within *timeout* seconds.
         """
         self._stopping.set()
         self._events.put(None)
@@ -192,34 +195,38 @@ class Sender:
         self._finish()
 
     def _step(self) -> float:
-        """Settle, claim and begin letters; return how many seconds to wait for an event."""
-        self._settle()
+        """Claim, begin and settle letters; return how many seconds to wait for an event.
+
+        While there are letters to make, results are settled in groups, to save commits.
+        """
         if monotonic() >= self._renew_at:
             self._renew()
         now = self._clock.now()
         is_busy = self._begin_trial(now) if self._breaker.is_open else self._begin_letters(now)
+        if not is_busy or len(self._results) >= TOGETHER:
+            self._settle()
         return 0.0 if is_busy or self._results else self._pause(now)
 
     def _begin_letters(self, now: datetime) -> bool:
-        """Claim letters if too few wait, and begin the next ones; return whether that led on."""
+        """Claim letters if too few wait, and begin the next ones; return whether there were any."""
         claimed = self._claim(now, BATCH) if self._wants_letters() else 0
         return self._begin(self._next_rows(now)) or claimed > 0
 
     def _wants_letters(self) -> bool:
-        """Return whether fewer letters wait than there are places for.
+        """Return whether fewer letters wait than can be delivered at a time.
 
-        Heavy letters and those to domains that are at their limit do not count: other letters
-        must not wait for them.
+        Heavy letters and those to domains at their limit do not count, so that other letters need
+        not wait for them.
         """
         ready = [
             row
             for row in self._waiting
             if row.effort <= HEAVY and self._domains.may_begin(_domain_of(row))
         ]
-        return len(ready) < self._places
+        return len(ready) < self._threads
 
     def _begin_trial(self, now: datetime) -> bool:
-        """While the breaker is open, give the letters in hand back and try one when it is time."""
+        """While the breaker is open, give waiting letters back; begin a trial when it is due."""
         trial_at = self._breaker.next_trial or now
         for row in self._waiting:
             self._record(row, Untried(row.id, max(now, trial_at)))
@@ -238,32 +245,32 @@ class Sender:
         is_due = due_at is not None and due_at <= now
         if not is_due and not self._may_have_lost:
             return 0
-        # The letters before the first due one are all for closed domains, maybe thousands.
+        # All letters that were due earlier go to closed domains; there may be thousands.
         since = due_at if closed and is_due else None
         rows = self._outbox.claim(most, self._in_hand(), closed, since)
         self._may_have_lost = False
         for row in rows:
-            if row.effort <= HEAVY:  # others to the same domain must not wait for a heavy one
+            if row.effort <= HEAVY:  # a heavy letter must not block its domain
                 self._domains.claimed(_domain_of(row))
-        # Light letters go first: to make a heavy one takes as long as to make a hundred others.
+        # Light letters go first: making a heavy one takes as long as making a hundred others.
         self._waiting = sorted([*self._waiting, *rows], key=lambda row: row.effort > HEAVY)
         return len(rows)
 
     def _next_rows(self, now: datetime) -> list[QueuedLetter]:
         """Take waiting letters that can be made and delivered now."""
         most = 1 if len(self._waiting) <= FEW else TOGETHER
-        most = min(most, self._places - len(self._under_way))
+        most = min(most, self._threads - len(self._under_way))
         rows, waiting = list[QueuedLetter](), list[QueuedLetter]()
         for row in self._waiting:
             domain = _domain_of(row)
-            is_alone = row.effort > HEAVY or row.id in self._alone
+            is_single = row.effort > HEAVY or row.id in self._single
             rests_until = self._domains.resting_until(domain, now)
             if rests_until is not None:
                 self._record(row, Untried(row.id, rests_until, f"{domain} wants fewer letters"))
-            elif len(rows) < most and self._domains.may_begin(domain) and not (rows and is_alone):
+            elif len(rows) < most and self._domains.may_begin(domain) and not (rows and is_single):
                 self._domains.began(domain)
                 rows.append(row)
-                most = 1 if is_alone else most
+                most = 1 if is_single else most
             else:
                 waiting.append(row)
         self._waiting = waiting
@@ -285,7 +292,7 @@ class Sender:
             for row in rows:
                 self._end(row, Untried(row.id, self._clock.now()))
             raise
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - one letter must not stop the others
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - one letter must not stop others
             if len(rows) == 1:
                 self._end(rows[0], self._unmakeable(rows[0], error))
             else:
@@ -301,7 +308,7 @@ class Sender:
         for row in rows:
             del self._under_way[row.id]
             self._domains.ended(_domain_of(row), accepted=False)
-        self._alone |= {row.id for row in rows}
+        self._single |= {row.id for row in rows}
         self._waiting = [*rows, *self._waiting]
 
     def _unmakeable(self, row: QueuedLetter, error: BaseException) -> Result:
@@ -313,7 +320,7 @@ class Sender:
         if isinstance(error, ServerFault):
             log_letter(row, "", "refused", "our fault")
             return Failed(row.id, f"our fault: {error}")
-        # The next version may mend the bug; that is no reason to lose the letter.
+        # The next version may fix the bug, so the letter is kept.
         return self._retry(row, f"not made: {type(error).__name__}")
 
     def _deliver(self, row: QueuedLetter, letter: OutgoingLetter) -> None:
@@ -358,7 +365,7 @@ class Sender:
         return replace(result, at=max(result.at, until)) if isinstance(result, Later) else result
 
     def _retry(self, row: QueuedLetter, error: str) -> Later | Failed:
-        """Return the result of a letter that was not accepted: later, or never if it is old."""
+        """Return the result of a letter that was not accepted: try again, or give up an old one."""
         now, domain = self._clock.now(), _domain_of(row)
         wait = delay(row.attempts + 1, now - row.created_at, self._jitter())
         if wait is None:
@@ -376,11 +383,11 @@ class Sender:
     def _record(self, row: QueuedLetter, result: Result) -> None:
         if row.effort <= HEAVY:
             self._domains.settled(_domain_of(row))
-        self._alone.discard(row.id)
+        self._single.discard(row.id)
         self._results.append(result)
 
     def _settle(self) -> None:
-        """Store the results; if that fails they are kept, since lost ones would be sent twice."""
+        """Store the results. If that fails, keep them: a letter without a result is sent again."""
         if self._results:
             self._outbox.settle(self._results)
             self._results = []
@@ -403,12 +410,12 @@ class Sender:
         due_at = min((moment for moment in moments if moment is not None), default=None)
         if due_at is not None and self._wants_letters():
             due_at = max(due_at, self._breaker.next_trial or due_at)
-            # A due letter that could not be claimed is in another sender's hands.
+            # If a due letter could not be claimed, another sender has it.
             pause = min(pause, max(SHORTEST_PAUSE_S, (due_at - now).total_seconds()))
         return pause
 
     def _wait(self, pause: float | None) -> None:
-        """Wait for an event, and record all deliveries that have ended."""
+        """Wait for an event, then record all deliveries that have ended."""
         try:
             event = self._events.get(timeout=pause) if pause != 0.0 else self._events.get_nowait()
             while True:

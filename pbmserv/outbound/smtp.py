@@ -25,6 +25,7 @@ from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.outbound.relay_url import RelayAddress
 
 _GOODBYE_S = 1.0
+_GO_AHEAD = 354
 _LONGEST_ERROR = 300
 # RFC 3463 sections 3.4, 3.5, 3.8: not accepting now, congestion, policy.
 _TOO_MUCH = re.compile(r"\b4\.(?:7\.\d{1,3}|3\.2|4\.5)\b")
@@ -38,11 +39,11 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f<>]")
 class Patience:
     """Seconds that the next hop may take (RFC 5321 section 4.5.3.2).
 
-    A letter whose end is not answered in time must be sent again although it may have been
-    accepted, so that last reply gets the most time.
+    If the reply to the final dot is late, the letter is sent again although it may have been
+    accepted. So that reply gets the most time.
 
     Attributes:
-        connect: to connect and to greet; each address of the host gets as much.
+        connect: to connect and to greet, for each address of the host.
         command: for the reply to a command, and to accept a block of the letter.
         end: for the reply to the final dot.
     """
@@ -55,7 +56,7 @@ class Patience:
 class SmtpRelay(Relay):
     """A relay reached by SMTP, SMTPS or LMTP.
 
-    Idle connections wait in a pool; each letter under way takes one out.
+    Idle connections are kept. Each delivery takes one out of the pool and puts it back.
     """
 
     def __init__(
@@ -68,8 +69,8 @@ class SmtpRelay(Relay):
 
         Args:
             address: where the relay is, and the login.
-            trusted: certificates to accept where a password is sent (`None`: the machine's).
-            patience: how long to wait (`None`: as long as RFC 5321 asks).
+            trusted: certificates to accept if a password is sent (`None`: the machine's).
+            patience: time limits (`None`: those of RFC 5321).
         """
         self._address = address
         self._trusted = trusted
@@ -91,29 +92,29 @@ class SmtpRelay(Relay):
     def deliver(self, letter: OutgoingLetter) -> None:
         """Hand over one letter, see `Relay.deliver`.
 
-        A kept connection may have died unnoticed. MAIL FROM reveals that, and is repeated over a
-        new connection. After DATA nothing is repeated: the letter may have been accepted.
+        An idle connection may have broken unnoticed. Then a command before the letter fails, and
+        all are repeated over a new connection. Once the letter is sent nothing is repeated: it may
+        have been accepted.
         """
-        connection = self._mail_accepted(letter)
-        with self._kept_if_refused(connection):
-            _recipient(connection, letter, self._patience.command)
-            _data(connection, letter, self._patience.end)
+        connection = self._begin(letter)
+        with self._keep_if_refused(connection):
+            _send(connection, letter, self._patience.end)
         self._idle.append(connection)
 
-    def _mail_accepted(self, letter: OutgoingLetter) -> smtplib.SMTP:
-        """Return a connection on which MAIL FROM was accepted."""
+    def _begin(self, letter: OutgoingLetter) -> smtplib.SMTP:
+        """Return a connection on which the peer waits for the letter."""
         with contextlib.suppress(IndexError, RelayDown):
-            return self._mail_said(self._idle.pop(), letter)
-        return self._mail_said(self._connected(letter), letter)
+            return self._begin_on(self._idle.pop(), letter)
+        return self._begin_on(self._connect(letter.envelope_sender.rpartition("@")[2]), letter)
 
-    def _mail_said(self, connection: smtplib.SMTP, letter: OutgoingLetter) -> smtplib.SMTP:
-        with self._kept_if_refused(connection):
-            _mail(connection, letter, self._patience.command)
+    def _begin_on(self, connection: smtplib.SMTP, letter: OutgoingLetter) -> smtplib.SMTP:
+        with self._keep_if_refused(connection):
+            _offer(connection, letter, self._patience.command)
         return connection
 
     @contextlib.contextmanager
-    def _kept_if_refused(self, connection: smtplib.SMTP) -> Iterator[None]:
-        """Keep the connection if the letter is refused; close it after any other error."""
+    def _keep_if_refused(self, connection: smtplib.SMTP) -> Iterator[None]:
+        """Keep the connection if the relay refuses the letter; close it after other errors."""
         try:
             yield
         except RelayError as error:
@@ -126,14 +127,25 @@ class SmtpRelay(Relay):
             connection.close()
             raise
 
-    def _connected(self, letter: OutgoingLetter) -> smtplib.SMTP:
-        """Return a new connection: greeted, encrypted if required, logged in."""
+    def check(self, domain: str) -> None:
+        """Connect, log in and leave again.
+
+        Args:
+            domain: our own, for EHLO.
+
+        Raises:
+            RelayDown: the relay cannot be reached, or does not let us in.
+        """
+        self._idle.append(self._connect(domain))
+        self.close()
+
+    def _connect(self, domain: str) -> smtplib.SMTP:
+        """Return a new connection after greeting, STARTTLS if required, and login."""
         address = self._address
-        # Bounces come back to our domain, so it is our name in EHLO too (RFC 5321, 4.1.1.1).
-        domain = letter.envelope_sender.rpartition("@")[2]
+        # Our name in EHLO (RFC 5321, 4.1.1.1) is the domain to which bounces return.
         name = domain if domain and domain.isascii() else "localhost"
         try:
-            connection = self._opened(name)
+            connection = self._open(name)
         except (OSError, smtplib.SMTPException) as error:
             raise _connection_error("no connection to the relay", error) from None
         try:
@@ -145,19 +157,19 @@ class SmtpRelay(Relay):
             if address.user:
                 connection.login(address.user, address.password)
         except smtplib.SMTPAuthenticationError as error:
-            # The server's words might quote what we sent; its code says enough.
+            # The server's text may quote the login; its code is enough.
             connection.close()
             refusal = f"the relay refused our login ({error.smtp_code})"
             raise _error_class(error)(refusal) from None
         except (OSError, smtplib.SMTPException) as error:
             connection.close()
-            raise _connection_error("the relay did not let us in", error) from None
+            raise _connection_error("the relay refused the connection", error) from None
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _opened(self, name: str) -> smtplib.SMTP:
+    def _open(self, name: str) -> smtplib.SMTP:
         address, wait = self._address, self._patience.connect
         if address.scheme == "lmtp":
             # smtplib treats a host that begins with a slash as a Unix socket.
@@ -172,7 +184,7 @@ class SmtpRelay(Relay):
         """Return whether to start TLS.
 
         Raises:
-            RelayDown: a password would be sent in the clear.
+            RelayDown: the password would be sent unencrypted.
         """
         is_local = _is_loopback(self._address.host)
         if connection.has_extn("starttls"):
@@ -182,7 +194,7 @@ class SmtpRelay(Relay):
         return False
 
     def _context(self) -> ssl.SSLContext:
-        """Verify certificates where a password is sent; else encrypt without (RFC 7435)."""
+        """Return a TLS context that verifies certificates only if a password is sent (RFC 7435)."""
         if self._address.user or self._address.scheme == "smtps":
             return self._trusted or ssl.create_default_context()
         unverified = ssl.create_default_context()
@@ -191,52 +203,84 @@ class SmtpRelay(Relay):
         return unverified
 
 
-def _mail(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
-    # Not smtplib's own mail() and rcpt(): those parse the address first, and what they make of
-    # an unusual one need not be the same address.
-    parameters = [f"FROM:<{_path(letter.envelope_sender)}>"]
+def _offer(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
+    """Send MAIL, RCPT and DATA, together if the peer takes several commands at once (RFC 2920).
+
+    Raises:
+        RelayError: one of them was refused, or the connection broke.
+    """
+    commands = _commands(connection, letter)
+    is_together = connection.has_extn("pipelining")
+    verb, refusal = "MAIL", None
+    try:
+        _set_timeout(connection, seconds)
+        if is_together:
+            connection.send("".join(f"{command}\r\n" for command in commands.values()))
+        for verb, command in commands.items():
+            code, words = connection.getreply() if is_together else connection.docmd(command)
+            if not _is_accepted(verb, code):
+                refusal = refusal or _refusal(verb, code, words)
+                if not is_together:
+                    break
+        if refusal and code == 354:  # the peer waits for the letter all the same
+            connection.close()
+    except (OSError, smtplib.SMTPException) as error:
+        raise refusal or _broken(verb, error) from None
+    if refusal:
+        raise refusal
+
+
+def _commands(connection: smtplib.SMTP, letter: OutgoingLetter) -> dict[str, str]:
+    """Return the commands before a letter, by their verbs.
+
+    smtplib's own `mail` and `rcpt` parse the address first, and what they make of an unusual one
+    need not be the same address.
+    """
+    mail = [f"MAIL FROM:<{_path(letter.envelope_sender)}>"]
     if connection.has_extn("size"):
-        parameters.append(f"SIZE={len(letter.raw)}")
+        mail.append(f"SIZE={len(letter.raw)}")
     addresses = letter.envelope_sender + letter.recipient
     if _UNSAFE.search(addresses):
         raise RelayPermanent("the address cannot be written in SMTP")
     if not (letter.raw.isascii() and addresses.isascii()):  # RFC 6531
         if not connection.has_extn("smtputf8"):
             raise RelayPermanent("the relay cannot carry this address (no SMTPUTF8)")
-        parameters += ["SMTPUTF8", "BODY=8BITMIME"]
+        mail += ["SMTPUTF8", "BODY=8BITMIME"]
         connection.command_encoding = "utf-8"
-    _command(connection, "MAIL", " ".join(parameters), seconds)
+    rcpt = f"RCPT TO:<{_path(letter.recipient)}>"
+    return {"MAIL": " ".join(mail), "RCPT": rcpt, "DATA": "DATA"}
 
 
-def _recipient(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
-    _command(connection, "RCPT", f"TO:<{_path(letter.recipient)}>", seconds)
+def _is_accepted(verb: str, code: int) -> bool:
+    return code == 354 if verb == "DATA" else 200 <= code < 300
 
 
 def _path(address: str) -> str:
-    """Return an address as RFC 5321 section 4.1.2 writes it: odd dots need quotes."""
+    """Return an address as RFC 5321 section 4.1.2 writes it: quoted if its dots require that."""
     local, at, domain = address.rpartition("@")
     return f'"{local}"@{domain}' if at and _ODD_DOTS.search(local) else address
 
 
-def _command(connection: smtplib.SMTP, verb: str, parameters: str, seconds: float) -> None:
-    """Send a command and raise unless the reply is positive."""
+def _send(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
+    """Send a letter for which the peer waits, and raise unless it is accepted."""
     try:
         _set_timeout(connection, seconds)
-        code, words = connection.docmd(verb, parameters)
-    except (OSError, smtplib.SMTPException) as error:
-        raise _broken(verb, error) from None
-    if not 200 <= code < 300:
-        raise _refusal(verb, code, words)
-
-
-def _data(connection: smtplib.SMTP, letter: OutgoingLetter, seconds: float) -> None:
-    try:
-        _set_timeout(connection, seconds)
-        code, words = connection.data(letter.raw)  # doubles dots (RFC 5321 section 4.5.2)
+        connection.send(_dotted(letter.raw))
+        code, words = connection.getreply()
     except (OSError, smtplib.SMTPException) as error:
         raise _broken("DATA", error) from None
     if not 200 <= code < 300:
         raise _refusal("DATA", code, words)
+
+
+def _dotted(raw: bytes) -> bytes:
+    """Return a letter as it is sent after DATA (RFC 5321 section 4.5.2); its lines end in CRLF.
+
+    smtplib's own `data` looks for dots with a pattern, which takes as long as to pack the letter.
+    """
+    text = raw if raw.endswith(b"\r\n") else raw + b"\r\n"
+    text = text.replace(b"\n.", b"\n..")
+    return b"." + text + b".\r\n" if text.startswith(b".") else text + b".\r\n"
 
 
 def _broken(verb: str, error: OSError | smtplib.SMTPException) -> RelayError:
@@ -251,11 +295,11 @@ def _refusal(verb: str, code: int, words: bytes | str) -> RelayError:
     reply = f"{code} {_one_line(words)}"
     text = f"{_NAMES[verb]}: {reply}"
     if code == 421 or code < 400:
-        # RFC 5321, 3.8: the server closes the connection. A reply that is neither positive nor
-        # a refusal is nonsense; smtplib reports -1 for no reply.
+        # 421: the server closes the connection (RFC 5321, 3.8). Below 400: no valid refusal;
+        # smtplib reports -1 if there was no reply.
         return RelayDown(text)
     if code in {530, 534, 535, 538}:
-        # RFC 4954, 6: about our login, not about this letter.
+        # These codes are about our login, not about this letter (RFC 4954, 6).
         return RelayRefusesUs(text)
     if 500 <= code < 600 and _is_about_us(verb, reply):
         return RelayRefusesUs(text)
@@ -268,7 +312,7 @@ _NAMES = {"MAIL": "MAIL FROM", "RCPT": "RCPT TO", "DATA": "DATA"}
 
 
 def _is_about_us(verb: str, reply: str) -> bool:
-    """Return whether any letter of ours would get this refusal."""
+    """Return whether the relay would refuse any letter of ours in this way."""
     if verb == "MAIL":
         return not _TOO_LONG.search(reply)
     return verb == "RCPT" and is_about_sender(reply)
@@ -279,7 +323,7 @@ def _connection_error(problem: str, error: Exception) -> RelayDown:
 
 
 def _error_class(error: Exception) -> type[RelayDown]:
-    """A permanent refusal (5xx) will not end by itself: an operator must act."""
+    """Return `RelayRefusesUs` for a permanent refusal (5xx), which only an operator can end."""
     code = error.smtp_code if isinstance(error, smtplib.SMTPResponseException) else 0
     return RelayRefusesUs if 500 <= code < 600 else RelayDown
 
@@ -290,7 +334,7 @@ def _set_timeout(connection: smtplib.SMTP, seconds: float) -> None:
 
 
 def _reset(connection: smtplib.SMTP, seconds: float) -> bool:
-    """Return whether the connection can be reused after a refusal."""
+    """Send RSET; return whether the connection can be reused after a refusal."""
     try:
         _set_timeout(connection, seconds)
         return connection.rset()[0] == 250
@@ -305,7 +349,7 @@ def _message(error: Exception) -> str:
 
 
 def _one_line(words: bytes | str) -> str:
-    """Return a server's words as one line for the log and the operator, without our tokens."""
+    """Return a server's text as one line for the log and the operator, without reply tokens."""
     text = blank_tokens(words.decode("utf-8", "replace") if isinstance(words, bytes) else words)
     return "".join(c if c.isprintable() else " " for c in text)[:_LONGEST_ERROR].strip()
 

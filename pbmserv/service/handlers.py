@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from pbmserv.commands.table.accounts import (
     Away,
     Back,
@@ -20,6 +17,7 @@ from pbmserv.commands.table.accounts import (
 )
 from pbmserv.commands.table.looking import (
     Follow,
+    Friends,
     Games,
     Help,
     History,
@@ -33,7 +31,7 @@ from pbmserv.commands.table.looking import (
     Standings,
     Week,
 )
-from pbmserv.commands.table.model import Command, ReplyMove
+from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import (
     Broadcast,
     Chat,
@@ -58,22 +56,18 @@ from pbmserv.service.boards import (
     followers,
     invitations,
     moves,
+    opponents,
     plies,
     queries,
     queued_moves,
+    records,
     reports,
 )
-from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer
-from pbmserv.service.ratings import rating
-from pbmserv.service.solo import daily_box, races
+from pbmserv.service.core.handler import Handlers
+from pbmserv.service.ratings import tables as rating_tables
+from pbmserv.service.solo import daily_box, races, saved_games, scores
 
-Handler = Callable[[CommandContext, Any], Answer]
-"""Carries out one command of the type under which it is listed.
-
-Raises `PlayerError` if the command is refused."""
-
-HANDLERS: dict[type[Command], Handler] = {
+HANDLERS: Handlers = {
     ReplyMove: moves.reply_move,
     Help: queries.help_on,
     ListGames: queries.list_games,
@@ -99,8 +93,8 @@ HANDLERS: dict[type[Command], Handler] = {
     Resign: moves.resign,
     Undo: plies.undo,
     Practise: races.practise,
-    Save: races.save,
-    Load: races.load,
+    Save: saved_games.save,
+    Load: saved_games.load,
     Solve: races.solve,
     Queue: queued_moves.queue,
     Submit: queued_moves.submit,
@@ -114,25 +108,17 @@ HANDLERS: dict[type[Command], Handler] = {
     Show: queries.show,
     ShowAs: queries.show_as,
     Games: queries.games,
-    Standings: rating.standings,
-    Ratings: rating.explain,
-    Scores: daily_box.show_scores,
+    Standings: rating_tables.standings,
+    Ratings: rating_tables.explain,
+    Scores: scores.show_scores,
     Week: daily_box.week,
+    Friends: opponents.friends,
     History: queries.history,
-    Record: races.record,
+    Record: records.record,
     Report: reports.report,
     Follow: followers.follow,
 }
 """The handler of each command.
 
-`Yes` and `TrayReply` have none: what they do depends on the letter that they answer."""
-
-
-def handle(context: CommandContext, command: Command) -> Answer:
-    """Carry out a command.
-
-    Raises:
-        PlayerError: the command is refused.
-        KeyError: the command has no handler.
-    """
-    return HANDLERS[type(command)](context, command)
+`Yes` and `TrayReply` have none, since their meaning depends on the answered letter
+(`mails.reply_meanings`)."""

@@ -1,1 +1,1 @@
-"""SMTP and LMTP sessions: octets off the wire, and the replies."""
+"""SMTP and LMTP sessions: `dialog` decides about mails, from EHLO to the reply to DATA."""

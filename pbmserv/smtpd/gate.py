@@ -1,7 +1,6 @@
 """The first protocol of a connection: gives it a place, or refuses it.
 
-It has the connection before a TLS handshake, so a client that never finishes one takes a place like
-any other.
+The place is taken before a TLS handshake, so clients that never finish one are limited, too.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Callable
 from ssl import SSLContext
 
 from pbmserv.net.connection_limits import ConnectionLimits, Place, peer_of
-from pbmserv.service.delivery.incoming import note_refusal
+from pbmserv.service.mails.log_lines import note_refusal
 from pbmserv.smtpd.session import SmtpSession, tls_fault
 
 HANDSHAKE_S = 20.0
@@ -19,13 +18,13 @@ HANDSHAKE_S = 20.0
 
 
 class Gate(asyncio.Protocol):
-    """Lets one connection in, and hands it over to a session.
+    """Gives a connection a place, and hands it over to a session.
 
     Args:
         limits: the connections of the listener.
         make_session: makes the session of a client that has a place.
-        tls_context: returns the context for TLS that begins at once (RFC 8314 section 3.3); `None`
-            for a session that begins in the clear.
+        tls_context: returns the context for TLS from the first octet (RFC 8314 section 3.3); `None`
+            for a session that begins without TLS.
     """
 
     def __init__(
@@ -41,12 +40,12 @@ class Gate(asyncio.Protocol):
         self._handshake: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take a place, or say that there is none (RFC 5321 section 3.1 allows 421)."""
+        """Take a place, or reply that there is none (RFC 5321 section 3.1 allows 421)."""
         assert isinstance(transport, asyncio.Transport)
         peer = peer_of(transport.get_extra_info("peername"))
         place = self._limits.enter(peer, transport.abort)
         if isinstance(place, str):
-            if self._tls_context is None:  # before a handshake nothing can be said
+            if self._tls_context is None:  # with TLS no reply is possible before the handshake
                 transport.write(f"421 4.3.2 {place}, please try again later\r\n".encode())
             transport.close()
             return
@@ -60,7 +59,7 @@ class Gate(asyncio.Protocol):
             self._handshake = asyncio.get_running_loop().create_task(handshake)
 
     async def _encrypt(self, transport: asyncio.Transport, session: SmtpSession, peer: str) -> None:
-        """Shake hands, then hand the connection over."""
+        """Do the TLS handshake, then hand the connection over."""
         assert self._place is not None
         assert self._tls_context is not None
         try:

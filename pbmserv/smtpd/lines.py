@@ -1,8 +1,8 @@
 """Reads command lines and whole mails from the octets of a client.
 
 RFC 5321 ends lines with CRLF and allows no control characters in commands. asyncio's reader ends a
-line at any LF; such a server can be made to see commands that a stricter server in front of it took
-for something else.
+line at any LF. Behind a stricter server it would see commands in octets that the other server took
+for text, and so a stranger could smuggle mails.
 """
 
 from __future__ import annotations
@@ -16,22 +16,21 @@ _END = b"\r\n.\r\n"
 _EVERYTHING = 1 << 30  # far more than ever arrives at once
 
 UNSOUND = b"\r\n"
-"""Stands for a command line that must not be read: an empty line, which is answered with 500."""
+"""Replaces a malformed command line: an empty line, to which aiosmtpd replies 500."""
 LONGEST_LINE = 65_536
-"""Octets of a command without a line end after which the session ends."""
+"""Octets without a line end after which the session ends."""
 
 BARE_LF = "lines end in CRLF here (RFC 5321, 2.3.8)"
 NO_END = "what you send has no end"
 
 
 class StrictReader(asyncio.StreamReader):
-    """A reader that aiosmtpd reads commands from, and that also reads a whole mail at once.
+    """The reader of a session: aiosmtpd reads command lines from it, and we read whole mails.
 
     Attributes:
-        fault: why the session must end after the next reply; ``""`` if it may go on. After a bare
-            LF nothing can be told apart any more: the rest belongs to the same line (RFC 5321
-            section 2.3.8).
-        octets_received: counted by the protocol.
+        fault: the reason why the session must end after the next reply; ``""`` for none. A bare LF
+            is one, because everything after it belongs to the same line (RFC 5321 section 2.3.8).
+        octets_received: number of octets that the protocol has received.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
@@ -42,12 +41,11 @@ class StrictReader(asyncio.StreamReader):
 
     @property
     def has_more(self) -> bool:
-        """Whether octets have arrived that were not read yet."""
+        """Whether received octets are left to read."""
         return bool(self._ahead) or self.octets_received > self._octets_taken
 
     async def readuntil(self, separator: Any = b"\n") -> bytes:  # noqa: ARG002
-        """Return the next command line; `UNSOUND` for one with control characters or a bare CR or
-        LF.
+        """Return the next command line; `UNSOUND` if it holds control characters, bare CR or LF.
 
         Raises:
             asyncio.CancelledError: the client has closed the connection.
@@ -66,13 +64,13 @@ class StrictReader(asyncio.StreamReader):
         return line if _SOUND.fullmatch(line) else UNSOUND
 
     async def read_mail(self, most: int) -> bytes | None:
-        """Return the text before the line with a single dot, other dots undoubled.
+        """Return the text up to the line with a single dot, without the dots that stuff lines.
 
-        aiosmtpd awaits every line by itself, which is most of what a mail costs it.
+        aiosmtpd awaits each line of a mail, which would be most of the cost of a mail.
 
         Returns:
-            The text, or `None` if it has more than *most* octets. Beyond twice as many the session
-            must end (`fault`).
+            The text, or `None` if it has more than *most* octets. If it has more than twice as
+            many, the session must end (`fault`).
 
         Raises:
             asyncio.CancelledError: the client has closed the connection.
@@ -96,7 +94,7 @@ class StrictReader(asyncio.StreamReader):
         return text.replace(b"\r\n.", b"\r\n")[2:]
 
     async def _fill(self) -> None:
-        """Wait for more octets, and take all of them."""
+        """Wait for more octets, and read all of them."""
         octets = await self.read(_EVERYTHING)
         if not octets:
             raise asyncio.CancelledError  # as aiosmtpd itself does

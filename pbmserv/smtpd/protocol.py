@@ -1,10 +1,9 @@
-"""aiosmtpd's protocol with a strict reader, and with our own MAIL, RCPT, VRFY and DATA.
+"""Reads SMTP commands strictly: aiosmtpd's protocol with our own reader, MAIL, RCPT, VRFY and DATA.
 
 aiosmtpd (1.4) has no hook for the reader of a session: it makes one and passes it to
-`asyncio.StreamReaderProtocol`. `_StrictLines` stands between the two and replaces the reader.
+`asyncio.StreamReaderProtocol`. `_StrictLines` comes between the two and replaces the reader.
 `tests/unit/test_aiosmtpd.py` fails if a new version makes or uses its reader in another way. The
-other parts use documented hooks: methods named ``smtp_COMMAND``, and a handler's ``handle_``
-methods.
+other parts use documented hooks: methods named ``smtp_COMMAND``, and the handler's methods.
 """
 
 from __future__ import annotations
@@ -19,28 +18,28 @@ from pbmserv.smtpd.arguments import CommandRefused, check_mail_parameters, read_
 from pbmserv.smtpd.lines import StrictReader
 
 NO_LIMIT = 1 << 30
-"""Octets of a mail if aiosmtpd is given no limit."""
+"""Octets of a mail if no limit is set."""
 
 
 class Handler(Protocol):
-    """Decides about each step of a session."""
+    """Decides at each step of a session: see `pbmserv.smtpd.dialog`."""
 
-    async def handle_MAIL(  # noqa: N802 - named like aiosmtpd's hooks
+    async def handle_MAIL(  # noqa: N802 - named by aiosmtpd
         self, server: Any, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        """Note the sender; return the reply."""
+        """Set the sender; return the reply."""
         ...
 
-    async def handle_RCPT(  # noqa: N802 - named like aiosmtpd's hooks
+    async def handle_RCPT(  # noqa: N802 - named by aiosmtpd
         self, server: Any, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        """Note a recipient; return the reply."""
+        """Add a recipient; return the reply."""
         ...
 
-    async def handle_DATA(  # noqa: N802 - named like aiosmtpd's hooks
+    async def handle_DATA(  # noqa: N802 - named by aiosmtpd
         self, server: Any, session: Session, envelope: Envelope
     ) -> str:
-        """Take ``envelope.content``; return the reply."""
+        """Store ``envelope.content``; return the reply."""
         ...
 
 
@@ -67,7 +66,7 @@ class _StrictLines(asyncio.StreamReaderProtocol):
 
 
 class StrictSmtp(SMTP, _StrictLines):
-    """An SMTP session whose commands and mails have one meaning."""
+    """An SMTP session whose commands and mails cannot be read in two ways."""
 
     event_handler: Handler
 
@@ -121,7 +120,7 @@ class StrictSmtp(SMTP, _StrictLines):
 
     @syntax("VRFY <address>")
     async def smtp_VRFY(self, arg: str | None) -> None:  # noqa: N802 - named by aiosmtpd
-        """Tell nobody which addresses there are (RFC 5321 section 7.3)."""
+        """Reply without telling whether an address exists (RFC 5321 section 7.3)."""
         if arg:
             await self.push("252 2.5.2 send a mail and see")
         else:
@@ -136,7 +135,7 @@ class StrictSmtp(SMTP, _StrictLines):
         """Read a mail and hand it to the handler (RFC 5321 sections 4.1.1.4 and 4.5.2)."""
         session, envelope = self.current()
         if arg or not session.host_name or not envelope.rcpt_tos:
-            await super().smtp_DATA(arg or "")  # it says what is wrong
+            await super().smtp_DATA(arg or "")  # replies with the reason
             return
         await self.push("354 End data with <CR><LF>.<CR><LF>")
         content = await self.lines.read_mail(self.data_size_limit or NO_LIMIT)
@@ -148,13 +147,13 @@ class StrictSmtp(SMTP, _StrictLines):
             envelope.content = envelope.original_content = content
             try:
                 reply = await self.event_handler.handle_DATA(self, session, envelope)
-            except Exception as error:  # noqa: BLE001 - it is logged, and the client waits
+            except Exception as error:  # noqa: BLE001 - logged there, and the client needs a reply
                 await self.refuse_mail(await self.handle_exception(error))
                 return
             self.envelope = Envelope()
             await self.push(reply)
 
     async def refuse_mail(self, reply: str) -> None:
-        """Say that a mail was not taken, and be ready for the next one."""
+        """Reply that a mail was not stored, and forget its envelope."""
         self.envelope = Envelope()
         await self.push(reply)

@@ -1,21 +1,25 @@
-"""One SMTP or LMTP session, with limits on a client's time, commands and errors."""
+"""One SMTP or LMTP connection, with limits on its client's time, commands and errors.
+
+`dialog` decides about mails; this module decides when a session must end.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
 from contextlib import suppress
-from typing import Any, AnyStr, Protocol
+from typing import Any, AnyStr
 
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import TLSSetupException, syntax
 
 from pbmserv.mail.envelope import Envelope
 from pbmserv.net.connection_limits import ConnectionLimits, Place, Stage, peer_of
-from pbmserv.service.delivery.incoming import note_refusal
+from pbmserv.service.mails.log_lines import note_refusal
 from pbmserv.smtpd.arguments import LONGEST_COMMAND
 from pbmserv.smtpd.protocol import Handler, StrictSmtp
 
+# Replies to a mail.
 TAKEN = "250 2.0.0 taken, and kept until it is carried out"
 TRY_LATER = "451 4.3.0 cannot take mail just now, please try again later"
 TOO_MANY = "451 4.7.1 too many mails from you, please try again later"
@@ -23,39 +27,26 @@ LANE_FULL = "451 4.3.2 too many mails from you wait here already, please try aga
 FORGED = "550 5.7.26 the domain of the From address says (DMARC) that this mail is not from it"
 
 SESSION_TIMEOUT = 300
-"""Seconds that a command, or a whole mail, may take to arrive (RFC 5321 section 4.5.3.2.7)."""
+"""Seconds for a command, or for a whole mail, to arrive (RFC 5321 section 4.5.3.2.7)."""
 SESSION_TIMEOUT_FULL = 10
 """Seconds without progress after which a session is closed while all places are taken."""
 LONGEST_SESSION = 3600
-"""Seconds after which a client is asked to come again."""
+"""Seconds after which a session is closed between two mails."""
 LINGER_S = 10.0
 """Seconds that a client has to read our last reply."""
 OCTETS_OF_USE = 8_192
 """Octets of a mail that count as progress."""
 MOST_ERRORS = 20
-"""Refused commands since a mail was taken."""
+"""Refused commands since the last stored mail."""
 MOST_COMMANDS = 100
-"""Commands since a mail was taken."""
-
-
-class Door(Protocol):
-    """Takes mails."""
-
-    def is_over(self, envelope: Envelope) -> bool:
-        """Return whether a mail need not even be sent; *envelope* has no text yet. Counts
-        nothing."""
-        ...
-
-    async def arrives(self, envelope: Envelope) -> str:
-        """Count a mail, then take it or put it off; return the SMTP reply."""
-        ...
+"""Commands since the last stored mail."""
 
 
 class Sessions:
     """The sessions of one listener.
 
     Attributes:
-        open: those that have not ended.
+        open: sessions that have begun and not ended.
     """
 
     def __init__(self, limits: ConnectionLimits) -> None:
@@ -64,23 +55,24 @@ class Sessions:
 
 
 class SmtpSession(StrictSmtp):
-    """A session that can be asked to end.
+    """An SMTP session with limits.
 
     Attributes:
-        peer: the client's network address, ``""`` on a Unix socket.
+        peer: the client's network address; ``""`` on a Unix socket.
         is_ours: the client is one of our own servers, which hands on mails of others.
         place: its place among the connections of the listener.
-        mails: mails that the client is about to send, by recipient, still without text.
-        is_noted: the next reply is to a mail, which has a line of the log already.
+        announced: envelopes of the mail that the client is about to send, by recipient; their text
+            is still empty.
+        is_logged: the next reply is to a mail that the door has logged already.
         gone: done when the connection has ended.
     """
 
     def __init__(
         self, handler: Handler, sessions: Sessions, place: Place, *, timeout: float, **settings: Any
     ) -> None:
-        # aiosmtpd's own timer closes without a word. It is a reserve behind `_check_silence`.
+        # aiosmtpd's own timer closes without a reply. It is a reserve behind `_check_silence`.
         super().__init__(handler, timeout=2 * timeout + LINGER_S, **settings)
-        # aiosmtpd's sessions share one table, and each new session empties it.
+        # aiosmtpd's sessions share one table, which each new session clears.
         self.command_size_limits = defaultdict(
             lambda: self.command_size_limit, MAIL=LONGEST_COMMAND, RCPT=LONGEST_COMMAND
         )
@@ -88,8 +80,8 @@ class SmtpSession(StrictSmtp):
         self._timeout_s = timeout
         self.place = place
         self.peer, self.is_ours = "", False
-        self.mails: dict[str, Envelope] = {}
-        self.is_noted = False
+        self.announced: dict[str, Envelope] = {}
+        self.is_logged = False
         self.gone: asyncio.Future[None] = self.loop.create_future()
         self._began = self._replied_at = self.loop.time()
         self._silence_check: asyncio.TimerHandle | None = None
@@ -97,7 +89,7 @@ class SmtpSession(StrictSmtp):
         self._errors = self._commands = 0
 
     def renew(self) -> None:
-        """Note that a mail was taken, so that the client may go on for longer."""
+        """Reset the limits after a mail was stored."""
         self._errors = self._commands = 0
         self._sessions.limits.renew(self.place)
 
@@ -108,7 +100,7 @@ class SmtpSession(StrictSmtp):
     # -- the connection ------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin the session; called once more when STARTTLS has succeeded."""
+        """Begin the session; aiosmtpd calls this again when STARTTLS has succeeded."""
         if self not in self._sessions.open:
             self._sessions.open.add(self)
             self.peer = peer_of(transport.get_extra_info("peername"))
@@ -121,7 +113,7 @@ class SmtpSession(StrictSmtp):
     def connection_lost(self, error: Exception | None) -> None:
         """Free the place of the session."""
         self._sessions.limits.leave(self.place)
-        if self not in self._sessions.open:  # lost before it began, or called twice by aiosmtpd
+        if self not in self._sessions.open:  # not begun yet, or called twice by aiosmtpd
             return
         self._sessions.open.discard(self)
         if self._silence_check is not None:
@@ -140,19 +132,19 @@ class SmtpSession(StrictSmtp):
         super().data_received(data)
 
     def eof_received(self) -> bool | None:
-        """Note that the client has said all. Only TLS does not know half-open connections."""
+        """Note that the client sends no more; it may still read (except with TLS)."""
         transport = self.transport
         if transport is None or transport.is_closing():
             return False
         if transport.get_extra_info("ssl_object") is not None:
             super().eof_received()
             return False
-        # The client may still listen, and is owed replies to what it has said (RFC 9293 section
-        # 3.6). aiosmtpd would drop all of that, and a mail that came with it.
+        # The client may still read the replies to its commands (RFC 9293 section 3.6). aiosmtpd
+        # would drop these commands, and a mail among them.
         return asyncio.StreamReaderProtocol.eof_received(self)
 
     def _check_silence(self) -> None:
-        """End the session if the client has left the newest reply unanswered for too long."""
+        """End the session if the client has not answered our last reply for too long."""
         left = self._replied_at + self._timeout_s - self.loop.time()
         if left <= 0 and self.place.stage is not Stage.SERVED:
             self._end(b"421 4.4.2 nothing was heard for too long, goodbye\r\n")
@@ -160,7 +152,7 @@ class SmtpSession(StrictSmtp):
         self._silence_check = self.loop.call_later(max(left, 1.0), self._check_silence)
 
     def _give_way(self) -> None:
-        """Close the connection at once for another client, which gets its place."""
+        """Close the connection at once, because another client gets its place."""
         transport = self.transport
         self._end(b"421 4.3.2 others are waiting, please come again later\r\n")
         if isinstance(transport, asyncio.Transport) and (
@@ -169,7 +161,7 @@ class SmtpSession(StrictSmtp):
             _abort(transport)
 
     def _end(self, reply: bytes) -> None:
-        """End the session for a reason that the operator may want to know."""
+        """Log why the session ends, and close the connection."""
         if self.transport is not None:
             note_refusal("session ended", self.peer, reply.decode("ascii"))
         self._close(reply)
@@ -179,22 +171,22 @@ class SmtpSession(StrictSmtp):
         if isinstance(transport, asyncio.Transport) and not transport.is_closing():
             transport.write(reply)
             transport.close()
-            # A client that does not read the rest would keep the connection open for ever.
+            # A client that never reads this would keep the connection open for ever.
             self.loop.call_later(LINGER_S, _abort, transport)
 
     # -- commands ------------------------------------------------------------------------
 
     async def push(self, status: AnyStr) -> None:
-        """Reply in ASCII, whatever the client's words were; end a session that leads nowhere."""
+        """Send a reply, always in ASCII; end the session if it exceeds a limit."""
         reply = status if isinstance(status, bytes) else status.encode("ascii", "replace")
-        if reply[:1] in {b"4", b"5"} and not self.is_noted:
+        if reply[:1] in {b"4", b"5"} and not self.is_logged:
             note_refusal("refused", self.peer, reply.decode("ascii"))
-        self.is_noted = False
+        self.is_logged = False
         self._replied_at = self.loop.time()
         await super().push(reply)
-        is_begun = self.envelope is not None and self.envelope.mail_from is not None
-        self.place.stage = Stage.ASKING if is_begun else Stage.IDLE
-        if reply[3:4] != b"-":  # not a line in the middle of a reply
+        has_sender = self.envelope is not None and self.envelope.mail_from is not None
+        self.place.stage = Stage.ASKING if has_sender else Stage.IDLE
+        if reply[3:4] != b"-":  # the last line of a reply
             self._commands += 1
             self._errors += reply[:1] in {b"4", b"5"}
         if self._errors >= MOST_ERRORS or self._commands >= MOST_COMMANDS:
@@ -202,16 +194,16 @@ class SmtpSession(StrictSmtp):
         elif self.lines.fault:
             self._end(f"421 4.7.0 {self.lines.fault}, goodbye\r\n".encode("ascii"))
         elif reply.startswith(b"500") and self.session and not self.session.host_name:
-            # A browser that was made to post here begins with GET, POST or Host.
+            # A browser that another site makes post here begins with GET, POST or Host.
             self._end(b"421 4.7.0 this is a mail server, goodbye\r\n")
-        elif self.loop.time() - self._began > LONGEST_SESSION and not is_begun:
+        elif self.loop.time() - self._began > LONGEST_SESSION and not has_sender:
             self._end(b"421 4.3.2 that was long enough, please come again\r\n")
         else:
             return
         raise asyncio.CancelledError  # as aiosmtpd does when a client closes the connection
 
     async def handle_exception(self, error: Exception) -> str:
-        """Reply to a failure of ours; a client that cannot do TLS is not one."""
+        """Reply to a failure; log one of TLS as the client's."""
         if isinstance(error, TLSSetupException):
             note_refusal("TLS failed", self.peer, f"TLS {tls_fault(error.__cause__)}")
         reply: str = await super().handle_exception(error)
@@ -219,13 +211,13 @@ class SmtpSession(StrictSmtp):
 
     @syntax("STARTTLS", when="tls_context")
     async def smtp_STARTTLS(self, arg: str) -> None:  # noqa: N802 - named by aiosmtpd
-        """Begin TLS; what was said in the clear before it does not count (RFC 3207, 4.2)."""
+        """Begin TLS; aiosmtpd forgets everything that was said before (RFC 3207 section 4.2)."""
         session, _ = self.current()
         if session.ssl is not None:
             await self.push("503 5.5.1 this is TLS already")
         elif self.lines.has_more:
-            # Words put in behind the command by somebody on the way would be taken for the
-            # client's own. RFC 2920 section 3.1 lets no client say anything here.
+            # An attacker on the way could have inserted commands here, which would count as the
+            # client's own after the handshake. RFC 2920 section 3.1 forbids clients to send more.
             self._end(b"501 5.5.1 nothing may follow STARTTLS before its reply, goodbye\r\n")
             raise asyncio.CancelledError
         else:
@@ -233,23 +225,23 @@ class SmtpSession(StrictSmtp):
 
 
 def tls_fault(error: BaseException | None) -> str:
-    """Return OpenSSL's word for what went wrong in a handshake, else the error's name."""
+    """Return OpenSSL's name for the failure of a handshake, else the error's class name."""
     return getattr(error, "reason", None) or type(error).__name__
 
 
 def _abort(transport: asyncio.Transport) -> None:
-    """Drop a connection and what it has left to say."""
-    with suppress(AttributeError):  # raised before Python 3.11.4 where TLS has ended
+    """Close a connection without sending the rest."""
+    with suppress(AttributeError):  # raised before Python 3.11.4 if TLS has ended
         transport.abort()
 
 
 class LmtpSession(SmtpSession, LMTP):
-    """The same in LMTP."""
+    """An LMTP session with limits."""
 
     _replies_owed = 1
 
     async def smtp_DATA(self, arg: str | None) -> None:  # noqa: N802 - named by aiosmtpd
-        """Take a mail; from here on each recipient is owed a reply (RFC 2033 section 4.2)."""
+        """Read a mail; from here on each recipient needs a reply (RFC 2033 section 4.2)."""
         self._replies_owed = len(self.envelope.rcpt_tos) if self.envelope else 1
         await super().smtp_DATA(arg)
 

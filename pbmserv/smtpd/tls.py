@@ -1,4 +1,4 @@
-"""The certificate that mail sessions are encrypted with, and its renewal while we run."""
+"""The certificate of encrypted mail sessions, which is read again when its files change."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Certificate:
     """A certificate chain and its key in PEM files, read again when the files change.
 
     Args:
-        chain: our certificate first, then those between it and the root.
-        key: the private key; without a passphrase.
+        chain: our certificate first, then the intermediate ones.
+        key: the private key, without a passphrase.
 
     Raises:
-        ConfigError: the files cannot be used; says which and why.
+        ConfigError: the files cannot be used; the text says which and why.
     """
 
     def __init__(self, chain: Path, key: Path) -> None:
@@ -32,22 +32,22 @@ class Certificate:
     def context(self) -> ssl.SSLContext:
         """Return the context for a new handshake: always the same object, renewed in place.
 
-        A renewal that cannot be used is logged, and the old certificate stays.
+        If changed files cannot be used, that is logged and the old certificate stays.
         """
         if self._stamp() != self._seen:
             self.reload("change")
         return self._context
 
-    def reload(self, asked: str) -> None:
-        """Read the files now, in the thread of the handshakes, and log the result.
+    def reload(self, occasion: str) -> None:
+        """Read the files, in the thread of the handshakes, and log the result.
 
         Args:
-            asked: why they are read again, for the log.
+            occasion: why they are read again, for the log.
         """
         self._seen = self._stamp()
-        facts = {"asked": asked, "stage": "door"}  # only the door has sessions
+        facts = {"asked": occasion, "stage": "door"}  # only the door has sessions
         try:
-            self._fresh()  # a pair that does not fit must not replace the one in use
+            self._fresh()  # fails before a mismatched pair could replace the one in use
             self._load(self._context)
         except ConfigError as error:
             facts["why"] = str(error)
@@ -69,7 +69,7 @@ class Certificate:
                 raise ConfigError(f'{setting} = "{path}": {error.strerror or error}') from None
         passphrases: list[bytes] = []
 
-        def passphrase() -> bytes:  # OpenSSL would ask on the terminal, and a service has none
+        def passphrase() -> bytes:  # without it OpenSSL would ask on a terminal
             passphrases.append(b"-")
             return passphrases[-1]
 
@@ -94,12 +94,12 @@ class Certificate:
 
 
 def _good_until(chain: Path) -> str:
-    """Return when our certificate expires."""
+    """Return the time when our certificate expires; ``unknown`` if it cannot be read."""
     from cryptography.x509 import load_pem_x509_certificate
 
     try:
         ours = load_pem_x509_certificate(chain.read_bytes())
-    except (OSError, ValueError):  # OpenSSL takes more than the library does
+    except (OSError, ValueError):  # OpenSSL accepts more than the library
         return "unknown"
     return f"{ours.not_valid_after_utc:%Y-%m-%dT%H:%MZ}"
 
@@ -108,7 +108,7 @@ _MISSING = (0, 0, 0)
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:
-    """Return what changes when a file is replaced."""
+    """Return facts of a file that change when it is replaced."""
     try:
         status = path.stat()
     except OSError:

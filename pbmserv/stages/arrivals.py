@@ -1,5 +1,5 @@
-"""The queue of arrivals as play sees it: each comes once, and is settled in the transaction that
-carries it out."""
+"""The queue of arrivals, as play sees it. Each arrival comes once, and the transaction that carries
+it out also settles it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from pbmserv.clock import Clock
-from pbmserv.files import alone_with, file_of
+from pbmserv.file_locks import exclusive_work
+from pbmserv.files import file_of
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
 from pbmserv.store.delivery import arrivals
@@ -64,7 +65,7 @@ class Arrivals(ABC):
 
     @abstractmethod
     def tidy(self) -> None:
-        """Forget old results, and renew the claims of what is in hand."""
+        """Forget old results, and renew the claims of the arrivals in hand."""
 
     @abstractmethod
     def release(self) -> None:
@@ -135,7 +136,7 @@ class TwoStores(Arrivals):
             self._looking = None
 
     def tidy(self) -> None:
-        """Drop notes about what the door has removed."""
+        """Drop the notes about arrivals that the door has removed."""
         before = self._clock.now() - RESULTS_KEPT
         with self._mail.reading.connect() as mail, self._game.reading.connect() as game:
             there = set(arrivals.numbers(mail))
@@ -201,7 +202,7 @@ class OneStore(Arrivals):
     def settle(self, connection: Connection, arrival: Arrival, now: datetime, result: Any) -> None:
         if not arrivals.take(connection, arrival.id):
             raise Gone("carried out by another process")
-        if arrival.kind == "form":
+        if arrival.kind in arrivals.OF_PAGES:
             arrivals.settle(connection, arrival, now, result, store=self.store)
 
     def oldest(self) -> datetime | None:
@@ -233,7 +234,7 @@ class Removal:
         """Remove settled arrivals, unless a copy is being made: the copied game store may not have
         them as settled, and the copied mail store must then have them."""
         path = self._path
-        with alone_with(path, arrivals.REMOVAL) if path else nullcontext(True) as is_free:
+        with exclusive_work(path, arrivals.REMOVAL) if path else nullcontext(True) as is_free:
             if not is_free:
                 return
             with self._mail.reading.connect() as mail:
@@ -245,4 +246,4 @@ class Removal:
                 done = arrivals.settled_since(game, store, there[0])
             gone = [number for number in there if number in done]
             if gone:
-                self._writer.submit(partial(arrivals.remove, numbers_=gone)).result()
+                self._writer.submit(partial(arrivals.remove, ids=gone)).result()

@@ -15,12 +15,15 @@ from pbmserv.config.display import blank_passwords
 from pbmserv.config.settings import Settings
 from pbmserv.engine.registry import Registry
 from pbmserv.errors import ConfigError, ServerFault
+from pbmserv.inbound.auth.senders import Senders
+from pbmserv.inbound.auth.verdict import Trusted
 from pbmserv.letters.compose import Composer
+from pbmserv.mail.dns import Resolver, SystemResolver
 from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.service.auth.passwords import Memo
 from pbmserv.service.core.context import Services
 from pbmserv.service.limits.rates import Rates, Traffic
-from pbmserv.service.time.retention import Quota
+from pbmserv.service.limits.text_quota import Quota
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.moves import Lookout, Positions
 from pbmserv.store.core import schema
@@ -77,8 +80,20 @@ class Base:
         settings = self.settings
         return Quota(self.game, settings.inbox_octets, keeps_unused=settings.unused_days > 0)
 
+    def senders(self, names: Resolver | None = None) -> Senders | None:
+        """Return the checker of senders; `None` if the settings turn it off.
+
+        Args:
+            names: resolves domains; `None`: this machine's name servers do.
+        """
+        settings = self.settings
+        if not settings.sender_checks:
+            return None
+        trusted = Trusted(settings.authserv_id, settings.arc_sealers, settings.authserv_hops)
+        return Senders(names or SystemResolver(), trusted)
+
     def services(self, positions: Positions, memo: Memo, traffic: Traffic) -> Services:
-        """Return what the contexts of all commands share."""
+        """Return the objects that all commands of a process share."""
         settings = self.settings
         looking = Composer(
             self.mail_domain, self.registry, Lookout(positions, self.registry), settings.web_url

@@ -17,24 +17,23 @@ from typing import Any
 
 from pbmserv.clock import Clock
 from pbmserv.errors import MailError, ServerFault
-from pbmserv.inbound.auth.verdict import Senders
-from pbmserv.inbound.message import read_head, source_of, wire_refusal
+from pbmserv.inbound.auth.senders import Senders
+from pbmserv.inbound.message import read_head, wire_refusal
+from pbmserv.inbound.source import source_of
 from pbmserv.log import reason
-from pbmserv.mail.envelope import (
-    BY_REPLY_ADDRESS,
-    LOOPBACK,
-    NOWHERE,
-    UNCHECKED,
-    Envelope,
-    Network,
-    Source,
-    Verdict,
-)
+from pbmserv.mail.envelope import BY_REPLY_ADDRESS, NOWHERE, UNCHECKED, Envelope, Source, Verdict
+from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
-from pbmserv.service.delivery.incoming import Outcome, note_arrival, note_mail
 from pbmserv.service.limits.postmaster_shares import PostmasterShares
 from pbmserv.service.limits.rates import Over, TooMany, Traffic
-from pbmserv.service.time.retention import Quota
+from pbmserv.service.limits.text_quota import Quota
+from pbmserv.service.mails.log_lines import (
+    Outcome,
+    note_arrival,
+    note_mail,
+    note_press_over_limit,
+)
+from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.smtpd.session import FORGED, LANE_FULL, TAKEN, TOO_MANY, TRY_LATER
 from pbmserv.stages.lanes import Shares
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
@@ -127,9 +126,9 @@ class Door:
             log.exception("a mail could not be kept")
             outcome = Outcome(TRY_LATER, "put-off", "our fault")
         ms = (perf_counter() - begun) * 1000
-        if outcome.arrival:  # play says what becomes of it; and the client's 250 goes out first
+        if outcome.arrival:  # play logs the result later; the client's 250 goes out first
             loop = asyncio.get_running_loop()
-            loop.call_soon(note_arrival, outcome.arrival, envelope, source, ms)
+            loop.call_soon(note_arrival, outcome.arrival, source, len(envelope.raw), ms)
         else:
             note_mail(self._mail_domain, envelope, outcome, source, ms)
         return outcome.reply
@@ -140,36 +139,29 @@ class Door:
         Raises:
             TryLater: the database could not take it.
         """
-        raw = json.dumps({"form": kind, **values}).encode()
-        return await self._store(
-            NewArrival("form", Envelope("", "", raw), "pages", self._clock.now())
-        )
+        body = json.dumps({"form": kind, **values}).encode()
+        return await self._store(NewArrival.of_page("form", body, "pages", self._clock.now()))
 
-    async def page_mail(self, envelope: Envelope) -> int:
-        """Store a mail that a page has written for its reader, and return its number.
+    async def press(self, request: PageRequest) -> int:
+        """Store a player's command from a page, and return its number.
 
         Raises:
             TryLater: the database could not take it, or too much waits.
             TooMany: its player has sent too much.
         """
         begun = perf_counter()
-        player = speaker_of(self._mail_domain.read(envelope.recipient))
+        body, player = request.as_json(), request.player
         try:
             self._traffic.spoke(player)
         except TooMany:
-            outcome = Outcome(TOO_MANY, "put-off", "over the limit of the player")
-            ms = (perf_counter() - begun) * 1000
-            note_mail(self._mail_domain, envelope, outcome, NOWHERE, ms)
+            note_press_over_limit(player, len(body), (perf_counter() - begun) * 1000)
             raise
-        octets = len(envelope.raw)
-        lane = self.shares.lane_for(NOWHERE, player, octets)
-        if lane is None or not self._quota.has_room(octets, for_postmaster=False):
-            raise TryLater("there is no room for one more mail")
-        now = self._clock.now()
-        number = await self._store(
-            NewArrival("mail", envelope, lane, now, player_id=player or None)
-        )
-        note_arrival(number, envelope, NOWHERE, (perf_counter() - begun) * 1000)
+        lane = self.shares.lane_for(NOWHERE, player, len(body))
+        if lane is None or not self._quota.has_room(len(body), for_postmaster=False):
+            raise TryLater("there is no room for one more command")
+        new = NewArrival.of_page("press", body, lane, self._clock.now(), player)
+        number = await self._store(new)
+        note_arrival(number, NOWHERE, len(body), (perf_counter() - begun) * 1000)
         return number
 
     async def _take(
@@ -184,7 +176,7 @@ class Door:
             envelope.recipient
         )
         verdict = UNCHECKED
-        if not comes_back:  # a report need not have a From that anybody could answer to
+        if not comes_back:  # the From of a report need not be an address that takes answers
             try:
                 read_head(envelope.raw)
             except MailError as error:
@@ -192,7 +184,7 @@ class Door:
                 return Outcome(reply, "refused", reply)
             verdict = await self._verdict(envelope, source, reply_address)
             if verdict.result == "forged" and not for_postmaster:
-                # An answer would go to somebody who has never written to us.
+                # An answer would go to a person who has not written to us.
                 return Outcome(FORGED, "refused", FORGED)
         shares = self._postmaster if for_postmaster else None
         if shares is not None and not shares.is_open(source.network, octets):
@@ -211,8 +203,7 @@ class Door:
     async def _verdict(
         self, envelope: Envelope, source: Source, reply_address: ReplyAddress | None
     ) -> Verdict:
-        """Return whether the From address is proven; of a mail to a reply address nothing is asked,
-        since that says who writes."""
+        """Return whether the From address is proven. A reply address says by itself who writes."""
         if self._senders is None:
             return UNCHECKED
         if reply_address is not None:

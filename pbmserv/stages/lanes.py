@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from pbmserv.mail.envelope import Source
-from pbmserv.service.delivery.incoming import IncomingMail
+from pbmserv.service.mails.incoming import IncomingMail
+from pbmserv.service.pages.page_requests import ReadPageRequest
 from pbmserv.store.delivery.arrivals import Arrival
 
 FORGET = 0.5
@@ -35,7 +36,7 @@ class Task:
 
     Attributes:
         begun: when play took it up (`time.perf_counter`).
-        incoming: the read mail; `None` until it is read.
+        incoming: the read mail or press; `None` until it is read.
         changes: how often its passwords were checked again because one had been changed.
         is_to_keep: carrying it out failed, and it is to be kept for the operator.
         deaths: how often play has died with it in hand.
@@ -44,7 +45,7 @@ class Task:
 
     arrival: Arrival
     begun: float
-    incoming: IncomingMail | None = None
+    incoming: IncomingMail | ReadPageRequest | None = None
     changes: int = 0
     is_to_keep: bool = False
     deaths: int = 0

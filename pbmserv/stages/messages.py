@@ -16,15 +16,15 @@ from typing import Annotated, Any, Generic, TypeAlias, TypeVar
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from pbmserv.errors import OperatorError, PbmError, ServerFault, StoreAway
-from pbmserv.mail.envelope import Envelope
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.outbox import Result
 from pbmserv.service.bots.bot_worker import Thought
 from pbmserv.service.limits.rates import Over
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.health import RelayState, Slots
 from pbmserv.service.operators.orders import Order
-from pbmserv.store.bots import Asked
+from pbmserv.service.pages.page_requests import PageRequest
+from pbmserv.store.bots import ReportRequest
 from pbmserv.store.core.writer import UNAVAILABLE
 from pbmserv.store.delivery.outbox import QueuedLetter
 
@@ -130,7 +130,7 @@ class PutOffBot(Request[None]):
 class KeepReport(Request[None]):
     """See `Moves.keep_report`."""
 
-    asked: Asked
+    asked: ReportRequest
     words: Mapping[str, Any]
 
 
@@ -165,11 +165,11 @@ class StoreForm(Request[int]):
 
 
 @dataclass(frozen=True, slots=True)
-class StorePageMail(Request[int | Over]):
-    """Asks to store a mail that a page has written; the answer is its number, or the limit that its
+class StorePress(Request[int | Over]):
+    """Asks to store a player's command from a page; the answer is its number, or the limit that the
     player has reached."""
 
-    envelope: Envelope
+    request: PageRequest
 
 
 _ANSWERS: Mapping[type[Request[Any]], Any] = {
@@ -185,7 +185,7 @@ _ANSWERS: Mapping[type[Request[Any]], Any] = {
     CarryOutOrder: str,
     RetryKeptMail: str,
     StoreForm: int,
-    StorePageMail: int | Over,
+    StorePress: int | Over,
 }
 """The types of answers by the type of request."""
 REQUESTS: Mapping[str, type[Request[Any]]] = {kind.__name__: kind for kind in _ANSWERS}
@@ -213,7 +213,7 @@ def read_request(line: bytes) -> Request[Any]:
     """Return the request of a line.
 
     Raises:
-        Misread: it is none.
+        Misread: the line is not a request.
     """
     word, _, text = line.partition(b" ")
     kind = REQUESTS.get(word.decode("ascii", "replace"))
@@ -231,7 +231,7 @@ def answer_line(request: Request[Any], answer: Any) -> bytes:
 def error_line(error: Exception) -> bytes:
     """Return an error as a line: its kind and a sentence.
 
-    Of an error that is not one of ours only the name is told: its text may quote values.
+    An error of another library is sent by its name alone, because its text may quote values.
     """
     if isinstance(error, OperatorError):
         return _line("operator", _dumped(str, str(error)))
@@ -245,7 +245,7 @@ def read_answer(request: Request[A], line: bytes) -> A:
 
     Raises:
         OperatorError, StoreAway, ServerFault: the other stage raised such an error.
-        Misread: the line is no answer to this request.
+        Misread: the line is not an answer to this request.
     """
     word, _, text = line.partition(b" ")
     if word == _OK.encode():

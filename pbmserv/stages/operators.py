@@ -1,7 +1,7 @@
-"""Operators' commands and pages beside a server that may be running.
+"""Operators' commands beside a server that may be running.
 
-They read the database themselves. On SQLite, where one process may write to a file, they write it
-themselves while no server runs play, else they ask that play; on PostgreSQL they always write.
+On SQLite, where a single process may write, a command changes the database itself if no server runs
+play; else it asks that play. On PostgreSQL it always does so itself.
 """
 
 from __future__ import annotations
@@ -11,26 +11,21 @@ from contextlib import ExitStack, contextmanager
 
 from pbmserv import files, log
 from pbmserv.config.settings import Loaded, Settings
-from pbmserv.service.core.context import Services
-from pbmserv.service.delivery.incoming import MailReader
-from pbmserv.service.operators.deeds import Operators, Signature
+from pbmserv.file_locks import borrow_stage
+from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.orders import Order
-from pbmserv.service.operators.pages import OperatorPages, Queue, Side
-from pbmserv.service.operators.queues import KeptMailsView
 from pbmserv.stages.base import Base
 from pbmserv.stages.messages import CarryOutOrder, Request, RetryKeptMail
-from pbmserv.stages.parts import PlayStage
 from pbmserv.stages.places import first_place
+from pbmserv.stages.play_process import PlayStage
 from pbmserv.stages.questions import Asking
-from pbmserv.stages.state import running, states, waiting
-from pbmserv.store.operators import health
 
 STARTING_S = 20.0
 """Seconds for which a command waits for a play that is starting, or starting again."""
 
 
 class OperatorOrders:
-    """Carries out what operators order, in this process or in the server's play."""
+    """Carries out the orders of operators, in this process or in the server's play."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -42,7 +37,7 @@ class OperatorOrders:
             OperatorError: it cannot be done, or no reason is given; nothing has changed.
             StoreAway: play does not answer.
         """
-        return self._done(CarryOutOrder(by, order), lambda play: play.carry_out(by, order))
+        return self._carried_out(CarryOutOrder(by, order), lambda play: play.carry_out(by, order))
 
     def retry(self, number: int, by: Signature) -> str:
         """Carry a kept mail out again; return a sentence for the operator.
@@ -52,27 +47,27 @@ class OperatorOrders:
             StoreAway: play does not answer.
         """
         request = RetryKeptMail(number, by)
-        return self._done(request, lambda play: play.kept_mails.retry(number, by))
+        return self._carried_out(request, lambda play: play.kept_mails.retry(number, by))
 
-    def _done(self, request: Request[str], here: Callable[[PlayStage], str]) -> str:
-        """Do it *here* if no other process writes, else ask play."""
+    def _carried_out(self, request: Request[str], carry_out: Callable[[PlayStage], str]) -> str:
+        """Call *carry_out* in this process if no other process writes; else send the request."""
         path = files.file_of(self._settings.database)
         if path is None:
-            with _play_parts(self._settings) as stage:
-                return here(stage)
-        with files.turn(path, "play") as is_ours:
+            with _play_parts(self._settings) as play:
+                return carry_out(play)
+        with borrow_stage(path, "play") as is_ours:
             if is_ours:
-                with _play_parts(self._settings) as stage:
-                    return here(stage)
-        play = Asking(first_place(self._settings.data_dir) / "play.sock", STARTING_S)
+                with _play_parts(self._settings) as play:
+                    return carry_out(play)
+        asking = Asking(first_place(self._settings.data_dir) / "play.sock", STARTING_S)
         try:
-            return play.ask(request)
+            return asking.ask(request)
         finally:
-            play.close()
+            asking.close()
 
 
 def orders(loaded: Loaded) -> OperatorOrders:
-    """Return what carries out the orders of one command.
+    """Return the object that carries out the orders of one command.
 
     Raises:
         OperatorError: there is no database.
@@ -82,54 +77,15 @@ def orders(loaded: Loaded) -> OperatorOrders:
 
 
 @contextmanager
-def operators(loaded: Loaded) -> Iterator[Operators]:
-    """Open the database for one command that looks at it.
+def reading(loaded: Loaded) -> Iterator[PlayStage]:
+    """Open the parts of play for one command that only reads; they are not started.
 
     Raises:
         OperatorError: there is no database.
     """
     _prepare(loaded)
-    with _play_parts(loaded.settings) as stage:
-        yield stage.operators
-
-
-@contextmanager
-def kept_mails(loaded: Loaded) -> Iterator[KeptMailsView]:
-    """Open the kept mails for one command that looks at them.
-
-    Raises:
-        OperatorError: there is no database.
-    """
-    _prepare(loaded)
-    with _play_parts(loaded.settings) as stage:
-        yield stage.kept_mails
-
-
-def pages(base: Base, services: Services, side: Side) -> OperatorPages:
-    """Return what operators' pages need.
-
-    Args:
-        base: databases and games.
-        services: shared by the pages of this process.
-        side: carries out the changes.
-    """
-    games = frozenset(game.info.key for game in base.registry)
-    reader = MailReader(base.mail_domain, games, base.settings.mail_servers)
-
-    def queue() -> Queue:
-        with base.mail.reading.connect() as mail, base.game.reading.connect() as game:
-            queues = health.queues(mail, game, base.clock.now())
-        stages = states(first_place(base.settings.data_dir))
-        return Queue(
-            running(queues),
-            {name: state.doing for name, state in stages.items()},
-            queues.newest_mail,
-            queues.newest_letter,
-            health.sizes(base.game),
-            waiting(queues),
-        )
-
-    return OperatorPages(services, base.game, base.clock, reader.read, side, queue)
+    with _play_parts(loaded.settings) as play:
+        yield play
 
 
 def _prepare(loaded: Loaded) -> None:
@@ -139,14 +95,14 @@ def _prepare(loaded: Loaded) -> None:
 
 @contextmanager
 def _play_parts(settings: Settings) -> Iterator[PlayStage]:
-    """The parts of play, not started; the database is not upgraded."""
+    """Open the parts of play, without starting them or upgrading the database."""
     with ExitStack() as stack:
         base = Base(settings, may_upgrade=False)
         stack.callback(base.close)
-        stage = PlayStage(base, _no_ring, _no_ring, has_own_door=True)
+        stage = PlayStage(base, _no_ring, _no_ring, _no_ring, has_own_door=True)
         stack.callback(stage.stop)
         yield stage
 
 
 def _no_ring() -> None:
-    """Wake nobody: post and the bots look by themselves."""
+    """Wake nobody: post, the bots and pages look by themselves."""

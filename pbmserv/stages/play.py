@@ -14,8 +14,6 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
-from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from queue import Empty, SimpleQueue
 from time import perf_counter, thread_time
@@ -24,22 +22,26 @@ from typing import Any, TypeAlias, TypeVar
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
+from pbmserv.commands.table.model import Credentials
 from pbmserv.errors import MailError
-from pbmserv.inbound.auth.verdict import Senders
+from pbmserv.inbound.auth.senders import Senders
 from pbmserv.log import reason
 from pbmserv.mail.envelope import BY_REPLY_ADDRESS, UNCHECKED, Verdict
-from pbmserv.monitoring.metrics import Pulse, Vital
-from pbmserv.service.auth.password_checks import PasswordChecks
+from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.service.auth.passwords import Outdated
-from pbmserv.service.core.mail_service import MailService, ToKeep
-from pbmserv.service.core.results import NOTHING, Done
-from pbmserv.service.delivery.incoming import IncomingMail, MailReader, is_set_aside
+from pbmserv.service.core.outcome import NOTHING, Done, Receipt
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.service.mails import log_lines
+from pbmserv.service.mails.incoming import IncomingMail, MailReader, is_set_aside
+from pbmserv.service.mails.mail_service import MailService, ToKeep
+from pbmserv.service.mails.password_checks import PasswordChecks
+from pbmserv.service.pages.forms import Form
+from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequests, ReadPageRequest
 from pbmserv.stages.arrivals import Arrivals
 from pbmserv.stages.current_work import NONE, CurrentWork
 from pbmserv.stages.lanes import MOST_DEATHS, Lane, Lanes, Task
 from pbmserv.store.core.writer import UNAVAILABLE, Closed, Writer
-from pbmserv.store.delivery.arrivals import Gone
+from pbmserv.store.delivery.arrivals import OF_PAGES, Gone
 from pbmserv.store.delivery.inbox import FOR_POSTMASTER
 
 POLL_S = 1.0
@@ -54,8 +56,6 @@ LONGEST_S = 300.0
 """Seconds of silence after which the thread counts as stuck."""
 UNREADABLE = "the mail cannot be read"
 
-Form: TypeAlias = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
-"""Carries out the form of a page, and returns its result as JSON."""
 _Job: TypeAlias = Callable[[Connection], Done | tuple[Done, Any]]
 
 T = TypeVar("T")
@@ -73,8 +73,10 @@ class Play:
         writer: of the game store.
         clock: the time at which arrivals are settled.
         forms: the jobs for forms of pages, by name.
+        presses: reads and carries out commands from pages.
         ring_post: called after a commit that queued letters.
         ring_bots: called after a commit that made it a bot's turn.
+        ring_web: called after a commit for which a page waits.
         current: tells the supervisor which mail is being carried out.
         suspects: how often play has died with an arrival, by its number. A suspect is carried out
             with nothing beside it, and not a third time.
@@ -90,9 +92,11 @@ class Play:
         writer: Writer,
         clock: Clock,
         forms: Mapping[str, Form],
+        presses: PageRequests,
         *,
         ring_post: Callable[[], None],
         ring_bots: Callable[[], None],
+        ring_web: Callable[[], None],
         current: CurrentWork | None = None,
         suspects: Mapping[int, int] | None = None,
         senders: Senders | None = None,
@@ -104,8 +108,10 @@ class Play:
         self._writer = writer
         self._clock = clock
         self._forms = forms
+        self._presses = presses
         self._ring_post = ring_post
         self._ring_bots = ring_bots
+        self._ring_web = ring_web
         self._current = current or CurrentWork()
         self._suspects = suspects or {}
         self._is_alone = False  # a suspect is under way
@@ -175,7 +181,7 @@ class Play:
         return not (self._at_writer or self._in_checks)
 
     def _pause_s(self) -> float:
-        """Return the seconds until a waiting mail may begin, 0 if none waits for a moment."""
+        """Return the seconds until a waiting mail may begin; 0 if no mail has to wait."""
         return max(self._lanes.rest_s(), self._again_at - perf_counter(), 0.0)
 
     def _wait(self, timeout: float | None) -> None:
@@ -213,15 +219,21 @@ class Play:
             self._begin(lane)
 
     def _begin(self, lane: Lane) -> None:
-        """Read the first mail of a lane, and submit its job or have it checked."""
+        """Read the first arrival of a lane, and submit its job or have it checked."""
         task = self._lanes.begin(lane)
         begun = thread_time()
         self._current.at(task.arrival.id)
         try:
             job = self._job(task)
-        except MailError as error:  # the door has not noticed; nobody can be answered
+        except MailError as error:  # the door did not notice; there is no address to answer
             job = self._keeping(task, ToKeep(task.arrival.envelope, "", f"{UNREADABLE}: {error}"))
-        except Exception:
+        except UNAVAILABLE as error:
+            self._failed(task, error)
+            return
+        except Exception as error:
+            if task.arrival.kind in OF_PAGES:
+                self._failed(task, error)
+                return
             log.exception("a mail could not be read; it is kept for the operator")
             fault = ToKeep.of_fault(task.arrival.envelope, None, traceback.format_exc())
             job = self._keeping(task, fault)
@@ -232,17 +244,26 @@ class Play:
             self._submit(task, job)
 
     def _job(self, task: Task) -> _Job | None:
-        """Return the job that carries out an arrival, `None` if that waits for a check."""
+        """Return the job that carries out an arrival, `None` if a check comes first."""
         arrival, now = task.arrival, task.arrival.received_at
         if task.deaths >= MOST_DEATHS:
+            if arrival.kind in OF_PAGES:
+                return self._giving_up(task)
             return self._keeping(task, self._deadly(task))
         if arrival.kind == "form":
-            values = json.loads(arrival.envelope.raw)
+            values = json.loads(arrival.body)
             return partial(self._forms[values["form"]], values, now)
+        if arrival.kind == "press":
+            press = self._presses.read(arrival.body)
+            return self._checked(task, press) if press else lambda _: (NOTHING, LINK_ENDED)
         if arrival.kind == "over":
             return self._telling_too_many(task)
-        incoming = task.incoming or self._reader.read(arrival.envelope, arrival.verdict)
-        task.incoming = incoming
+        return self._mail_job(task)
+
+    def _mail_job(self, task: Task) -> _Job | None:
+        """Return the job for a mail, `None` if that waits for a check."""
+        arrival, now = task.arrival, task.arrival.received_at
+        incoming = self._incoming(task)
         is_postmaster = self._reader.mail_domain.is_postmaster(arrival.envelope.recipient)
         if incoming.reply_address is None and is_postmaster:
             digest = incoming.mail.digest
@@ -250,16 +271,49 @@ class Play:
             return self._keeping(task, kept)
         if incoming.mail.automatic and is_set_aside(incoming):
             return partial(self._mails.set_aside, incoming, now)
-        if incoming.only_moves:
-            return partial(self._mails.carry_out, incoming, now)
-        if self._senders is not None and incoming.verdict == BY_REPLY_ADDRESS:
+        needs_sender = incoming.verdict == BY_REPLY_ADDRESS and not incoming.request.has_only_moves
+        if self._senders is not None and needs_sender:
             verdict = self._senders.check(arrival.envelope, incoming.source.network)
             self._await_check(verdict, partial(self._sender_checked, task))
             return None
-        if (checked := self._checks.known(incoming)) is not None:
-            return partial(self._mails.carry_out, checked, now)
-        self._await_check(self._checks.vet(incoming), partial(self._passwords_checked, task))
-        return None
+        return self._checked(task, incoming)
+
+    def _incoming(self, task: Task) -> IncomingMail:
+        """Return the mail of an arrival, which is read once.
+
+        Raises:
+            MailError: it cannot be read.
+        """
+        if not isinstance(task.incoming, IncomingMail):
+            task.incoming = self._reader.read(task.arrival.envelope, task.arrival.verdict)
+        return task.incoming
+
+    def _checked(self, task: Task, incoming: IncomingMail | ReadPageRequest) -> _Job | None:
+        """Return the job of a mail or press, `None` if that waits for a check of passwords."""
+        task.incoming, request = incoming, incoming.request
+        passwords = frozenset() if request.has_only_moves else self._checks.known(request)
+        if passwords is None:
+            self._await_check(self._checks.vet(request), partial(self._passwords_checked, task))
+            return None
+        return self._carrying(task, passwords)
+
+    def _carrying(self, task: Task, passwords: frozenset[Credentials]) -> _Job:
+        """Return the job that carries out a mail or press.
+
+        Args:
+            passwords: those that its commands may use.
+        """
+        incoming, now = task.incoming, task.arrival.received_at
+        assert incoming is not None
+        if isinstance(incoming, ReadPageRequest):
+            return partial(self._presses.carry_out, incoming.with_passwords(passwords), now)
+        return partial(self._mails.carry_out, incoming.with_passwords(passwords), now)
+
+    def _giving_up(self, task: Task) -> _Job:
+        """Return the job that settles a form or press with which play died repeatedly."""
+        facts = {"arrival": task.arrival.id, "deaths": task.deaths}
+        log.error("a command from a page keeps stopping the server; it is dropped", extra=facts)
+        return lambda _: NOTHING
 
     def _keeping(self, task: Task, kept: ToKeep) -> _Job:
         """Return the job that keeps a mail for the operator."""
@@ -273,10 +327,10 @@ class Play:
         return partial(self._mails.tell_too_many, writer, over, task.arrival.received_at)
 
     def _deadly(self, task: Task) -> ToKeep:
-        """Return what is kept of a mail with which play died, or had to be killed, repeatedly."""
+        """Return the record of a mail with which play died, or had to be killed, repeatedly."""
         fault = f"the server was stopped {task.deaths} times while it carried this mail out"
         log.error("a mail is kept for the operator: %s", fault, extra={"arrival": task.arrival.id})
-        if task.deaths > MOST_DEATHS:  # play died of reading it only to tell its writer
+        if task.deaths > MOST_DEATHS:  # play died while it read the mail to tell its writer
             return ToKeep(task.arrival.envelope, "", fault)
         try:
             incoming = self._reader.read(task.arrival.envelope, task.arrival.verdict)
@@ -298,17 +352,16 @@ class Play:
 
     def _sender_checked(self, task: Task, check: Future[Verdict]) -> None:
         """Go on with a mail to a reply address whose sender was checked, too."""
-        assert task.incoming is not None
+        assert isinstance(task.incoming, IncomingMail)
         verdict = UNCHECKED if check.cancelled() else check.result()
-        task.incoming = replace(task.incoming, verdict=verdict)
+        task.incoming = task.incoming.judged(verdict)
         self._put_back(task)
 
-    def _passwords_checked(self, task: Task, check: Future[IncomingMail]) -> None:
-        """Carry out a mail whose passwords were checked."""
+    def _passwords_checked(self, task: Task, check: Future[frozenset[Credentials]]) -> None:
+        """Carry out a mail or press whose passwords were checked."""
         error = CancelledError() if check.cancelled() else check.exception()
         if error is None:
-            at = task.arrival.received_at
-            self._submit(task, partial(self._mails.carry_out, check.result(), at))
+            self._submit(task, self._carrying(task, check.result()))
         else:
             self._failed(task, error)
 
@@ -354,11 +407,23 @@ class Play:
             self._ring_post()
         if done.bots:
             self._ring_bots()
+        if task.arrival.kind in OF_PAGES:
+            self._ring_web()
         self._mails.positions.remember(done.played)
         self._end(task)
-        if task.arrival.kind == "mail" and done.receipt is not None:
+        if done.receipt is not None:
             ms = (perf_counter() - task.begun) * 1000
-            self._reader.note_done(task.arrival, task.incoming, done.receipt, ms)
+            self._note_settled(task, done.receipt, ms)
+
+    def _note_settled(self, task: Task, receipt: Receipt, ms: float) -> None:
+        arrival, incoming = task.arrival, task.incoming
+        if isinstance(incoming, ReadPageRequest):
+            octets = len(arrival.body)
+            log_lines.note_press(receipt, incoming.reading, arrival.id, octets, ms)
+            return
+        source = incoming.source if incoming else self._reader.source_of(arrival.envelope)
+        domain = self._reader.mail_domain
+        log_lines.note_settled(domain, arrival, incoming, source, receipt, ms)
 
     def _failed(self, task: Task, error: BaseException) -> None:
         """Check a mail again, try it again, tell its writer, or keep it."""
@@ -368,8 +433,7 @@ class Play:
         elif isinstance(error, Outdated) and task.changes < MOST_CHANGES:
             task.changes += 1
             self._put_back(task)
-        elif isinstance(error, TooMany):
-            assert task.incoming is not None  # one of its passwords was right
+        elif isinstance(error, TooMany) and isinstance(task.incoming, IncomingMail):
             at = arrival.received_at
             self._submit(task, partial(self._mails.put_off, task.incoming, error.over, at))
         elif isinstance(error, (*UNAVAILABLE, Closed, CancelledError, Outdated)):
@@ -388,8 +452,9 @@ class Play:
             task.is_to_keep = True
             log.error("a mail could not be carried out; it is kept", exc_info=error)
             fault = "".join(traceback.format_exception(error))
+            incoming = task.incoming if isinstance(task.incoming, IncomingMail) else None
             self._submit(
-                task, self._keeping(task, ToKeep.of_fault(arrival.envelope, task.incoming, fault))
+                task, self._keeping(task, ToKeep.of_fault(arrival.envelope, incoming, fault))
             )
 
     def _end(self, task: Task) -> None:

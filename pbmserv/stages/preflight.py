@@ -42,7 +42,7 @@ def stages_of(only: str) -> tuple[str, ...]:
 
 
 def must_take_mail(settings: Settings) -> None:
-    """Refuse to serve if no mail can ever come in.
+    """Refuse to start if no mail can ever come in.
 
     Raises:
         ConfigError: naming the setting to set.
@@ -55,7 +55,7 @@ def must_take_mail(settings: Settings) -> None:
 
 
 def must_be_set(clock: Clock) -> None:
-    """Refuse to serve by a clock that cannot be right.
+    """Refuse to start if the clock cannot be right.
 
     Letters would have a wrong date, and setting the clock later would end games that had just
     begun.
@@ -77,7 +77,8 @@ def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
     Raises:
         ConfigError: one does not exist, cannot be written to, or belongs to a running server.
     """
-    from pbmserv.files import file_of, held
+    from pbmserv.file_locks import claim_stage
+    from pbmserv.files import file_of
 
     data_dir = loaded.settings.data_dir
     if loaded.sources["data_dir"] == "default":
@@ -92,7 +93,7 @@ def places(loaded: Loaded, stages: Sequence[str]) -> Iterator[None]:
     with ExitStack() as marks:
         try:
             for stage in stages:
-                marks.enter_context(held(path, stage))
+                marks.enter_context(claim_stage(path, stage))
         except OperatorError as error:
             raise _wrong(loaded, "database", str(error)) from None
         yield

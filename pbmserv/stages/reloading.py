@@ -15,7 +15,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from pbmserv.errors import ConfigError
 from pbmserv.log import reason
 from pbmserv.mail.reply_address import KeyRing
-from pbmserv.outbound.dkim import Key, NamedFile, Signer, load
+from pbmserv.outbound.dkim import Signer
+from pbmserv.outbound.dkim_keys import Key, KeyFile, load_key
 from pbmserv.smtpd.tls import Certificate
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
@@ -43,7 +44,7 @@ class Reload:
         database: Database,
         ring: KeyRing,
         signer: Signer | None,
-        named: Sequence[NamedFile],
+        named: Sequence[KeyFile],
         certificate: Certificate | None,
     ) -> None:
         self._facts = {"asked": ASKED, "stage": stage}
@@ -94,10 +95,10 @@ class Reload:
             facts = {"keys": ids, "signs": max(keys)}
             log.info("the keys of reply addresses were read again", extra=self._facts | facts)
 
-    def _signing_key(self, signer: Signer, named: NamedFile) -> Key | None:
+    def _signing_key(self, signer: Signer, named: KeyFile) -> Key | None:
         """Return the key in a file, or the previous key of this selector if it cannot be used."""
         try:
-            key = load(named)
+            key = load_key(named)
         except ConfigError as error:
             facts = self._facts | {"selector": named.selector}
             log.error("a DKIM key stays as it was", extra=facts | {"why": str(error)})

@@ -1,4 +1,4 @@
-"""Rings: datagrams that wake another stage. They carry nothing, so several may become one."""
+"""Rings: datagrams that wake another stage. They carry no data, so several count as one."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 
 from pbmserv.clock import span
 from pbmserv.monitoring import metrics
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.service.operators.health import Parts, RelayState
 from pbmserv.stages.messages import AskState, ProbeWrite, StageState
 from pbmserv.stages.questions import Asking, Unanswered
@@ -37,14 +37,14 @@ RUNS_S = 90
 
 
 def own_numbers() -> bytes:
-    """Return what this process has counted, in the format of Prometheus."""
+    """Return the numbers of this process in the format of Prometheus."""
     return generate_latest(metrics.REGISTRY)
 
 
 def states(folder: Path) -> dict[str, StageState]:
     """Return the states of the stages that meet in a folder.
 
-    A stage that does not answer is in it, too; a socket that its process has left behind is not.
+    A stage that does not answer is included; the socket of a process that has ended is not.
     """
     answers = {}
     for path in sorted(folder.glob("*.sock")):
@@ -144,7 +144,7 @@ class Stages:
             asking.ask(ProbeWrite())
 
     def counted(self) -> bytes:
-        """Return the sums of what all stages have counted; memory and time by stage."""
+        """Return the numbers of all stages: memory and time by stage, sums of all others."""
         registry = CollectorRegistry()
         registry.register(_Sum({name: state.counted for name, state in self.look().items()}))
         return generate_latest(registry)

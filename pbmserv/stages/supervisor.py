@@ -2,10 +2,10 @@
 
 It forks before it has any thread or connection, so that imported code is in memory once. It holds
 the listening sockets and passes signals on. It sees which mail play carries out, which letter a
-post makes, and which board the bots think about, and kills a process that does not return from its
-work. The next play carries out such a mail, or one with which play has died, with nothing beside
-it, and after the second death keeps it for the operator. Post and the bots set such a letter or
-board aside.
+post makes, and which board the bots think about, and kills a process that is stuck in its work.
+The next play carries out a mail over which play was killed, or with which it died, with no other
+mail beside it; after the second death it keeps the mail for the operator. Post and the bots set
+such a letter or board aside.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ from pbmserv.config.settings import Settings
 from pbmserv.stages.base import Base
 from pbmserv.stages.current_work import NONE, CurrentWork, Pauses, Stuck
 from pbmserv.stages.lanes import blamed
-from pbmserv.stages.listeners import Bound
+from pbmserv.stages.ports import Bound
 from pbmserv.stages.preflight import STAGES, stage_of_process
-from pbmserv.stages.processes import Setup, run
+from pbmserv.stages.process import Setup
+from pbmserv.stages.processes import run
 from pbmserv.store.core.database import outage_line
 
 SHARED = 4
@@ -260,8 +261,8 @@ class Supervisor:
 
 
 def _posts() -> int:
-    """Return the number of processes that send: the cores less one for the door and play."""
-    return max(1, min(8, (os.cpu_count() or 1) - 1))
+    """Return the number of processes that send: one for each core."""
+    return min(8, os.cpu_count() or 1)
 
 
 def _run_child(name: str, main: Callable[[str], None], settings: Settings) -> None:

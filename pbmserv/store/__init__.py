@@ -1,5 +1,5 @@
-"""The store: what the server remembers, in one SQL database.
+"""The store: tables, rows and writers of the SQL databases.
 
-Used by `service`, `letters`, `outbound` and `stages` only. Statements are SQLAlchemy Core, built
+Only `service`, `letters`, `outbound` and `stages` use it. Statements are SQLAlchemy Core, built
 once.
 """

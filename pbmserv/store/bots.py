@@ -1,4 +1,4 @@
-"""Rows of what the bots' process thinks about: moves, the coach's reports, letters that wait."""
+"""Rows of work for the bots' process: moves, reports of the coach, and letters that wait."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ _DUE = Prepared(
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A board on which the house is to move; `letter_id`: the letter that waits for it, if any."""
+    """A board on which a bot is to move.
+
+    Attributes:
+        letter_id: letter that waits for the move; `None` for none.
+    """
 
     board_id: int
     due_at: datetime
@@ -35,12 +39,12 @@ class Turn:
 
 
 def account(connection: Connection, userid: str, now: datetime) -> Player:
-    """The house's account of this name; the first board with it makes it."""
+    """Return the account of a bot; create it for its first board."""
     connection.execute(
         insert_into(connection, players)
         .values(
             userid=userid,
-            password_hash="",  # which is no password's
+            password_hash="",  # matches no password
             address="",
             reply_epoch=0,
             created_at=now,
@@ -49,30 +53,31 @@ def account(connection: Connection, userid: str, now: datetime) -> Player:
         )
         .on_conflict_do_nothing(index_elements=["userid"])
     )
-    found = player_rows.of_name(connection, userid)
-    assert found is not None
-    return found
+    player = player_rows.of_name(connection, userid)
+    assert player is not None
+    return player
 
 
 def userids(connection: Connection) -> dict[int, str]:
-    """The userid of each account of the house, by its id."""
-    found = select(players.c.id, players.c.userid).where(players.c.state == PlayerState.BOT)
-    return {row.id: row.userid for row in connection.execute(found)}
+    """Return the userids of the bots by player id."""
+    statement = select(players.c.id, players.c.userid).where(players.c.state == PlayerState.BOT)
+    return {row.id: row.userid for row in connection.execute(statement)}
 
 
 def known(connection: Connection, userid: str) -> Player | None:
-    """The house's account of this name; before its first board, one that no row belongs to.
+    """Return the account of a bot, or what `account` would create.
 
-    ``None``: somebody else has the name.
+    Returns:
+        None if the name belongs to somebody else.
     """
-    found = player_rows.of_name(connection, userid)
-    if found is None:
-        return _unmet(userid)
-    return found if found.state == PlayerState.BOT else None
+    player = player_rows.of_name(connection, userid)
+    if player is None:
+        return _future_account(userid)
+    return player if player.state == PlayerState.BOT else None
 
 
-def _unmet(userid: str) -> Player:
-    """What `account` would make."""
+def _future_account(userid: str) -> Player:
+    """Return the account that `account` would create."""
     return Player(
         id=0,
         userid=userid,
@@ -94,8 +99,8 @@ def _unmet(userid: str) -> Player:
     )
 
 
-def wait(connection: Connection, board_id: int, now: datetime) -> bool:
-    """Note that the house is to move; False = that is noted already."""
+def begin_turn(connection: Connection, board_id: int, now: datetime) -> bool:
+    """Note that a bot is to move on a board; return `False` if that is noted already."""
     added = connection.execute(
         insert_into(connection, house_turns)
         .values(board_id=board_id, due_at=now, letter_id=None)
@@ -106,25 +111,25 @@ def wait(connection: Connection, board_id: int, now: datetime) -> bool:
 
 
 def due(connection: Connection, now: datetime, most: int) -> list[int]:
-    """Boards on which the house is to move, those that wait longest first."""
+    """Return boards on which a bot is to move, in the order of their due times."""
     return [row[0] for row in _DUE.run(connection, {"now": now, "most": most})]
 
 
 def turn(connection: Connection, board_id: int) -> Turn | None:
-    """What is noted of a board; its row must be locked, so that nobody else is at it."""
+    """Return the turn of a bot on a board; the caller holds the lock of the board."""
     row = connection.execute(
         select(*columns_of(Turn, house_turns)).where(house_turns.c.board_id == board_id)
     ).first()
     return Turn(*row) if row else None
 
 
-def done(connection: Connection, board_id: int) -> None:
-    """The house has no move to make on a board."""
+def end_turn(connection: Connection, board_id: int) -> None:
+    """Note that no bot is to move on a board."""
     connection.execute(delete(house_turns).where(house_turns.c.board_id == board_id))
 
 
 def put_off(connection: Connection, board_id: int, until: datetime) -> None:
-    """Look at a board no earlier than *until*; nothing waits for it any more."""
+    """Postpone the move on a board; no letter waits for it any more."""
     connection.execute(
         update(house_turns)
         .where(house_turns.c.board_id == board_id)
@@ -132,7 +137,7 @@ def put_off(connection: Connection, board_id: int, until: datetime) -> None:
     )
 
 
-def hold(
+def queue_waiting_letter(
     connection: Connection,
     new: NewLetter,
     board_ids: Sequence[int],
@@ -140,8 +145,11 @@ def hold(
     mail_id: int | None,
     reported: Iterable[int] = (),
 ) -> None:
-    """Queue a letter that goes out only when the house has moved on all of these boards, and all
-    is worked out that is asked for of those that are *reported*."""
+    """Queue a letter that is sent when bots have moved on these boards.
+
+    Args:
+        reported: boards on whose requested reports the letter waits, too.
+    """
     letter_id = connection.execute(
         insert(outbox)
         .values(**row_of(new, now, mail_id), state=LetterState.COMING, due_at=None)
@@ -155,8 +163,8 @@ def hold(
         connection.execute(insert(awaited_analyses).values(waits))
 
 
-def coming(connection: Connection, letter_id: int | None) -> QueuedLetter | None:
-    """A letter that waits for the house; ``None`` when it has gone, or is an operator's to send."""
+def waiting_letter(connection: Connection, letter_id: int | None) -> QueuedLetter | None:
+    """Return a letter that waits for a bot, `None` if it is sent or an operator handles it."""
     if letter_id is None:
         return None
     state = connection.execute(
@@ -166,7 +174,7 @@ def coming(connection: Connection, letter_id: int | None) -> QueuedLetter | None
 
 
 def rewrite(connection: Connection, letter_id: int, new: NewLetter) -> None:
-    """Say something else in a letter that waits."""
+    """Replace the content of a letter that waits."""
     connection.execute(
         update(outbox)
         .where(outbox.c.id == letter_id)
@@ -175,49 +183,51 @@ def rewrite(connection: Connection, letter_id: int, new: NewLetter) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A seat's play up to a ply of a board, on which somebody wants a report."""
+class ReportRequest:
+    """A request for a report about a seat's play up to a ply."""
 
     board_id: int
     ply: int
     seat: int
 
 
-_ASKED = columns_of(Asked, analyses)
-_NEXT_ASKED = Prepared(
-    select(*_ASKED)
+_REQUEST = columns_of(ReportRequest, analyses)
+_NEXT_REQUEST = Prepared(
+    select(*_REQUEST)
     .where(analyses.c.due_at <= bindparam("now"))
-    .order_by(analyses.c.due_at, *_ASKED)
+    .order_by(analyses.c.due_at, *_REQUEST)
     .limit(1)
 )
 
 
-def ask_report(connection: Connection, asked: Asked, now: datetime) -> None:
-    """Have it worked out, once more where that could not be done; nothing of it may be `found`."""
-    new = insert_into(connection, analyses).values(**asdict(asked), due_at=now, found={})
-    due = func.coalesce(analyses.c.due_at, new.excluded.due_at)  # what waits keeps its turn
+def request_report(connection: Connection, request: ReportRequest, now: datetime) -> None:
+    """Request a report, again if the coach could not make it before."""
+    new = insert_into(connection, analyses).values(**asdict(request), due_at=now, found={})
+    due = func.coalesce(analyses.c.due_at, new.excluded.due_at)  # a waiting request keeps its turn
     connection.execute(
-        new.on_conflict_do_update(index_elements=[c.name for c in _ASKED], set_={"due_at": due})
+        new.on_conflict_do_update(index_elements=[c.name for c in _REQUEST], set_={"due_at": due})
     )
 
 
-def next_asked(connection: Connection, now: datetime) -> Asked | None:
-    """What is to be worked out next."""
-    for row in _NEXT_ASKED.run(connection, {"now": now}):
-        return Asked(*row)
+def next_request(connection: Connection, now: datetime) -> ReportRequest | None:
+    """Return the next due request for a report, `None` if there is none."""
+    for row in _NEXT_REQUEST.run(connection, {"now": now}):
+        return ReportRequest(*row)
     return None
 
 
 def is_report_due(connection: Connection, board_id: int) -> bool:
-    """Whether anything of a board is still to be worked out."""
+    """Return whether a requested report about a board is not finished."""
     due = select(analyses.c.ply).where(
         analyses.c.board_id == board_id, analyses.c.due_at.is_not(None)
     )
     return connection.execute(due.limit(1)).first() is not None
 
 
-def found(connection: Connection, board_id: int, ply: int) -> dict[int, Mapping[str, Any]]:
-    """What was worked out, by seat; nothing of a seat where that could not be done."""
+def finished_reports(
+    connection: Connection, board_id: int, ply: int
+) -> dict[int, Mapping[str, Any]]:
+    """Return the finished reports about a position, by seat."""
     rows = connection.execute(
         select(analyses.c.seat, analyses.c.found).where(
             analyses.c.board_id == board_id, analyses.c.ply == ply, analyses.c.due_at.is_(None)
@@ -226,25 +236,29 @@ def found(connection: Connection, board_id: int, ply: int) -> dict[int, Mapping[
     return {seat: words for seat, words in rows if words}
 
 
-def keep_report(connection: Connection, asked: Asked, words: Mapping[str, Any]) -> None:
-    """Keep what was worked out; no *words*: it could not be done."""
+def keep_report(connection: Connection, request: ReportRequest, words: Mapping[str, Any]) -> None:
+    """Store a report; no *words* if the coach could not make it."""
     connection.execute(
         update(analyses)
-        .where(*(column == value for column, value in zip(_ASKED, astuple(asked), strict=True)))
+        .where(*(column == value for column, value in zip(_REQUEST, astuple(request), strict=True)))
         .values(due_at=None, found=dict(words))
     )
 
 
-def awaiting(connection: Connection, board_id: int) -> list[int]:
-    """Letters that wait for what is worked out of a board; they wait for it no longer."""
-    mine = awaited_analyses.c.board_id == board_id
-    ids = connection.execute(select(awaited_analyses.c.letter_id).where(mine)).scalars().all()
-    connection.execute(delete(awaited_analyses).where(mine))
+def take_waiting_letters(connection: Connection, board_id: int) -> list[int]:
+    """Return the letters that wait for reports about a board, and end their waiting."""
+    is_board = awaited_analyses.c.board_id == board_id
+    ids = connection.execute(select(awaited_analyses.c.letter_id).where(is_board)).scalars().all()
+    connection.execute(delete(awaited_analyses).where(is_board))
     return list(ids)
 
 
 def release(connection: Connection, letter_id: int, now: datetime) -> bool:
-    """Send a letter, unless it still waits for the house on another board, or for a report."""
+    """Queue a letter unless it still waits for another board or report.
+
+    Returns:
+        Whether it was queued.
+    """
     for table in (house_turns, awaited_analyses):
         others = select(table.c.board_id).where(table.c.letter_id == letter_id)
         if connection.execute(others).first() is not None:

@@ -1,4 +1,4 @@
-"""Rows about time: boards whose clocks are due, absences, outages and the heartbeat."""
+"""Rows of time: due boards and digests, absences, outages and the heartbeat."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pbmserv.engine.clocks import (
     Server,
     Span,
     Terms,
+    clocks_after_turn,
     read_remind,
     to_json,
-    turned,
 )
 from pbmserv.engine.types import Seat
 from pbmserv.store.core.statements import columns_of, insert_into
@@ -25,12 +25,12 @@ from pbmserv.store.tables.boards import RUNNING, heartbeats, outages, seats
 from pbmserv.store.tables.mail import outbox
 
 GAP = timedelta(minutes=5)
-"""A server that has not been heard of for longer than this was down."""
+"""Time without a heartbeat after which the server counts as down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """A board's clocks and when to look at them; no clocks = nobody has started them."""
+    """A board's clocks, empty if they have not been started, and the time to check them."""
 
     clocks: tuple[SeatClock, ...]
     due_at: datetime | None
@@ -38,7 +38,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """When any process of the server last lived, and since when without a break."""
+    """When a process of the server was last alive, and since when without interruption."""
 
     beat_at: datetime
     up_since: datetime
@@ -51,16 +51,18 @@ def opening(
     terms: Terms,
     now: datetime,
 ) -> Times:
-    """The times of a new board; *waiting* ``None`` = a worker finds out who is to act."""
+    """Return the times of a new board; if *waiting* is `None`, the scheduler finds out who acts."""
     if waiting is None:
         return Times((), now)
-    found = connection.execute(
+    rows = connection.execute(
         select(players.c.id, players.c.remind).where(players.c.id.in_(sitting))
     )
-    wishes = {row.id: row.remind for row in found}
-    terms = replace(terms, alone=False)  # perhaps those of another board; early is no harm
+    wishes = {row.id: row.remind for row in rows}
+    terms = replace(terms, alone=False)  # a check that is too early does no harm
     before = [read_remind(wishes.get(player, ""))[0] for player in sitting]
-    return Times(*turned((SeatClock(),) * len(sitting), waiting, (), now, {}, terms, before))
+    return Times(
+        *clocks_after_turn((SeatClock(),) * len(sitting), waiting, (), now, {}, terms, before)
+    )
 
 
 # -- boards ------------------------------------------------------------------------------------
@@ -74,7 +76,7 @@ _DUE = (
 _MINE = (
     select(boards.c.id)
     .where(boards.c.id == bindparam("board"), boards.c.due_at <= bindparam("now"))
-    .with_for_update(skip_locked=True)  # SQLite has one writer and leaves the clause out
+    .with_for_update(skip_locked=True)  # ignored by SQLite, which has one writer
 )
 _HELD = (
     select(boards.c.id).where(boards.c.id == bindparam("board")).with_for_update(skip_locked=True)
@@ -92,28 +94,28 @@ _PUT_OFF = (
 
 
 def due(connection: Connection, now: datetime, most: int) -> list[int]:
-    """Boards at whose clocks somebody must look, the longest due first; nobody's yet."""
+    """Return boards whose clocks must be checked, longest due first; they are not locked."""
     return list(connection.execute(_DUE, {"now": now, "most": most}).scalars())
 
 
 def claim(connection: Connection, board_id: int, now: datetime) -> bool:
-    """Lock a due board for this transaction; False = somebody else has it or has looked."""
+    """Lock a due board; return `False` if another process has it or has checked it."""
     return connection.execute(_MINE, {"board": board_id, "now": now}).first() is not None
 
 
 def hold(connection: Connection, board_id: int) -> bool:
-    """Lock a board for this transaction, due or not; False = somebody else has it."""
+    """Lock a board, due or not; return `False` if another process has it."""
     return connection.execute(_HELD, {"board": board_id}).first() is not None
 
 
 def set_times(connection: Connection, board_id: int, times: Times) -> None:
-    """Write the clocks of a board."""
-    kept = {"clocks": to_json(times.clocks), "due": times.due_at}
-    connection.execute(_SET, {"board": board_id, **kept})
+    """Store the clocks of a board."""
+    values = {"clocks": to_json(times.clocks), "due": times.due_at}
+    connection.execute(_SET, {"board": board_id, **values})
 
 
 def put_off(connection: Connection, board_id: int, until: datetime) -> None:
-    """Look at a board no earlier than *until*: what ails it is not ours to wait for."""
+    """Check a board no earlier than *until*."""
     connection.execute(_PUT_OFF, {"board": board_id, "until": until})
 
 
@@ -133,13 +135,13 @@ _SOON_DUE = (
 def due_of_player(
     connection: Connection, player_id: int, until: datetime, *, but: int, most: int
 ) -> list[int]:
-    """A player's boards at whose clocks somebody must look until then, except board *but*."""
+    """Return a player's boards that are due by a moment, except board *but*."""
     values = {"player": player_id, "until": until, "but": but, "most": most}
     return list(connection.execute(_SOON_DUE, values).scalars())
 
 
 def look_again(connection: Connection, player_id: int, now: datetime) -> None:
-    """Have a worker look at all boards of a player, whose absences or wishes have changed."""
+    """Let the scheduler check all boards of a player whose absences or preferences changed."""
     connection.execute(
         update(boards)
         .where(
@@ -165,7 +167,8 @@ _DOWN = (
 )
 _BEAT = select(*columns_of(Heartbeat, heartbeats)).where(heartbeats.c.id == 1)
 _LOCKED_BEAT = _BEAT.with_for_update()
-_LOOKED_THROUGH = 5  # newest letters; more were never gathered in a day
+_NEWEST = 5
+"""Newest letters of the kind "tray" among which the last digest is."""
 _DIGESTS = (
     select(players.c.id)
     .where(players.c.digest_due <= bindparam("now"))
@@ -180,16 +183,17 @@ _MY_DIGEST = (
 
 
 def away(connection: Connection, player_id: int, since: datetime) -> tuple[Span, ...]:
-    """A player's absences that reach beyond *since*."""
-    found = connection.execute(_AWAY, {"player": player_id, "since": since})
-    return tuple((row[0], row[1]) for row in found)
+    """Return a player's absences that end after *since*."""
+    rows = connection.execute(_AWAY, {"player": player_id, "since": since})
+    return tuple((row[0], row[1]) for row in rows)
 
 
 def server(connection: Connection, since: datetime, now: datetime) -> Server | None:
-    """The server's outages that reach beyond *since*; ``None`` = it has just been down.
+    """Return the server's outages that end after *since*.
 
-    Whoever gets ``None`` must beat first: an outage that is not written down yet would count
-    against the players.
+    Returns:
+        None if the server has just been down. Then the caller must `beat` first: an outage that is
+        not recorded yet would count against the players.
     """
     beat = heartbeat(connection)
     if beat is None or now - beat.beat_at > GAP:
@@ -198,25 +202,24 @@ def server(connection: Connection, since: datetime, now: datetime) -> Server | N
 
 
 def down(connection: Connection, since: datetime) -> tuple[Span, ...]:
-    """The server's outages that reach beyond *since*."""
-    found = connection.execute(_DOWN, {"since": since})
-    return tuple((row[0], row[1]) for row in found)
+    """Return the server's outages that end after *since*."""
+    rows = connection.execute(_DOWN, {"since": since})
+    return tuple((row[0], row[1]) for row in rows)
 
 
 def heartbeat(connection: Connection) -> Heartbeat | None:
-    """The present heartbeat; ``None`` before the server's first start."""
+    """Return the heartbeat, `None` before the server's first start."""
     row = connection.execute(_BEAT).first()
     return Heartbeat(*row) if row else None
 
 
 def beat(connection: Connection, now: datetime, present: datetime | None = None) -> Span | None:
-    """Say that the server lived at *now*; an outage that this brings to light is written and
-    returned.
+    """Record that the server was alive at *now*; return an outage that this reveals.
 
-    A SQLite database has one server, so where the last sign of life lies ahead of *present* (now,
-    if not given) by more than `GAP`, the machine's clock was put back: time begins anew, and the
-    span that is returned ends before it begins. What was lived by the wrong clock counts against
-    nobody once it is put forward again, since that is an outage.
+    SQLite has one server. If its last heartbeat is ahead of *present* (default: now) by more than
+    `GAP`, the machine's clock was set back. Then the heartbeat starts again, and the returned span
+    ends before it begins. When the clock is set forward again, the time lived by the wrong clock
+    is an outage, so it counts against nobody.
     """
     row = connection.execute(_LOCKED_BEAT).first()
     if row is None:
@@ -232,11 +235,11 @@ def beat(connection: Connection, now: datetime, present: datetime | None = None)
         return last.beat_at, now
     if now <= last.beat_at:  # another process's clock is a little ahead of ours
         return None
-    found = (last.beat_at, now) if now - last.beat_at > GAP else None
-    if found is not None:
-        connection.execute(insert(outages).values(begins=found[0], ends=found[1]))
-    _set_beat(connection, now, last.up_since if found is None else now)
-    return found
+    outage = (last.beat_at, now) if now - last.beat_at > GAP else None
+    if outage is not None:
+        connection.execute(insert(outages).values(begins=outage[0], ends=outage[1]))
+    _set_beat(connection, now, last.up_since if outage is None else now)
+    return outage
 
 
 def _set_beat(connection: Connection, now: datetime, up_since: datetime) -> None:
@@ -246,28 +249,27 @@ def _set_beat(connection: Connection, now: datetime, up_since: datetime) -> None
 
 
 def due_digests(connection: Connection, now: datetime, most: int) -> Sequence[int]:
-    """Players whose one mail a day is due."""
+    """Return players whose digest is due."""
     return list(connection.execute(_DIGESTS, {"now": now, "most": most}).scalars())
 
 
 def claim_digest(connection: Connection, player_id: int, now: datetime) -> datetime | None:
-    """Lock a player whose digest is due; when it was due, ``None`` = somebody else has it."""
-    found: datetime | None = connection.execute(
+    """Lock a player whose digest is due; return its due time, `None` if another process has it."""
+    due_at: datetime | None = connection.execute(
         _MY_DIGEST, {"player": player_id, "now": now}
     ).scalar()
-    return found
+    return due_at
 
 
 def last_digest(connection: Connection, player_id: int) -> datetime | None:
-    """When a player's newest digest was made; letters that were gathered for another reason
-    are none."""
-    found = connection.execute(
+    """Return when a player's newest digest was made, `None` if none is known."""
+    rows = connection.execute(
         select(outbox.c.created_at, outbox.c.words)
         .where(outbox.c.player_id == player_id, outbox.c.letter == "tray")
         .order_by(outbox.c.id.desc())
-        .limit(_LOOKED_THROUGH)
+        .limit(_NEWEST)
     )
-    return next((row.created_at for row in found if not row.words.get("gathered")), None)
+    return next((row.created_at for row in rows if not row.words.get("gathered")), None)
 
 
 def put_off_digest(connection: Connection, player_id: int, until: datetime) -> None:
@@ -280,5 +282,5 @@ def put_off_digest(connection: Connection, player_id: int, until: datetime) -> N
 
 
 def set_digest_due(connection: Connection, player_id: int, at: datetime | None) -> None:
-    """When a player's next digest is made."""
+    """Set when a player's next digest is made."""
     connection.execute(update(players).where(players.c.id == player_id).values(digest_due=at))

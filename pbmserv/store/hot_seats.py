@@ -1,4 +1,4 @@
-"""Rows of boxes that one person fills by hand for another one at the same device."""
+"""Rows of boxes that one person fills for another person at the same device."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ def add(connection: Connection, key: str, box: Mapping[str, Any], now: datetime)
 
 
 def load(connection: Connection, key: str) -> Any | None:
-    """Return a box; ``None`` if there is none under this key."""
+    """Return a box, `None` if there is none under this key."""
     statement = select(hot_seats.c.box).where(hot_seats.c.key == key)
     return connection.execute(statement).scalar_one_or_none()
 
 
 def lock(connection: Connection, key: str) -> Any | None:
-    """Return a box that this transaction may change; ``None`` if there is none."""
+    """Return a box and lock its row, `None` if there is none."""
     statement = select(hot_seats.c.box).where(hot_seats.c.key == key).with_for_update()
     return connection.execute(statement).scalar_one_or_none()
 
 
 def change(connection: Connection, key: str, box: Mapping[str, Any], now: datetime) -> None:
-    """Store what has become of a box."""
+    """Store a changed box."""
     statement = update(hot_seats).where(hot_seats.c.key == key)
     connection.execute(statement.values(box=box, changed_at=now))
 
 
 def forget(connection: Connection, before: datetime) -> None:
-    """Drop the boxes that nobody has touched since *before*."""
+    """Delete boxes that were not changed since *before*."""
     connection.execute(delete(hot_seats).where(hot_seats.c.changed_at < before))
 
 
 def count(connection: Connection) -> int:
-    """How many boxes there are."""
+    """Return the number of boxes."""
     return connection.execute(select(func.count()).select_from(hot_seats)).scalar_one()

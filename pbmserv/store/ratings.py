@@ -1,9 +1,9 @@
-"""Rows of ratings, which are a cache, and of what each rated board did to them.
+"""Rows of ratings, which are a cache, and of the changes that each rated board made.
 
-Boards are rated in the order of ``boards.finished_at``, then of their numbers. For the boards of
-one player that time always grows (see `next_moment`), so the order can be told afterwards, and an
-operator's rebuild comes to the same numbers. It goes through all boards, and takes memory with the
-number of players and of pairs who met, not of boards.
+Boards are rated in the order of ``boards.finished_at``, then of their numbers. That time always
+grows for the boards of one player (see `next_moment`), so a rebuild uses the same order and
+computes the same numbers. A rebuild reads all boards as a stream: its memory grows with the number
+of players and of pairs who met, not with the number of boards.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from pbmserv.store.tables.accounts import PlayerState, players
 from pbmserv.store.tables.boards import BoardStatus, rating_changes, ratings, seats
 
 INSTANT = timedelta(microseconds=1)
-"""The shortest time that both databases can tell apart."""
+"""Shortest difference of times that both databases store."""
 
 _ANY = 2**31 - 1
-"""More opponents than anybody has."""
+"""A number of opponents that nobody reaches."""
 
 BATCH = 1000
-"""Rows read or written at once where all boards are gone through."""
+"""Rows read or written at a time during a rebuild."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """A player's standing at one game, as its row has it.
+    """A player's standing at one game.
 
     Attributes:
-        rated_at: when the last of the rated boards ended.
+        rated_at: end of the player's last rated board.
     """
 
     player_id: int
@@ -47,12 +47,12 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one board did to one player's rating.
+    """The change of a player's rating by one board.
 
     Attributes:
-        number: of the player's rated games of this kind, from 1.
-        place: in which the player came.
-        weight: how much of it counted, 1 = all.
+        number: number of the player's rated board of this game, from 1.
+        place: the player's place, 1 is the best.
+        weight: share of the change that counted, 1 = all of it.
     """
 
     board_id: int
@@ -68,7 +68,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a table of the best."""
+    """A line in a table of the best players."""
 
     userid: str
     standing: Standing
@@ -90,7 +90,7 @@ _LOCKED = (
         ratings.c.player_id.in_(bindparam("ids", expanding=True)),
     )
     .order_by(ratings.c.player_id)
-    .with_for_update()  # SQLite has one writer and leaves the clause out
+    .with_for_update()  # ignored by SQLite, which has one writer
 )
 _WRITTEN = (*(column.name for column in STANDING), "ordinal", "games", "rated_at")
 _SETTLE = (
@@ -112,7 +112,7 @@ BEST = (
     .order_by(ratings.c.ordinal.desc(), ratings.c.player_id.desc())
     .limit(bindparam("most"))
 )
-"""The best people at a game with so many opponents, read off the index from its end."""
+"""The best human players with a number of opponents in a range, read from the end of the index."""
 _BEST = Prepared(BEST)
 
 _ONE = select(ratings.c.player_id, *STANDING, ratings.c.rated_at).where(
@@ -127,7 +127,7 @@ LAST_CHANGES = (
     .order_by(rating_changes.c.number.desc())
     .limit(bindparam("most"))
 )
-"""A player's newest changes, read off the index from its end."""
+"""A player's newest changes, read from the end of the index."""
 
 _mine, _theirs = rating_changes.alias("mine"), rating_changes.alias("theirs")
 _PASTS = (
@@ -155,50 +155,55 @@ _OF_BOARDS = (
 def lock(
     connection: Connection, game: str, player_ids: Sequence[int], now: datetime
 ) -> dict[int, Rated]:
-    """The standings of some players, which nobody else can change until this transaction ends.
+    """Return the standings of some players and lock them until the end of the transaction.
 
-    Newcomers get a row. Rows are taken in the order of the players' ids, so that two boards of
-    the same players that end at once wait for each other instead of standing in each other's way.
+    New players get a row. Rows are locked in the order of player ids, so that two boards of the
+    same players cannot deadlock.
     """
-    wanted = sorted(player_ids)
-    for player_id in wanted:
+    ids = sorted(player_ids)
+    for player_id in ids:
         connection.execute(
             insert_into(connection, ratings).on_conflict_do_nothing(),
             row_of(game, Rated(player_id, UNRATED, now)),
         )
-    found = connection.execute(_LOCKED, {"of_game": game, "ids": wanted})
-    return {row.player_id: _rated(row) for row in found}
+    rows = connection.execute(_LOCKED, {"of_game": game, "ids": ids})
+    return {row.player_id: _rated(row) for row in rows}
 
 
 def pasts(
     connection: Connection, game: str, player_ids: Sequence[int], at: datetime
 ) -> dict[tuple[int, int], Past]:
-    """What the players of a board that ends now have behind them with each other, by seats."""
+    """Return the earlier games of a board's players with each other, by pairs of seats.
+
+    Args:
+        player_ids: players by seat.
+        at: end of the board.
+    """
     seat_of = {player_id: seat for seat, player_id in enumerate(player_ids)}
-    wanted = {"of_game": game, "ids": list(player_ids), "since": at - WINDOW}
-    found = {}
-    for one, other, lately in connection.execute(_PASTS, wanted):
-        pair = sorted((seat_of[one], seat_of[other]))
-        found[pair[0], pair[1]] = Past(int(lately), met=True)
-    return found
+    values = {"of_game": game, "ids": list(player_ids), "since": at - WINDOW}
+    result = {}
+    for first, second, recent_games in connection.execute(_PASTS, values):
+        low, high = sorted((seat_of[first], seat_of[second]))
+        result[low, high] = Past(int(recent_games), met=True)
+    return result
 
 
 def next_moment(before: Iterable[Rated], now: datetime) -> datetime:
-    """*now*, or right after the last rated board of any of these players if that is later."""
+    """Return *now*, or the moment after the last rated board of these players if that is later."""
     last = [rated.rated_at + INSTANT for rated in before if rated.standing.games]
     return max([now, *last])
 
 
 def settle(connection: Connection, game: str, after: Sequence[Rated]) -> None:
-    """Write the standings of locked rows."""
+    """Write new standings into locked rows."""
     rows = (row_of(game, rated) for rated in after)
     connection.execute(_SETTLE, [{f"new_{name}": row[name] for name in row} for row in rows])
 
 
 def log(connection: Connection, changes: Iterable[Change]) -> None:
-    """Keep what boards did to ratings."""
-    waiting = iter(changes)
-    while batch := list(islice(waiting, BATCH)):
+    """Store changes of ratings."""
+    remaining = iter(changes)
+    while batch := list(islice(remaining, BATCH)):
         connection.execute(
             _ADD_CHANGE,
             [
@@ -221,49 +226,48 @@ def log(connection: Connection, changes: Iterable[Change]) -> None:
 
 
 def best(connection: Connection, game: str, most: int) -> list[Line]:
-    """The best players of a game who have a place; those who have been deleted are left out."""
+    """Return the best players of a game who have a place, without deleted ones."""
     return _table(connection, game, most, OPPONENTS, _ANY)
 
 
 def without_place(connection: Connection, game: str, most: int) -> list[Line]:
-    """The best of those who have met too few opponents for a place."""
+    """Return the best players who have met too few opponents for a place."""
     return _table(connection, game, most, 0, OPPONENTS - 1)
 
 
 def _table(connection: Connection, game: str, most: int, least: int, greatest: int) -> list[Line]:
-    wanted = {"of_game": game, "most": most, "least": least, "greatest": greatest}
-    found = _BEST.run(connection, wanted)
+    rows = _BEST.run(
+        connection, {"of_game": game, "most": most, "least": least, "greatest": greatest}
+    )
     return [
         Line(userid, Standing(Rating(mu, sigma), *counts), player_id)
-        for userid, player_id, mu, sigma, *counts in found
+        for userid, player_id, mu, sigma, *counts in rows
     ]
 
 
 def of_player(connection: Connection, game: str, player_id: int) -> Rated | None:
-    """A player's standing at a game; ``None`` before the first rated board."""
+    """Return a player's standing at a game, `None` before the first rated board."""
     row = connection.execute(_ONE, {"of_game": game, "of_player": player_id}).first()
     return _rated(row) if row else None
 
 
 def last_changes(connection: Connection, game: str, player_id: int, most: int) -> list[Change]:
-    """A player's newest changes at a game, newest first."""
-    found = connection.execute(
-        LAST_CHANGES, {"of_game": game, "of_player": player_id, "most": most}
-    )
-    return [_change(row) for row in found]
+    """Return a player's newest changes at a game, newest first."""
+    rows = connection.execute(LAST_CHANGES, {"of_game": game, "of_player": player_id, "most": most})
+    return [_change(row) for row in rows]
 
 
 def of_boards(connection: Connection, board_ids: Sequence[int]) -> dict[int, list[Change]]:
-    """What some boards did to all their players, by board."""
-    found: dict[int, list[Change]] = {}
+    """Return the changes that some boards made, by board."""
+    changes: dict[int, list[Change]] = {}
     for row in connection.execute(_OF_BOARDS, {"ids": list(board_ids)}):
         change = _change(row)
-        found.setdefault(change.board_id, []).append(change)
-    return found
+        changes.setdefault(change.board_id, []).append(change)
+    return changes
 
 
 def row_of(game: str, rated: Rated) -> dict[str, object]:
-    """The row of a standing."""
+    """Return the row of a standing."""
     standing = rated.standing
     return {
         "game": game,
@@ -285,13 +289,12 @@ def _rated(row: Any) -> Rated:
 
 
 def _standing(row: Any) -> Standing:
-    """A standing from the columns `STANDING`."""
+    """Return a standing from the columns `STANDING`."""
     rating = Rating(row.mu, row.sigma)
     return Standing(rating, row.wins, row.losses, row.draws, row.opponents)
 
 
 def _change(row: Any) -> Change:
-    """A change from a row of `rating_changes`."""
     return Change(
         board_id=row.board_id,
         player_id=row.player_id,
@@ -344,16 +347,16 @@ _STREAMED = {"yield_per": BATCH}
 
 
 def freeze(connection: Connection) -> None:
-    """Nobody rates a board until this transaction ends (on SQLite nobody writes anyhow)."""
+    """Let nobody else rate boards until the end of the transaction; SQLite has one writer."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("LOCK TABLE ratings IN EXCLUSIVE MODE"))
 
 
 def ended_boards(connection: Connection) -> Iterator[EndedBoard]:
-    """Every rated board that is over, in the order in which they were rated."""
-    streamed = connection.execute(_ENDED, execution_options=_STREAMED)
+    """Yield every rated board that is over, in the order in which they were rated."""
+    rows = connection.execute(_ENDED, execution_options=_STREAMED)
     board: EndedBoard | None = None
-    for board_id, game, outcome, ended_at, player_id in streamed:
+    for board_id, game, outcome, ended_at, player_id in rows:
         if board is not None and board.id == board_id:
             board = EndedBoard(
                 board.id, board.game, (*board.player_ids, player_id), board.places, board.ended_at
@@ -367,13 +370,13 @@ def ended_boards(connection: Connection) -> Iterator[EndedBoard]:
 
 
 def all_rows(connection: Connection) -> dict[tuple[str, int], dict[str, object]]:
-    """Every row of ratings, by game and player; `ratings.row_of` makes the same of a standing."""
-    found = connection.execute(_ALL).mappings()
-    return {(row["game"], row["player_id"]): dict(row) for row in found}
+    """Return every row of ratings by game and player, in the form of `row_of`."""
+    rows = connection.execute(_ALL).mappings()
+    return {(row["game"], row["player_id"]): dict(row) for row in rows}
 
 
 def all_changes(connection: Connection) -> Iterator[Change]:
-    """Every change, in the order in which the boards were rated, then by player."""
+    """Yield every change, in the order in which the boards were rated, then by player."""
     for row in connection.execute(_ALL_CHANGES, execution_options=_STREAMED):
         yield _change(row)
 
@@ -383,13 +386,14 @@ def replace(
     changes: Iterable[Change],
     standings: Mapping[tuple[str, int], Rated],
 ) -> None:
-    """Put these in the place of all that is there.
+    """Replace all rows.
 
-    *changes* may be an iterator that fills *standings* while it runs.
+    Args:
+        changes: may be an iterator that fills *standings* while it runs.
     """
     connection.execute(delete(rating_changes))
     connection.execute(delete(ratings))
     log(connection, changes)
-    waiting = iter(sorted(standings))
-    while batch := list(islice(waiting, BATCH)):
+    remaining = iter(sorted(standings))
+    while batch := list(islice(remaining, BATCH)):
         connection.execute(insert(ratings), [row_of(key[0], standings[key]) for key in batch])

@@ -1,4 +1,4 @@
-"""Rows of solo play: scores of races, and the box of the day."""
+"""Rows of solo play: scores of races, and boxes of the day."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from pbmserv.store.tables.boards import (
 )
 
 EPOCH = date(1970, 1, 1)
-"""Day 0 of the days that the boxes of the day are counted by; UTC."""
+"""Day 0 in the numbering of days; UTC."""
 
 FIRST = date(2026, 1, 1)
-"""The UTC day of the box of the day with the number 1."""
+"""The UTC day of box number 1."""
 
 
 def number_of(day: int) -> int:
-    """The number of a day's box."""
+    """Return the number of a day's box."""
     return day - (FIRST - EPOCH).days + 1
 
 
 def day_of_number(number: int) -> int:
-    """The day of the box with this number."""
+    """Return the day of a box."""
     return number - 1 + (FIRST - EPOCH).days
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreLine:
-    """One score in a list."""
+    """A score in a list."""
 
     userid: str
     score: int
@@ -73,10 +73,10 @@ def keep_scores(
     board_id: int,
     game: str,
     kind: str,
-    found: Mapping[Seat, tuple[int, int]],
+    by_seat: Mapping[Seat, tuple[int, int]],
     now: datetime,
 ) -> None:
-    """Keep scores of one board: (player, score) by seat."""
+    """Store the scores of a board: (player, score) by seat."""
     rows = [
         {
             "board_id": board_id,
@@ -87,22 +87,22 @@ def keep_scores(
             "score": score,
             "ended_at": now,
         }
-        for seat, (player, score) in found.items()
+        for seat, (player, score) in by_seat.items()
     ]
     if rows:
         connection.execute(insert(scores), rows)
 
 
 def best_scores(connection: Connection, game: str, kind: str, most: int) -> list[ScoreLine]:
-    """The best scores of one kind of board; equal ones in the order in which they were reached."""
-    found = connection.execute(_BEST, {"of_game": game, "of_kind": kind, "most": most})
-    return [ScoreLine(*row) for row in found]
+    """Return the best scores of a kind of board; equal ones in the order of their time."""
+    rows = connection.execute(_BEST, {"of_game": game, "of_kind": kind, "most": most})
+    return [ScoreLine(*row) for row in rows]
 
 
 def score_kinds(connection: Connection, game: str, most: int) -> list[tuple[str, int]]:
-    """Kinds of boards with scores, and how many they have; the most played first."""
-    found = connection.execute(_KINDS, {"of_game": game, "most": most})
-    return [(row[0], row[1]) for row in found]
+    """Return kinds of boards with their number of scores, the most played first."""
+    rows = connection.execute(_KINDS, {"of_game": game, "most": most})
+    return [(row[0], row[1]) for row in rows]
 
 
 _BEST_OF_PLAYER = (
@@ -117,18 +117,20 @@ _BEST_OF_PLAYER = (
 def best_by_kind(
     connection: Connection, player_id: int, most: int
 ) -> list[tuple[str, str, int, int]]:
-    """(game, kind of board, how many scores, the best one) of a player; the most played first."""
-    found = connection.execute(_BEST_OF_PLAYER, {"player": player_id, "most": most})
-    return [(row[0], row[1], row[2], row[3]) for row in found]
+    """Return (game, kind of board, number of scores, best score) of a player, the most played
+    first.
+    """
+    rows = connection.execute(_BEST_OF_PLAYER, {"player": player_id, "most": most})
+    return [(row[0], row[1], row[2], row[3]) for row in rows]
 
 
 MOST_DAYS = 400
-"""Days that a streak is looked for in."""
+"""Longest streak that is counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Somebody who gets a game's box of the day."""
+    """A player's subscription to a game's box of the day."""
 
     player_id: int
     game: str
@@ -138,7 +140,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class DayBoard:
-    """One player's box of one day; `solved` and `score` are empty while the board runs."""
+    """A player's board with a box of the day; `solved` and `score` are `None` while it runs."""
 
     player_id: int
     userid: str
@@ -149,7 +151,7 @@ class DayBoard:
 
     @property
     def number(self) -> int:
-        """The number that players know the day's box by."""
+        """Return the public number of the day's box."""
         return number_of(self.day)
 
 
@@ -173,19 +175,19 @@ _BOARDS = select(*columns_of(DayBoard, daily_boards, players)).join(
 
 
 def due_dailies(connection: Connection, now: datetime, most: int) -> Sequence[int]:
-    """Players whose box of the day is due."""
-    found = connection.execute(_DUE, {"now": now, "most": most}).scalars()
-    return list(dict.fromkeys(found))
+    """Return players whose box of the day is due."""
+    rows = connection.execute(_DUE, {"now": now, "most": most}).scalars()
+    return list(dict.fromkeys(rows))
 
 
 def claim_dailies(connection: Connection, player_id: int, now: datetime) -> list[Reader]:
-    """Lock what is due for a player; nothing = somebody else has it."""
-    found = connection.execute(_MINE, {"player": player_id, "now": now})
-    return [Reader(*row) for row in found]
+    """Return and lock a player's due subscriptions; none if another process has them."""
+    rows = connection.execute(_MINE, {"player": player_id, "now": now})
+    return [Reader(*row) for row in rows]
 
 
 def set_daily_due(connection: Connection, reader: Reader, at: datetime) -> None:
-    """When a player gets the next one."""
+    """Set when a player gets the next box."""
     connection.execute(
         update(daily_readers)
         .where(daily_readers.c.player_id == reader.player_id, daily_readers.c.game == reader.game)
@@ -194,7 +196,7 @@ def set_daily_due(connection: Connection, reader: Reader, at: datetime) -> None:
 
 
 def put_off_dailies(connection: Connection, player_id: int, until: datetime) -> None:
-    """Make a player's boxes no earlier than *until*."""
+    """Send a player's boxes no earlier than *until*."""
     connection.execute(
         update(daily_readers)
         .where(daily_readers.c.player_id == player_id, daily_readers.c.due_at <= until)
@@ -203,7 +205,7 @@ def put_off_dailies(connection: Connection, player_id: int, until: datetime) -> 
 
 
 def subscribe(connection: Connection, reader: Reader) -> None:
-    """From now on, or at another hour."""
+    """Subscribe a player, or change the hour."""
     unsubscribe(connection, reader.player_id, reader.game)
     connection.execute(
         insert(daily_readers).values(
@@ -216,7 +218,7 @@ def subscribe(connection: Connection, reader: Reader) -> None:
 
 
 def minute_of(connection: Connection, player_id: int, game: str) -> int | None:
-    """The minute of the local day at which a player gets the box; ``None`` = gets none."""
+    """Return the minute of the local day at which a player gets the box, `None` for never."""
     return connection.execute(
         select(daily_readers.c.minute).where(
             daily_readers.c.player_id == player_id, daily_readers.c.game == game
@@ -225,17 +227,17 @@ def minute_of(connection: Connection, player_id: int, game: str) -> int | None:
 
 
 def unsubscribe(connection: Connection, player_id: int, game: str) -> bool:
-    """No more; whether there was anything to end."""
-    done = connection.execute(
+    """End a subscription; return whether there was one."""
+    result = connection.execute(
         delete(daily_readers).where(
             daily_readers.c.player_id == player_id, daily_readers.c.game == game
         )
     )
-    return bool(done.rowcount)
+    return bool(result.rowcount)
 
 
 def daily_box(connection: Connection, game: str, day: int, fresh: Sequence[str]) -> tuple[str, ...]:
-    """The option words of a day's box; *fresh* becomes it where there is none yet."""
+    """Return the option words of a day's box; *fresh* becomes the box if there is none."""
     connection.execute(
         insert_into(connection, daily_boxes)
         .values(game=game, day=day, options=list(fresh))
@@ -250,10 +252,13 @@ def daily_box(connection: Connection, game: str, day: int, fresh: Sequence[str])
 def days(
     connection: Connection, game: str, upto: int, most: int
 ) -> list[tuple[int, tuple[str, ...], int, int]]:
-    """(day, option words of its box, how many have got it, how many have solved it), the newest
-    first."""
+    """Return the boxes of days up to *upto*, newest first.
+
+    Returns:
+        Day, option words, number of players who got it, and number of those who solved it.
+    """
     solved = func.sum(case((daily_boards.c.solved.is_(True), 1), else_=0))
-    counted = (
+    counts = (
         select(daily_boards.c.day, func.count().label("got"), solved.label("solved"))
         .where(daily_boards.c.game == game, daily_boards.c.day <= upto)
         .group_by(daily_boards.c.day)
@@ -261,27 +266,27 @@ def days(
         .limit(most)
         .subquery()
     )
-    found = connection.execute(
-        select(counted.c.day, daily_boxes.c.options, counted.c.got, counted.c.solved)
-        .join(daily_boxes, daily_boxes.c.day == counted.c.day)
+    rows = connection.execute(
+        select(counts.c.day, daily_boxes.c.options, counts.c.got, counts.c.solved)
+        .join(daily_boxes, daily_boxes.c.day == counts.c.day)
         .where(daily_boxes.c.game == game)
-        .order_by(counted.c.day.desc())
+        .order_by(counts.c.day.desc())
     )
-    return [(row[0], tuple(row[1]), row[2], int(row[3])) for row in found]
+    return [(row[0], tuple(row[1]), row[2], int(row[3])) for row in rows]
 
 
 def boards_of_day(connection: Connection, game: str, day: int) -> dict[bool | None, int]:
-    """How many have solved a day's box (``True``), have not (``False``), play it yet (``None``)."""
-    found = connection.execute(
+    """Return the number of boards of a day by result: solved, not solved, or `None` (running)."""
+    rows = connection.execute(
         select(daily_boards.c.solved, func.count())
         .where(daily_boards.c.game == game, daily_boards.c.day == day)
         .group_by(daily_boards.c.solved)
     )
-    return {row[0]: row[1] for row in found}
+    return {row[0]: row[1] for row in rows}
 
 
 def neighbours(connection: Connection, game: str, day: int) -> tuple[int | None, int | None]:
-    """The days before and after with a box that somebody has got."""
+    """Return the nearest days before and after on which somebody has got the box."""
     of_game = daily_boards.c.game == game
     before = select(func.max(daily_boards.c.day)).where(of_game, daily_boards.c.day < day)
     after = select(func.min(daily_boards.c.day)).where(of_game, daily_boards.c.day > day)
@@ -289,16 +294,16 @@ def neighbours(connection: Connection, game: str, day: int) -> tuple[int | None,
 
 
 def box_of(connection: Connection, game: str, day: int) -> tuple[str, ...] | None:
-    """The option words of a day's box, which tell it; ``None``: nobody has got one."""
+    """Return the option words of a day's box, which are secret; `None` if nobody has got it."""
     statement = select(daily_boxes.c.options).where(
         daily_boxes.c.game == game, daily_boxes.c.day == day
     )
-    found = connection.execute(statement).scalar()
-    return None if found is None else tuple(found)
+    options = connection.execute(statement).scalar()
+    return None if options is None else tuple(options)
 
 
 def has_daily(connection: Connection, player_id: int, game: str, day: int) -> bool:
-    """Whether a player has got a day's box."""
+    """Return whether a player has got a day's box."""
     statement = select(daily_boards.c.board_id).where(
         daily_boards.c.player_id == player_id,
         daily_boards.c.game == game,
@@ -308,8 +313,13 @@ def has_daily(connection: Connection, player_id: int, game: str, day: int) -> bo
 
 
 def try_daily(connection: Connection, game: str, day: int, marks: Iterable[str]) -> bool:
-    """Note that the owners of mailboxes with these marks have a day's box; whether it is new to
-    all of them. Notes of earlier days are forgotten."""
+    """Note that the owners of some mailboxes have got a day's box; return whether all are new.
+
+    Notes of earlier days are deleted.
+
+    Args:
+        marks: keyed hashes of the mailboxes.
+    """
     connection.execute(delete(daily_tries).where(daily_tries.c.day < day - 1))
     is_new = True
     for mark in marks:
@@ -330,7 +340,7 @@ def has_tried(
     game: str,
     day: int,
 ) -> bool:
-    """Whether one of some players, or the owner of one of some mailboxes, has got a day's box."""
+    """Return whether one of some players or mailboxes has got a day's box."""
     by_name = select(daily_boards.c.board_id).where(
         daily_boards.c.player_id.in_(player_ids),
         daily_boards.c.game == game,
@@ -348,7 +358,7 @@ def has_tried(
 def first_try(
     connection: Connection, player_ids: Collection[int], game: str, day: int
 ) -> int | None:
-    """Return the first board that one of some players has got with a day's box."""
+    """Return the first board of some players with a day's box, `None` if there is none."""
     return connection.execute(
         select(func.min(daily_boards.c.board_id)).where(
             daily_boards.c.player_id.in_(player_ids),
@@ -366,13 +376,13 @@ def give_daily(connection: Connection, player_id: int, game: str, day: int, boar
 
 
 def daily_of_board(connection: Connection, board_id: int) -> DayBoard | None:
-    """The day that a board belongs to, if to any."""
+    """Return the box of the day of a board, `None` if it has none."""
     row = connection.execute(_BOARDS.where(daily_boards.c.board_id == board_id)).first()
     return DayBoard(*row) if row else None
 
 
 def still_run(connection: Connection, game: str, day: int) -> bool:
-    """Whether somebody has not come to an end with a day's box."""
+    """Return whether a board with a day's box is running."""
     statement = (
         select(daily_boards.c.board_id)
         .join(boards, boards.c.id == daily_boards.c.board_id)
@@ -389,7 +399,7 @@ def still_run(connection: Connection, game: str, day: int) -> bool:
 def settle_daily(
     connection: Connection, board_id: int, *, solved: bool, score: int | None, counts: bool
 ) -> None:
-    """Note what became of a day's box, and whether it was its player's first try."""
+    """Store the result of a board with a day's box, and whether it was the player's first try."""
     connection.execute(
         update(daily_boards)
         .where(daily_boards.c.board_id == board_id)
@@ -398,8 +408,8 @@ def settle_daily(
 
 
 def days_solved(connection: Connection, player_id: int, game: str, upto: int) -> list[int]:
-    """The days whose box a player has solved, the newest first."""
-    found = connection.execute(
+    """Return the days whose box a player has solved, newest first."""
+    rows = connection.execute(
         select(daily_boards.c.day)
         .where(
             daily_boards.c.player_id == player_id,
@@ -411,12 +421,12 @@ def days_solved(connection: Connection, player_id: int, game: str, upto: int) ->
         .order_by(daily_boards.c.day.desc())
         .limit(MOST_DAYS)
     )
-    return list(found.scalars())
+    return list(rows.scalars())
 
 
 def best_of_day(connection: Connection, game: str, day: int, most: int) -> list[DayBoard]:
-    """Who has solved a day's box in the fewest points, the best first; nobody who was deleted."""
-    found = connection.execute(
+    """Return the best boards with a day's box, of players who are not deleted."""
+    rows = connection.execute(
         _BOARDS.where(
             daily_boards.c.game == game,
             daily_boards.c.day == day,
@@ -427,12 +437,12 @@ def best_of_day(connection: Connection, game: str, day: int, most: int) -> list[
         .order_by(daily_boards.c.score, players.c.userid)
         .limit(most)
     )
-    return [DayBoard(*row) for row in found]
+    return [DayBoard(*row) for row in rows]
 
 
 def dailies_between(connection: Connection, game: str, first: int, last: int) -> list[DayBoard]:
-    """All boxes of some days that are over, of players who have not been deleted."""
-    found = connection.execute(
+    """Return the finished boards with boxes of some days, of players who are not deleted."""
+    rows = connection.execute(
         _BOARDS.where(
             daily_boards.c.game == game,
             daily_boards.c.day.between(first, last),
@@ -441,4 +451,4 @@ def dailies_between(connection: Connection, game: str, first: int, last: int) ->
             players.c.state != PlayerState.DELETED,
         ).order_by(daily_boards.c.day, players.c.userid)
     )
-    return [DayBoard(*row) for row in found]
+    return [DayBoard(*row) for row in rows]

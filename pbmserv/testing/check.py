@@ -311,9 +311,9 @@ class _Checks:
 
     def letters(self, view: View, names: Sequence[str], you: Seat | None) -> None:
         """Render all that a letter and a page have of a board."""
-        from pbmserv.letters.environment import environment
-        from pbmserv.letters.looking import Mailto
-        from pbmserv.letters.scene import Links
+        from pbmserv.letters.rendering import Links
+        from pbmserv.letters.replies import Mailto
+        from pbmserv.views.environment import environment
 
         people = [name for seat, name in enumerate(names) if seat != you]
         mailto = Mailto("pbmserv+token@games.example", "Re: a board")

@@ -14,7 +14,7 @@ from pbmserv.engine.registry import bots_of
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.errors import MoveError, OperatorError
 from pbmserv.game import Game
-from pbmserv.letters.scene import note_sentences, why
+from pbmserv.views.texts import note_sentences, refusal_sentence
 
 YOU = Seat(0)
 
@@ -63,7 +63,7 @@ def play_in_terminal(
         try:
             move = game.meant(view, text) or game.parse(view, text)
         except MoveError as error:
-            show(textwrap.fill(why(error.refusal), 76))
+            show(textwrap.fill(refusal_sentence(error.refusal), 76))
             continue
         position = position.move(YOU, move)
         _tell(game, position, names, show)

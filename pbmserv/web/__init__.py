@@ -1,1 +1,1 @@
-"""The web pages: a few plain ones, for what a mail cannot do as well."""
+"""Web pages, the API for programs, and the pages of operators."""

@@ -1,8 +1,8 @@
-"""Processor time that pages take for readers who open them without a link of their own.
+"""Limits the processor time of pages that anonymous readers open.
 
-Anybody can ask for such pages, as often as they like, so each network has a share of a processor,
-and all together have one, which is less than a whole processor: players' own pages are made beside
-them. One page is made at a time; what was made is kept (`web.pages.Rendered`) and costs nothing.
+Anybody can request such pages as often as they like. So each network has a share of a processor,
+and all networks together have a share that leaves time for players' own pages. One page is rendered
+at a time. Pages that `web.pages.Rendered` keeps cost nothing.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pbmserv.errors import ServerFault
-from pbmserv.mail.envelope import Network
+from pbmserv.mail.networks import Network
 from pbmserv.web.client_network import network_of
 
 T = TypeVar("T")
 
 MOST_WAITING, MOST_OF_NETWORK = 32, 8
-"""Pages that wait to be made: in all, and for one network."""
+"""Pages that may wait to be rendered: in total, and for one network."""
 WAIT_S = 5
-"""Seconds after which to ask again where too many wait."""
+"""Seconds after which a reader may try again if too many pages wait."""
 REMEMBERED = 10_000
-"""Networks whose share is remembered."""
+"""Networks whose use is remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Share:
     """A share of a processor.
 
     Attributes:
-        at_once: seconds of processor time that may be used up at once.
-        rate: seconds that come back in a second.
+        at_once: seconds of processor time that may be used in one go.
+        rate: seconds of processor time that are added in each second.
     """
 
     at_once: float
@@ -50,21 +50,21 @@ OF_ALL = Share(20.0, 0.4)
 
 
 class Exhausted(ServerFault):
-    """The share of a reader's network, or that of all readers, is used up for a while.
+    """A page that was not rendered because a share is used up.
 
     Attributes:
-        seconds: after which there is room again.
-        is_own: the reader's network has used its share up, not all readers together.
+        seconds: seconds until the reader may try again.
+        is_own: the share of the reader's network is used up, not that of all readers.
     """
 
     def __init__(self, seconds: float, *, is_own: bool) -> None:
-        super().__init__("too many pages are asked for")
+        super().__init__("too many pages were requested")
         self.seconds = max(1, ceil(seconds))
         self.is_own = is_own
 
 
 class Bucket:
-    """Counts what is left of a share. One page may overdraw it."""
+    """The rest of a share. One page may overdraw it."""
 
     def __init__(self, share: Share, now: float) -> None:
         self._share = share
@@ -73,29 +73,29 @@ class Bucket:
 
     def left(self, now: float) -> float:
         """Return the seconds of processor time that are left."""
-        came_back = (now - self._at) * self._share.rate
-        self._left = min(self._share.at_once, self._left + came_back)
+        added = (now - self._at) * self._share.rate
+        self._left = min(self._share.at_once, self._left + added)
         self._at = now
         return self._left
 
     def take(self, seconds: float, now: float) -> None:
-        """Count processor time that was used."""
+        """Subtract processor time that was used."""
         self._left = self.left(now) - seconds
 
-    def again_in(self, now: float) -> float:
-        """Return the seconds until something is left; 0 if something is."""
+    def seconds_to_wait(self, now: float) -> float:
+        """Return the seconds until the rest is positive; 0 if it is already."""
         return max(0.0, -self.left(now) / self._share.rate)
 
 
 class Allowance:
-    """Makes pages for anonymous readers, one at a time, as long as their shares last.
+    """Renders pages for anonymous readers, one at a time, as long as their shares last.
 
-    For one thread, that of the event loop.
+    Not thread-safe: only the event loop may use it.
 
     Args:
-        proxies: networks of our own proxies, which say for whom they ask.
-        clock: seconds.
-        processor: seconds of processor time of this process.
+        proxies: networks of our own proxies, which name their clients in X-Forwarded-For.
+        clock: returns seconds.
+        processor: returns the seconds of processor time that this process has used.
     """
 
     def __init__(
@@ -113,25 +113,25 @@ class Allowance:
         self._waiting: Counter[str] = Counter()
 
     async def spend(self, request: Request, make: Callable[[], Awaitable[T]]) -> T:
-        """Return what *make* makes, and count the processor time that it takes.
+        """Return the result of *make*, and count the processor time that it uses.
 
         Raises:
-            Exhausted: a share is used up, or too many pages wait already.
+            Exhausted: a share is used up, or too many pages wait.
         """
         network = network_of(request, self._proxies)
-        self._must_have_room(network)
+        self._check(network)
         is_crowded = network and self._waiting[network] >= MOST_OF_NETWORK
         if is_crowded or self._waiting.total() >= MOST_WAITING:
             raise Exhausted(WAIT_S, is_own=bool(is_crowded))
         self._waiting[network] += 1
         try:
             async with self._turn:
-                self._must_have_room(network)
-                begun = self._processor()
+                self._check(network)
+                start = self._processor()
                 try:
                     return await make()
                 finally:
-                    self._charge(network, self._processor() - begun)
+                    self._charge(network, self._processor() - start)
         finally:
             self._waiting[network] -= 1
             if not self._waiting[network]:
@@ -140,19 +140,24 @@ class Allowance:
     def metered(
         self, handler: Callable[[Request], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
-        """Return a handler whose answers are all made within the shares."""
+        """Return a handler whose processor time counts against the shares."""
 
         async def answer(request: Request) -> Response:
             return await self.spend(request, lambda: handler(request))
 
         return answer
 
-    def _must_have_room(self, network: str) -> None:
+    def _check(self, network: str) -> None:
+        """Check that neither share is used up.
+
+        Raises:
+            Exhausted: one is.
+        """
         now = self._clock()
         bucket = self._networks.get(network)
-        if bucket is not None and (seconds := bucket.again_in(now)):
+        if bucket is not None and (seconds := bucket.seconds_to_wait(now)):
             raise Exhausted(seconds, is_own=True)
-        if seconds := self._all.again_in(now):
+        if seconds := self._all.seconds_to_wait(now):
             raise Exhausted(seconds, is_own=False)
 
     def _charge(self, network: str, seconds: float) -> None:

@@ -1,7 +1,7 @@
-"""The API for programs: what the public pages tell, as JSON; and a seat, by the token of its page.
+"""The API for programs: the facts of the public pages as JSON, and a seat by the token of its page.
 
-The token stands in a header, never in an address, and nothing here looks at cookies. A page of
-somebody else can make a browser send neither a token nor JSON, so it can make nobody play.
+The token is sent in a header, never in an address, and cookies are ignored. A page of another site
+can make a browser send neither a token nor JSON, so it can make nobody play.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import logging
 from collections.abc import Collection, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from starlette.applications import Starlette
@@ -21,18 +21,35 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pbmserv.engine.registry import Readable, Registry
+from pbmserv.engine.types import GameInfo
+from pbmserv.engine.types import Seat as SeatNumber
 from pbmserv.errors import ServerFault, StillWorking
-from pbmserv.letters.scene import BoardScene
-from pbmserv.mail.envelope import LOOPBACK, Network, Press
+from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.service.boards.board_page import BoardPage, Look
-from pbmserv.service.boards.public_pages import Finished
 from pbmserv.service.core.budget import TooMuch
 from pbmserv.service.core.lookup import AWAY
 from pbmserv.service.limits.rates import TooMany
+from pbmserv.service.pages.board_presses import Press
+from pbmserv.service.pages.web_requests import WebRequests
 from pbmserv.service.solo.daily_pages import GuestLook
+from pbmserv.views.board import BoardScene
+from pbmserv.views.public import Finished
 from pbmserv.web import api_shapes as shapes
 from pbmserv.web import post_limits
 from pbmserv.web.allowance import Allowance, Exhausted
+from pbmserv.web.api_requests import (
+    HTML,
+    JSON,
+    PROBLEM,
+    ApiProblem,
+    adapter,
+    bad_token,
+    must_accept,
+    number_of,
+    posted,
+    quality,
+    token_of,
+)
 from pbmserv.web.api_shapes import (
     Board,
     Game,
@@ -45,22 +62,7 @@ from pbmserv.web.api_shapes import (
     Today,
     like,
 )
-from pbmserv.web.openapi import (
-    HTML,
-    JSON,
-    LAST_NUMBER,
-    PROBLEM,
-    ApiProblem,
-    Endpoint,
-    adapter,
-    bad_token,
-    described,
-    must_accept,
-    number_of,
-    posted,
-    quality,
-    token_of,
-)
+from pbmserv.web.openapi import LAST_NUMBER, Endpoint, described
 from pbmserv.web.pages import (
     BRIEFLY,
     PRIVATE,
@@ -75,31 +77,31 @@ from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.public import is_number
 from pbmserv.web.safe_responses import AGAIN_S, SafeResponses
 
-if TYPE_CHECKING:
-    from pbmserv.web.application import WebRequests
-
 MOST_RENDERED = 200
-"""Boards that are kept, of some 4 kB each."""
-FEW, MOST = 30, 50
-"""Lines of a list where nobody says how many, and at most."""
+"""Boards that are kept as JSON, of some 4 kB each."""
+USUAL_LIMIT, HIGHEST_LIMIT = 30, 50
+"""Items of a list if the client does not say how many, and at most."""
 TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
-"""What RFC 9110 calls them; Python before 3.13 has older words."""
-
-log = logging.getLogger("pbmserv.web")
-
+"""Reason phrases of RFC 9110; Python before 3.13 has older ones."""
 WITH_TOKEN = ("/api/seat/",)
-"""Beginnings of the paths of what is posted with a token."""
+"""Beginnings of the paths that take a POST with a token."""
 
-_WHOLE = {"type": "integer", "minimum": 1}
+_PUBLIC = {**BRIEFLY, **UNLISTED}
+_POSITIVE = {"type": "integer", "minimum": 1}
 _TURN = {"turn": {"type": "integer", "minimum": 0, "maximum": LAST_NUMBER}}
 _TAP = {"state": {"type": "string"}, "tap": {"type": "string"}}
-_OF_A_MOVE = (400, 401, 409, 413, 415, 422)
-_PAGING = {"limit": {**_WHOLE, "maximum": MOST}, "before": {**_WHOLE, "maximum": LAST_NUMBER}}
+_PAGING = {
+    "limit": {**_POSITIVE, "maximum": HIGHEST_LIMIT},
+    "before": {**_POSITIVE, "maximum": LAST_NUMBER},
+}
+_PROBLEMS_OF_A_MOVE = (400, 401, 409, 413, 415, 422)
+
+log = logging.getLogger("pbmserv.web")
 
 
 def build_api(
     printer: Printer,
-    service: WebRequests,
+    web_requests: WebRequests,
     allowance: Allowance,
     proxies: Collection[Network] = LOOPBACK,
 ) -> Starlette:
@@ -107,54 +109,75 @@ def build_api(
 
     Args:
         printer: renders pages.
-        service: the service's side.
-        allowance: that of the pages.
+        web_requests: the service's side.
+        allowance: processor time for anonymous readers, shared with the pages.
         proxies: networks of our own proxies.
     """
-    api = _Api(printer, service, allowance)
+    api, problems = _Api(printer, web_requests, allowance), _Problems(printer)
     application = Starlette(
         routes=[
-            *(Route(one.path, one.handler, methods=[one.method]) for one in api.endpoints),
+            *(
+                Route(endpoint.path, endpoint.handler, methods=[endpoint.method])
+                for endpoint in api.endpoints
+            ),
             Route("/openapi.json", api.openapi),
             Route("/", api.index),
         ],
         middleware=[
-            Middleware(SafeResponses, fault=api.fault),
+            Middleware(SafeResponses, fault=problems.fault),
             Middleware(
-                LimitedPosts, limits=PostLimits(WITH_TOKEN, proxies), refuse=api.too_many_posts
+                LimitedPosts, limits=PostLimits(WITH_TOKEN, proxies), refuse=problems.too_many_posts
             ),
         ],
         exception_handlers={
-            ApiProblem: api.problem,
-            HTTPException: api.nothing_here,
-            TooMany: api.too_many,
-            Exhausted: api.too_busy,
-            TooMuch: api.too_large,
-            ServerFault: api.away,
-            **dict.fromkeys(AWAY, api.away),
+            ApiProblem: problems.problem,
+            HTTPException: problems.no_such_address,
+            TooMany: problems.too_many,
+            Exhausted: problems.too_busy,
+            TooMuch: problems.too_large,
+            ServerFault: problems.away,
+            **dict.fromkeys(AWAY, problems.away),
         },
     )
     application.router.redirect_slashes = False
     return application
 
 
-def _told(request: Request, value: Any, shape: Any, headers: Mapping[str, str]) -> Response:
-    """Return an answer with its ETag; a *value* of bytes is JSON already."""
+def api_url(printer: Printer) -> str:
+    """Return the URL below which the API's addresses lie, without a slash at its end."""
+    return f"{printer.pages.origin}{printer.base}/api"
+
+
+def _json(request: Request, value: Any, shape: Any, headers: Mapping[str, str]) -> Response:
+    """Return a value of this shape as JSON, with its ETag."""
+    return _encoded(request, adapter(shape).dump_json(value), headers)
+
+
+def _encoded(request: Request, body: bytes, headers: Mapping[str, str]) -> Response:
+    """Return an answer that is JSON already, with its ETag."""
     must_accept(request, JSON)
-    body = value if isinstance(value, bytes) else adapter(shape).dump_json(value)
     return tagged(request, body, JSON, headers)
 
 
-class _Api:
-    """The handlers, and what they share."""
+class _SeatJson(NamedTuple):
+    """The JSON of a seat, and the facts that it was made of."""
 
-    def __init__(self, printer: Printer, service: WebRequests, allowance: Allowance) -> None:
+    scene: BoardScene
+    declined: bool
+    undecided: tuple[str, ...]
+    body: bytes
+
+
+class _Api:
+    """The handlers. The first line of a handler's docstring is the summary in the document."""
+
+    def __init__(self, printer: Printer, web_requests: WebRequests, allowance: Allowance) -> None:
         self._printer = printer
-        self._service = service
+        self._web_requests = web_requests
         self._allowance = allowance
-        self._home = f"{printer.pages.origin}{printer.base}"
+        self._url = api_url(printer)
         self._rendered = Rendered(MOST_RENDERED)
-        self._seats: dict[Any, tuple[BoardScene, Any, bytes]] = {}
+        self._seats: dict[tuple[int, SeatNumber | None], _SeatJson] = {}
         self._document = b""
         self.endpoints = [
             Endpoint("/games", self.games, Listing[Game]),
@@ -170,254 +193,264 @@ class _Api:
             Endpoint("/seeks", self.seeks, Listing[Seek]),
             Endpoint("/today", self.today, Today, (404,), _TAP),
             Endpoint("/seat", self.seat, Seat, (401,)),
-            Endpoint("/seat/moves", self.move, Seat, _OF_A_MOVE, takes=Move),
+            Endpoint("/seat/moves", self.move, Seat, _PROBLEMS_OF_A_MOVE, takes=Move),
         ]
 
-    # -- what everybody may read -----------------------------------------------------------
+    # -- public facts ----------------------------------------------------------------------
 
     async def index(self, request: Request) -> Response:
-        """What there is: a page for people, links for programs."""
+        """The addresses of the API: a page for people, links for programs."""
         must_accept(request, JSON, HTML)
         accept = request.headers.get("accept", "")
         headers = {**SHARED, "Vary": "Accept"}
         if quality(accept, HTML) > quality(accept, JSON) or HTML in accept:
-            text = self._printer.text("api", endpoints=self.endpoints, home=f"{self._home}/api")
+            text = self._printer.text("api", endpoints=self.endpoints, home=self._url)
             return tagged(request, text, headers=headers)
-        links = {one.path[1:]: f"{self._home}/api{one.path}" for one in self.endpoints}
-        found = {"openapi": f"{self._home}/api/openapi.json", **links}
-        return _told(request, found, dict[str, str], headers)
+        links = {"openapi": f"{self._url}/openapi.json"}
+        for endpoint in self.endpoints:
+            links[endpoint.path[1:]] = f"{self._url}{endpoint.path}"
+        return _json(request, links, dict[str, str], headers)
 
     async def games(self, request: Request) -> Response:
-        """The games that are played here."""
-        found = [
-            like(Game, one, game=one.key, options=dict(one.options))
-            for one in self._printer.pages.games
-        ]
-        return _told(request, Listing(found), Listing[Game], SHARED)
+        """The games of this server."""
+        games = [_game(info) for info in self._printer.pages.games]
+        return _json(request, Listing(games), Listing[Game], SHARED)
 
     async def game(self, request: Request) -> Response:
-        """One of them."""
+        """One game of this server."""
         key = request.path_params["game"]
-        for one in self._printer.pages.games:
-            if one.key == key:
-                found = like(Game, one, game=key, options=dict(one.options))
-                return _told(request, found, Game, SHARED)
+        for info in self._printer.pages.games:
+            if info.key == key:
+                return _json(request, _game(info), Game, SHARED)
         raise ApiProblem(404, "no-game", game=key[:40])
 
     async def boards(self, request: Request) -> Response:
-        """Boards that are over and may be seen, the newest first."""
+        """Finished public boards, the newest first."""
         userid = request.path_params.get("userid", "")
-        limit = number_of(request, "limit", 1, MOST) or FEW
+        limit = number_of(request, "limit", 1, HIGHEST_LIMIT) or USUAL_LIMIT
         before = number_of(request, "before", 1, LAST_NUMBER) or 0
-        # One more, to know whether there is another page.
-        found = await self._allowance.spend(
-            request, lambda: self._service.public.finished(userid, limit + 1, before)
+        # One board more shows whether there is another page.
+        boards = await self._allowance.spend(
+            request, lambda: self._web_requests.public.finished(userid, limit + 1, before)
         )
-        if found is None:
+        if boards is None:
             raise ApiProblem(404, "not-behind" if before else "no-player")
-        headers, behind = {**BRIEFLY, **UNLISTED}, None
-        if len(found) > limit:
-            query = urlencode({"limit": limit, "before": found[limit - 1].board})
-            behind = f"{self._home}{request.url.path.removeprefix(self._printer.base)}?{query}"
-            headers["Link"] = f'<{behind}>; rel="next"'
-        listing = Listing(list(found[:limit]), behind)
-        return _told(request, listing, Listing[Finished], headers)
+        headers, next_url = dict(_PUBLIC), None
+        if len(boards) > limit:
+            query = urlencode({"limit": limit, "before": boards[limit - 1].board})
+            path = f"/players/{userid}/boards" if userid else "/boards"
+            next_url = f"{self._url}{path}?{query}"
+            headers["Link"] = f'<{next_url}>; rel="next"'
+        listing = Listing(list(boards[:limit]), next_url)
+        return _json(request, listing, Listing[Finished], headers)
 
     async def board(self, request: Request) -> Response:
-        """A board as everybody may see it, now or after so many turns."""
-        board, turn = request.path_params["board"], number_of(request, "turn", 0, LAST_NUMBER)
-        number = int(board) if is_number(board) else 0
-        public = self._service.public
+        """A board as everybody may see it, now or after a number of turns."""
+        text, turn = request.path_params["board"], number_of(request, "turn", 0, LAST_NUMBER)
+        number = int(text) if is_number(text) else 0
 
-        async def make() -> bytes | None:
-            found = await public.game(number, turn)
-            if found is None:
+        async def render() -> bytes | None:
+            page = await self._web_requests.public.game(number, turn)
+            if page is None:
                 return None
-            url = f"{self._home}/game/{number}"
-            return adapter(Board).dump_json(shapes.board_of(found, self._text(found.scene), url))
+            url = f"{self._printer.pages.origin}{self._printer.base}/game/{number}"
+            return adapter(Board).dump_json(shapes.board_of(page, url))
 
-        stamp = await public.stamp(number)  # made once for all readers, until somebody moves
-        made = None
-        if stamp is not None:
-            made = await self._rendered.get(
-                (number, turn), stamp, lambda: self._allowance.spend(request, make)
+        body = None
+        stamp = await self._web_requests.public.stamp(number)
+        if stamp is not None:  # rendered once for all readers, until somebody moves
+            body = await self._rendered.get(
+                (number, turn), stamp, lambda: self._allowance.spend(request, render)
             )
-        if made is None:
-            raise ApiProblem(404, "no-board", number=board[:40])
-        return _told(request, made, bytes, {**BRIEFLY, **UNLISTED})
+        if body is None:
+            raise ApiProblem(404, "no-board", number=text[:40])
+        return _encoded(request, body, _PUBLIC)
 
     async def ratings(self, request: Request) -> Response:
         """The best players of each game."""
-        standings = await self._allowance.spend(request, self._service.public.standings)
-        found = [shapes.ratings_of(words) for words in standings]
-        return _told(request, Listing(found), Listing[Ratings], {**BRIEFLY, **UNLISTED})
+        tables = await self._allowance.spend(request, self._web_requests.public.standings)
+        ratings = [shapes.ratings_of(table) for table in tables]
+        return _json(request, Listing(ratings), Listing[Ratings], _PUBLIC)
 
     async def rating(self, request: Request) -> Response:
         """The best players of a game."""
         key = request.path_params["game"]
-        for words in await self._allowance.spend(request, self._service.public.standings):
-            if words["game"] == key:
-                return _told(request, shapes.ratings_of(words), Ratings, {**BRIEFLY, **UNLISTED})
+        for table in await self._allowance.spend(request, self._web_requests.public.standings):
+            if table.game == key:
+                return _json(request, shapes.ratings_of(table), Ratings, _PUBLIC)
         raise ApiProblem(404, "no-game", game=key[:40])
 
     async def player(self, request: Request) -> Response:
-        """What everybody may know of a player."""
+        """The public facts of a player."""
         userid = request.path_params["userid"]
-        found = await self._allowance.spend(request, lambda: self._service.public.player(userid))
-        if found is None:
+        player = await self._allowance.spend(
+            request, lambda: self._web_requests.public.player(userid)
+        )
+        if player is None:
             raise ApiProblem(404, "no-player")
-        return _told(request, shapes.player_of(found), Player, {**BRIEFLY, **UNLISTED})
+        return _json(request, shapes.player_of(player), Player, _PUBLIC)
 
     async def seeks(self, request: Request) -> Response:
-        """Who looks for an opponent."""
-        seeks = await self._allowance.spend(request, self._service.public.seeks)
-        found = [like(Seek, one) for one in seeks]
-        return _told(request, Listing(found), Listing[Seek], {**BRIEFLY, **UNLISTED})
+        """Open seeks: players who look for an opponent."""
+        rows = await self._allowance.spend(request, self._web_requests.public.seeks)
+        seeks = [like(Seek, row) for row in rows]
+        return _json(request, Listing(seeks), Listing[Seek], _PUBLIC)
 
     async def today(self, request: Request) -> Response:
-        """The guests' box of today, after the taps in "state" and one more."""
-        asked = request.query_params
-        tap, state = asked.get("tap", ""), asked.get("state", "")
-        found = await self._allowance.spend(
-            request, lambda: self._service.public.guest(GuestLook(state, tap))
-        )
-        if found is None:
+        """The guest box of today, after the taps in "state" and one more."""
+        query = request.query_params
+        look = GuestLook(state=query.get("state", ""), tap=query.get("tap", ""))
+        page = await self._allowance.spend(request, lambda: self._web_requests.public.guest(look))
+        if page is None:
             raise ApiProblem(404, "no-today")
-        today = like(Today, found, **shapes.shown(found.scene, self._text(found.scene)))
-        return _told(request, today, Today, {**BRIEFLY, **UNLISTED})
+        today = like(Today, page, **shapes.shown(page.scene))
+        return _json(request, today, Today, _PUBLIC)
 
     # -- a seat ----------------------------------------------------------------------------
 
     async def seat(self, request: Request) -> Response:
         """The board of a token, as its player sees it."""
-        return self._seat(request, await self._service.boards.look(token_of(request)))
+        return self._seat(request, await self._web_requests.boards.look(token_of(request)))
 
     async def move(self, request: Request) -> Response:
-        """Play there, as a reply to the letter does; the answer is the seat as it is then."""
+        """Play a move, as a reply to the letter does; the answer is the seat after it."""
         must_accept(request, JSON)
-        token, boards = token_of(request), self._service.boards
-        asked = await posted(request, Move)
-        press = Press(asked.turn, asked.key, asked.move, asked.words)
+        token = token_of(request)
+        move = await posted(request, Move)
+        press = Press(move.turn, move.key, move.move, move.words)
         try:
-            done = await boards.press(token, press)
+            pressed = await self._web_requests.presses.press(token, press)
         except StillWorking:
-            seen = await boards.page(token, Look())
-            return self._seat(request, seen, 202, {"Retry-After": str(AGAIN_S)})
-        if done is None:
+            answer = self._seat(request, await self._web_requests.boards.page(token, Look()))
+            if answer.status_code == 200:
+                answer.status_code = 202
+                answer.headers["Retry-After"] = str(AGAIN_S)
+            return answer
+        if pressed is None:
             raise bad_token()
-        if done.refused is not None:
-            status = 409 if done.code == "stale" else 422
-            return self._problem(status, done.code, done.refused.trouble, done.refused.example)
-        return self._seat(request, await boards.page(token, Look()))
+        if pressed.refused is not None:
+            status = 409 if pressed.code == "stale" else 422
+            page = pressed.refused
+            return _problem(status, pressed.code, page.trouble, page.example)
+        return self._seat(request, await self._web_requests.boards.page(token, Look()))
 
-    def _seat(
-        self,
-        request: Request,
-        page: BoardPage | None,
-        status: int = 200,
-        headers: Mapping[str, str] | None = None,
-    ) -> Response:
+    def _seat(self, request: Request, page: BoardPage | None) -> Response:
+        """Answer with a seat.
+
+        The service returns the same scene until something happens on the board, and so its JSON is
+        kept for programs that poll.
+
+        Raises:
+            ApiProblem: the token opens no page.
+        """
         if page is None:
             raise bad_token()
-        # Until something happens the scene is the same object: a program that polls costs a look.
-        key, stamp = (page.scene.number, page.scene.you), (page.declined, page.undecided)
+        key = page.scene.number, page.scene.you
         kept = self._seats.get(key)
-        if kept is None or kept[0] is not page.scene or kept[1] != stamp:
-            made = adapter(Seat).dump_json(shapes.seat_of(page, self._text(page.scene)))
+        facts = page.declined, page.undecided
+        if kept is None or kept.scene is not page.scene or kept[1:3] != facts:
+            body = adapter(Seat).dump_json(shapes.seat_of(page))
             if len(self._seats) >= MOST_RENDERED:
                 self._seats.clear()
-            kept = self._seats[key] = page.scene, stamp, made
-        answer = _told(request, kept[2], Seat, {**PRIVATE, **(headers or {})})
-        if answer.status_code == 200:
-            answer.status_code = status
-        return answer
-
-    def _text(self, scene: BoardScene) -> str:
-        """The board as a letter draws it."""
-        template = self._printer.templates.get_template(f"games/{scene.key}/board.txt.j2")
-        return template.render(scene=scene, view=scene.view, names=scene.names, you=scene.you)
-
-    # -- problems --------------------------------------------------------------------------
-
-    def _problem(
-        self,
-        status: int,
-        code: str,
-        detail: str,
-        example: str = "",
-        headers: Mapping[str, str] | None = None,
-    ) -> Response:
-        """Why it was not done (RFC 9457)."""
-        title = TITLES.get(status) or HTTPStatus(status).phrase
-        found = shapes.Problem(title, status, detail, code, example)
-        body = adapter(shapes.Problem).dump_json(found)
-        return Response(body, status, {**PRIVATE, **(headers or {})}, PROBLEM)
-
-    def _refused(self, error: ApiProblem) -> Response:
-        template = self._printer.templates.get_template("web/problems.j2")
-        context = template.new_context({"words": error.words})
-        sentence = "".join(template.blocks[error.code.replace("-", "_")](context))
-        return self._problem(
-            error.status, error.code, " ".join(sentence.split()), headers=error.headers
-        )
-
-    async def problem(self, _request: Request, error: Exception) -> Response:
-        """What a handler has found."""
-        assert isinstance(error, ApiProblem)
-        return self._refused(error)
-
-    async def nothing_here(self, request: Request, error: Exception) -> Response:
-        """404 and 405, of Starlette."""
-        assert isinstance(error, HTTPException)
-        if error.status_code != 405:
-            return self._refused(ApiProblem(404, "no-such-address", home=f"{self._home}/api/"))
-        headers = dict(error.headers or {})
-        allowed = " or ".join(sorted(headers.get("Allow", "").split(", ")))
-        words = {"method": request.method[:20], "allowed": allowed}
-        return self._refused(ApiProblem(405, "method", headers, **words))
-
-    async def too_many(self, _request: Request, error: Exception) -> Response:
-        """429: see `service.limits.rates`."""
-        assert isinstance(error, TooMany)
-        over, seconds = error.over, seconds_until(error.over.again)
-        words = {"most": over.most, "span": over.span, "seconds": seconds}
-        return self._refused(ApiProblem(429, "too-many", {"Retry-After": str(seconds)}, **words))
-
-    async def too_busy(self, _request: Request, error: Exception) -> Response:
-        """Return 429 or 503: see `web.allowance`."""
-        assert isinstance(error, Exhausted)
-        headers = {"Retry-After": str(error.seconds)}
-        words = {"is_own": error.is_own, "seconds": error.seconds}
-        return self._refused(ApiProblem(429 if error.is_own else 503, "busy", headers, **words))
-
-    async def too_large(self, _request: Request, _error: Exception) -> Response:
-        """Return 503: the answer would take more work than one may."""
-        return self._refused(ApiProblem(503, "too-large"))
-
-    def too_many_posts(self, seconds: int) -> Response:
-        """429: their network has sent too many of them."""
-        most = post_limits.WITH_TOKEN.amount
-        problem = ApiProblem(429, "too-many", most=most, span="minute", seconds=seconds)
-        return self._refused(problem)
-
-    async def away(self, _request: Request, error: Exception) -> Response:
-        """503: a stage or a database is not there."""
-        log.warning("the API could not answer", exc_info=error)
-        return self._refused(ApiProblem(503, "away", {"Retry-After": str(AGAIN_S)}))
-
-    def fault(self, error: BaseException) -> Response:
-        """500: the log names the fault, the answer does not."""
-        log.error("the API failed", exc_info=error)
-        return self._refused(ApiProblem(500, "fault"))
+            kept = self._seats[key] = _SeatJson(page.scene, *facts, body)
+        return _encoded(request, kept.body, PRIVATE)
 
     # -- OpenAPI ---------------------------------------------------------------------------
 
     async def openapi(self, request: Request) -> Response:
-        """All of this for programs (OpenAPI 3.1), made of the endpoints and their shapes."""
+        """This document (OpenAPI 3.1), made of the endpoints and their shapes."""
         must_accept(request, JSON)
         if not self._document:
-            games = [one for one in Registry.installed() if isinstance(one, Readable)]
-            facts = list(dict.fromkeys(one.facts_type for one in games))
-            document = described(self.endpoints, facts, f"{self._home}/api")
+            games = [game for game in Registry.installed() if isinstance(game, Readable)]
+            facts = list(dict.fromkeys(game.facts_type for game in games))
+            document = described(self.endpoints, facts, self._url)
             self._document = json.dumps(document).encode()
         return tagged(request, self._document, JSON, SHARED)
+
+
+def _game(info: GameInfo) -> Game:
+    return like(Game, info, game=info.key, options=dict(info.options))
+
+
+class _Problems:
+    """The answers to requests that are refused or failed (RFC 9457)."""
+
+    def __init__(self, printer: Printer) -> None:
+        self._printer = printer
+
+    async def problem(self, _request: Request, error: Exception) -> Response:
+        """Answer with the problem that a handler raised."""
+        assert isinstance(error, ApiProblem)
+        return self._answer(error)
+
+    async def no_such_address(self, request: Request, error: Exception) -> Response:
+        """Return 404 or 405 for an address or method that no route has."""
+        assert isinstance(error, HTTPException)
+        if error.status_code != 405:
+            home = f"{api_url(self._printer)}/"
+            return self._answer(ApiProblem(404, "no-such-address", home=home))
+        headers = dict(error.headers or {})
+        allowed = " or ".join(sorted(headers.get("Allow", "").split(", ")))
+        words = {"method": request.method[:20], "allowed": allowed}
+        return self._answer(ApiProblem(405, "method", headers, **words))
+
+    async def too_many(self, _request: Request, error: Exception) -> Response:
+        """Return 429: the player has sent as much as the server accepts."""
+        assert isinstance(error, TooMany)
+        over, seconds = error.over, seconds_until(error.over.again)
+        words = {"most": over.most, "span": over.span, "seconds": seconds}
+        return self._answer(ApiProblem(429, "too-many", {"Retry-After": str(seconds)}, **words))
+
+    async def too_busy(self, _request: Request, error: Exception) -> Response:
+        """Return 429 if the client's network has used its share up, 503 if all readers have."""
+        assert isinstance(error, Exhausted)
+        headers = {"Retry-After": str(error.seconds)}
+        words = {"is_own": error.is_own, "seconds": error.seconds}
+        return self._answer(ApiProblem(429 if error.is_own else 503, "busy", headers, **words))
+
+    async def too_large(self, _request: Request, _error: Exception) -> Response:
+        """Return 503: the answer would take more work than one may."""
+        return self._answer(ApiProblem(503, "too-large"))
+
+    def too_many_posts(self, seconds: int) -> Response:
+        """Return 429: the client's network has sent too many POSTs."""
+        most = post_limits.WITH_TOKEN.amount
+        problem = ApiProblem(429, "too-many", most=most, span="minute", seconds=seconds)
+        return self._answer(problem)
+
+    async def away(self, _request: Request, error: Exception) -> Response:
+        """Return 503: a stage or a database does not answer."""
+        log.warning("the API could not answer", exc_info=error)
+        return self._answer(ApiProblem(503, "away", {"Retry-After": str(AGAIN_S)}))
+
+    def fault(self, error: BaseException) -> Response:
+        """Return 500; the log names the fault, the answer does not."""
+        log.error("the API failed", exc_info=error)
+        return self._answer(ApiProblem(500, "fault"))
+
+    def _answer(self, problem: ApiProblem) -> Response:
+        template = self._printer.templates.get_template("web/problems.j2")
+        context = template.new_context({"words": problem.words})
+        sentence = "".join(template.blocks[problem.code.replace("-", "_")](context))
+        detail = " ".join(sentence.split())
+        return _problem(problem.status, problem.code, detail, headers=problem.headers)
+
+
+def _problem(
+    status: int,
+    code: str,
+    detail: str,
+    example: str = "",
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return a problem as JSON.
+
+    Args:
+        code: the reason for programs.
+        detail: the reason for people.
+        example: a request that would be accepted; ``""`` for none.
+    """
+    title = TITLES.get(status) or HTTPStatus(status).phrase
+    problem = shapes.Problem(title, status, detail, code, example)
+    body = adapter(shapes.Problem).dump_json(problem)
+    return Response(body, status, {**PRIVATE, **(headers or {})}, PROBLEM)

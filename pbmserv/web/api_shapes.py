@@ -1,6 +1,6 @@
-"""What the API tells, as dataclasses: they are printed as JSON, and OpenAPI is made of them.
+"""The answers of the API as dataclasses, from which JSON and the OpenAPI document are made.
 
-All of it is what pages and letters tell; a position is shown through the view of its reader.
+They say what pages and letters say. A board is shown through the view of its reader.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, cast
 
 from pydantic import ConfigDict, Field
 
-from pbmserv.engine.registry import Readable
 from pbmserv.engine.types import BOT_USERIDS
-from pbmserv.letters.scene import BoardScene
 from pbmserv.service.boards.board_page import LONGEST_DRAFT, LONGEST_WORDS, BoardPage
-from pbmserv.service.boards.public_pages import GamePage, PublicPlayer
+from pbmserv.views.board import BoardScene
+from pbmserv.views.forms import board_facts, board_text
+from pbmserv.views.public import GamePage, PublicPlayer, Standing, StandingsTable
 
 T = TypeVar("T")
 Words = Mapping[str, Any]
@@ -310,72 +310,73 @@ class Move:
     key: Annotated[str, Field(max_length=LONGEST_KEY)] = ""
 
 
-# -- made of what the service tells --------------------------------------------------------
+# -- conversions ---------------------------------------------------------------------------
 
 
-def like(shape: type[T], told: object, **others: Any) -> T:
-    """A shape of what is told under the same names, and of *others*; nothing else gets in."""
-    wanted: list[str] = [one.name for one in fields(cast("Any", shape)) if one.name not in others]
-    if isinstance(told, Mapping):
-        return shape(**{name: told[name] for name in wanted}, **others)
-    return shape(**{name: getattr(told, name) for name in wanted}, **others)
+def like(shape: type[T], source: object, **others: Any) -> T:
+    """Return a shape whose fields come from *others*, or from *source* under the same names."""
+    names: list[str] = [one.name for one in fields(cast("Any", shape)) if one.name not in others]
+    if isinstance(source, Mapping):
+        return shape(**{name: source[name] for name in names}, **others)
+    return shape(**{name: getattr(source, name) for name in names}, **others)
 
 
-def shown(scene: BoardScene, text: str) -> dict[str, Any]:
-    """The fields of `Shown`."""
-    over = scene.outcome
-    facts = scene.game.facts(scene.view) if isinstance(scene.game, Readable) else None
-    outcome = None if over is None else like(Outcome, over, points=over.scores)
+def shown(scene: BoardScene) -> dict[str, Any]:
+    """Return the fields of `Shown`."""
+    end = scene.outcome
+    outcome = None if end is None else like(Outcome, end, points=end.scores)
     same = {
-        one: getattr(scene, one)
-        for one in ("title", "options", "rated", "chooser", "events", "scores")
+        name: getattr(scene, name)
+        for name in ("title", "options", "rated", "chooser", "events", "scores")
     }
     names = {"board": scene.number, "game": scene.key, "players": scene.names}
-    return {**same, **names, "outcome": outcome, "text": text, "facts": facts}
+    return {
+        **same,
+        **names,
+        "outcome": outcome,
+        "text": board_text(scene),
+        "facts": board_facts(scene),
+    }
 
 
-def ratings_of(words: Words) -> Ratings:
-    """Words of the letter ``standings``."""
-    rows = [_rating(row, userid=row["userid"], rank=row["rank"]) for row in words["rows"]]
-    rows += [_rating(row, userid=row["userid"], rank=None) for row in words["below"]]
-    return like(Ratings, words, players=rows)
+def ratings_of(table: StandingsTable) -> Ratings:
+    """Return the standings of a game."""
+    return like(Ratings, table, players=[_rating(row) for row in (*table.rows, *table.below)])
 
 
-def player_of(found: PublicPlayer) -> Player:
-    """A player's page."""
+def player_of(player: PublicPlayer) -> Player:
+    """Return a player's page."""
     rated = []
-    for one in found.ratings:
-        standing = one["standing"]
-        rating = _rating(standing, userid=found.userid, rank=None) if standing else None
-        curve = found.curves.get(one["game"], ())
+    for one in player.ratings:
+        rating = None if one.standing is None else _rating(one.standing)
+        curve = player.curves.get(one.game, ())
         changes = [like(Change, each, day=each["date"], rating=each["shown"]) for each in curve]
         rated.append(like(Rated, one, rating=rating, changes=changes))
     return Player(
-        userid=found.userid,
-        bot=found.userid in BOT_USERIDS,
-        accepts=found.accept,
+        userid=player.userid,
+        bot=player.userid in BOT_USERIDS,
+        accepts=player.accept,
         ratings=rated,
-        running=[like(Running, one) for one in found.running],
-        opponents=[like(Counted, one) for one in found.met],
-        kinds=[like(Counted, one) for one in found.kinds],
-        seeks=[like(Seek, one) for one in found.seeks],
+        running=[like(Running, board) for board in player.running],
+        opponents=[like(Counted, record) for record in player.met],
+        kinds=[like(Counted, record) for record in player.kinds],
+        seeks=[like(Seek, seek) for seek in player.seeks],
     )
 
 
-def _rating(row: Words, **who: Any) -> Rating:
-    counts = {"won": row["wins"], "lost": row["losses"], "drawn": row["draws"]}
-    return like(Rating, row, rating=row["shown"], **counts, **who)
+def _rating(row: Standing) -> Rating:
+    return like(Rating, row, rating=row.shown, won=row.wins, lost=row.losses, drawn=row.draws)
 
 
-def board_of(page: GamePage, text: str, url: str) -> Board:
-    """The page of a board that everybody may see."""
+def board_of(page: GamePage, url: str) -> Board:
+    """Return a board as everybody may see it."""
     scene = page.scene
     over = bool(page.ended or page.kept or scene.outcome)
     is_open = not (over or page.declined) and scene.moves == page.turns
     return like(
         Board,
         scene,
-        **shown(scene, text),
+        **shown(scene),
         status="declined" if page.declined else "finished" if over else "running",
         kept=page.kept,
         turn=scene.moves,
@@ -386,8 +387,8 @@ def board_of(page: GamePage, text: str, url: str) -> Board:
     )
 
 
-def seat_of(page: BoardPage, text: str) -> Seat:
-    """The page of a board as its player sees it."""
+def seat_of(page: BoardPage) -> Seat:
+    """Return a board as its player sees it."""
     scene, runs = page.scene, page.is_running
     assert scene.you is not None
     legal = scene.game.legal(scene.view) if runs else ()
@@ -395,7 +396,7 @@ def seat_of(page: BoardPage, text: str) -> Seat:
     return like(
         Seat,
         scene,
-        **shown(scene, text),
+        **shown(scene),
         seat=scene.you,
         userid=page.userid,
         status=("proposed" if page.undecided else "running") if runs else ended,

@@ -6,19 +6,20 @@ from collections.abc import Collection
 
 from starlette.requests import Request
 
-from pbmserv.mail.envelope import Network, block_name, is_among
+from pbmserv.mail.networks import Network, block_name, is_among
 
 
 def network_of(request: Request, proxies: Collection[Network]) -> str:
-    """Return the /24 or /64 that a request comes from; ``""`` if nobody knows.
+    """Return the /24 or /64 that a request comes from; ``""`` if it is unknown.
 
-    Proxies of ours append the address of their client to ``X-Forwarded-For``; whatever stands to
-    the left of it may be anybody's invention, and so may be the whole field from anybody else.
+    Each of our proxies appends the address of its client to ``X-Forwarded-For``. Addresses to the
+    left of that one may be forged, and so may the whole field of a request that did not pass one
+    of our proxies.
     """
     peer = request.client.host if request.client else ""
-    named = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
+    forwarded_for = ",".join(request.headers.getlist("x-forwarded-for")).split(",")
     while is_among(peer, proxies):
-        peer = named.pop().strip() if named else ""
+        peer = forwarded_for.pop().strip() if forwarded_for else ""
         if not peer:
             return ""
     return block_name(peer)

@@ -1,4 +1,4 @@
-"""The help as web pages: the same table and texts as in the mails, laid out for a screen."""
+"""Renders the help texts of the letters as web pages."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from textwrap import dedent
 from typing import Any
 
 from jinja2 import Environment, TemplateNotFound
+from markupsafe import Markup
 
 from pbmserv.commands.help_topics import HelpTopic, help_pages, topic
 from pbmserv.commands.table.catalogue import ROWS
@@ -21,7 +22,7 @@ _COLUMNS = re.compile(r" +\S(?:.*?\S)?? {2,}(\S.*)")
 _ENDS_WITH_HYPHEN = re.compile(r'("[^"\s]{0,10}-")')
 """Quoted words that a browser would break before their closing quote."""
 _STEP = 3
-"""Indentation of text that belongs to a numbered step; code stands further in, or at 2."""
+"""Indentation of text that belongs to a numbered step; code is indented by 2, or by more than 3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,8 @@ class Piece:
     """Some words of a paragraph.
 
     Attributes:
-        slug: the page they point at, or ``""``.
-        whole: they stay in one line.
+        slug: the help page that the words link to; ``""`` for none.
+        whole: a browser must not break the words over two lines.
     """
 
     words: str
@@ -45,8 +46,8 @@ class Block:
     Attributes:
         kind: ``heading``, ``text``, ``code`` or ``terms``.
         pieces: the words of a heading or a paragraph.
-        code: lines as they are.
-        terms: what is explained, and its explanation.
+        code: lines that are shown unchanged.
+        terms: pairs of a term and its explanation.
     """
 
     kind: str
@@ -56,17 +57,17 @@ class Block:
 
 
 def slug_of(name: str) -> str:
-    """The last part of a page's path."""
+    """Return the last part of a page's path."""
     return name.replace(" ", "-")
 
 
 class HelpPages:
-    """Every help page, made once.
+    """All help pages, rendered once.
 
     Args:
-        games: that the server has.
-        templates: where the help texts are.
-        shared: what every page's template needs.
+        games: the server's games.
+        templates: the environment of the help texts.
+        shared: values for every page's template.
     """
 
     def __init__(
@@ -76,48 +77,60 @@ class HelpPages:
         self._shared = shared
         self._infos = {game.key: game for game in games}
         self._topics = {slug_of(t.subject): t for t in help_pages(self._infos) if self._exists(t)}
-        self._pages = {slug: self._page(found) for slug, found in self._topics.items()}
+        self._pages = {slug: self._page(about) for slug, about in self._topics.items()}
 
     def page(self, slug: str) -> str | None:
-        """The page of that name; ``""`` is the table of contents."""
-        found = topic(slug.replace("-", " "), self._infos)
-        return self._pages.get(slug_of(found.subject)) if found.known else None
+        """Return the page with this slug, `None` if there is none; ``""`` is the contents."""
+        about = topic(slug.replace("-", " "), self._infos)
+        return self._pages.get(slug_of(about.subject)) if about.known else None
 
-    def _exists(self, found: HelpTopic) -> bool:
+    def rules(self, key: str) -> Markup:
+        """Return the rules of a game for a part of another page; empty if there are none."""
+        about = self._topics.get(key)
+        if about is None:
+            return Markup()
+        text = self._text(about.template, about).lstrip("\n").partition("\n")[2]
+        blocks = self._blocks(text.lstrip("=\n"))
+        page = self._templates.get_template("web/help-blocks.html.j2")
+        rules = page.render({**self._shared, "blocks": blocks, "level": "h3"})
+        return Markup(rules)  # noqa: S704 - of a template that escapes
+
+    def _exists(self, about: HelpTopic) -> bool:
         try:
-            self._templates.get_template(found.template)
+            self._templates.get_template(about.template)
         except TemplateNotFound:
             return False
         return True
 
-    def _page(self, found: HelpTopic) -> str:
-        if found.subject == "index":
+    def _page(self, about: HelpTopic) -> str:
+        if about.subject == "index":
             return self._render("help", **self._contents())
-        row = found.values.get("row")
+        row = about.values.get("row")
         if isinstance(row, Row):
-            text = self._text(f"help/commands/{row.page}.txt.j2", found)
-            form = row.form(str(found.values["game"]))
+            text = self._text(f"help/commands/{row.page}.txt.j2", about)
+            form = row.form(str(about.values["game"]))
             return self._render("help-command", row=row, form=form, blocks=self._blocks(text))
-        text = self._text(found.template, found)
+        text = self._text(about.template, about)
         title, _, rest = text.lstrip("\n").partition("\n")
         blocks = self._blocks(rest.lstrip("=\n"))
-        return self._render("help-text", title=title, blocks=blocks)
+        page = "help-tutorial" if about.subject == "tutorial" else "help-text"
+        return self._render(page, title=title, blocks=blocks)
 
     def _contents(self) -> dict[str, Any]:
-        """Commands by section, and the other pages."""
+        """Return the values of the table of contents: commands by section, and other pages."""
         game = next(iter(self._infos)) if len(self._infos) == 1 else "game"
         sections = [
             (name, [(slug_of(row.name), row.form(game), row.summary) for row in rows])
             for name, rows in groupby(ROWS, key=lambda row: row.section)
         ]
-        texts = [slug for slug, found in self._topics.items() if "rows" in found.values]
+        texts = [slug for slug, about in self._topics.items() if "rows" in about.values]
         rules = [info for key, info in self._infos.items() if key in self._topics]
         return {"sections": sections, "texts": texts[1:], "rules": rules}
 
-    def _text(self, template: str, found: HelpTopic) -> str:
-        info = self._infos.get(found.subject)
+    def _text(self, template: str, about: HelpTopic) -> str:
+        info = self._infos.get(about.subject)
         return self._templates.get_template(template).render(
-            {**found.values, "info": info, "infos": self._infos}
+            {**about.values, "info": info, "infos": self._infos}
         )
 
     def _render(self, name: str, **values: Any) -> str:
@@ -141,13 +154,14 @@ class HelpPages:
         return Block("code", code=dedent("\n".join(lines)))
 
     def _pieces(self, text: str) -> tuple[Piece, ...]:
+        """Divide a text into links to other help pages and the words between them."""
         pieces: list[Piece] = []
         at = 0
-        for found in _HELP_ON.finditer(text):
-            slug = slug_of(found[1])
+        for link in _HELP_ON.finditer(text):
+            slug = slug_of(link[1])
             if slug in self._topics:
-                pieces += [*_plain(text[at : found.start()]), Piece(found[0], slug)]
-                at = found.end()
+                pieces += [*_plain(text[at : link.start()]), Piece(link[0], slug)]
+                at = link.end()
         return (*pieces, *_plain(text[at:]))
 
 
@@ -157,9 +171,9 @@ def _plain(text: str) -> Iterator[Piece]:
 
 
 def _parts(text: str) -> Iterator[list[str]]:
-    """The lines that belong together: between blank lines, and all indented or none of them.
+    """Yield groups of lines: a group ends at a blank line, or where the indentation begins or ends.
 
-    The lines of a numbered step are one part, though all but the first are indented.
+    A numbered step is one group, although all lines but the first are indented.
     """
     part: list[str] = []
     for line in [*text.splitlines(), ""]:
@@ -180,18 +194,18 @@ def _indent(line: str) -> int:
 
 
 def _terms(lines: Sequence[str]) -> list[tuple[str, str]]:
-    """Two columns as pairs; none if the lines are no two columns that begin at one place."""
+    """Return two columns as pairs; an empty list if the lines are not two aligned columns."""
     columns = _COLUMNS.fullmatch(lines[0])
     if columns is None:
         return []
     column = columns.start(1)
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for line in lines:
         term, gap, meaning = line[:column].strip(), line[column - 2 : column], line[column:]
         if gap.strip() or not meaning or meaning[0] == " ":
             return []
         if term:
-            found.append((term, meaning))
-        elif found:
-            found[-1] = (found[-1][0], f"{found[-1][1]} {meaning}")
-    return found
+            pairs.append((term, meaning))
+        elif pairs:
+            pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]} {meaning}")
+    return pairs

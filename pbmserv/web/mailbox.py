@@ -1,8 +1,8 @@
-"""The local mailbox: pages on which people who try the server on one machine read and write mail.
+"""The local mailbox: pages to read and write mail on, for people who try the server on one machine.
 
-It shows everybody's letters, so it has a listener of its own, which only this machine reaches, and
-a path that only those know who started the server. Pages of other sites cannot read it under a
-name of theirs that leads here (DNS rebinding), nor send mail through it.
+It shows the letters of all players. So it has a listener of its own, which only this machine can
+reach, and a secret path. Pages of other sites can neither read it by DNS rebinding nor send mail
+through it.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from pbmserv.web.post_limits import LimitedPosts, PostLimits
 from pbmserv.web.safe_responses import HEADERS, SafeResponses
 
 ANSWER_S = 3.0
-"""Seconds that a page which has sent a mail waits for a letter."""
+"""Seconds to wait for a letter after a page has sent a mail."""
 LOOK_S = 0.05
 LONGEST_FORM = 8 * LONGEST_BODY
-"""Octets, with three for a sign that is no letter."""
+"""Most octets of a form, in which a character takes up to three for each octet."""
 
 CONTENT = (
     "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; "
@@ -51,9 +51,9 @@ LETTER = (
     "allow-top-navigation-by-user-activation; default-src 'none'; style-src 'unsafe-inline'; "
     "img-src data:; form-action 'none'; frame-ancestors 'self'; base-uri 'none'"
 )
-"""For a letter in its frame: no script, no form, and nothing is loaded."""
+"""The policy for a letter in its frame: no scripts, no forms, and nothing is loaded."""
 
-# With "no-referrer" a browser says of each form that it comes from nowhere.
+# With "no-referrer" browsers send "Origin: null" with forms.
 _SAFE = HEADERS | {"Content-Security-Policy": CONTENT, "Referrer-Policy": "same-origin"}
 _OF_PROXIES = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+))(?::[0-9]{1,5})?", re.IGNORECASE)
@@ -64,11 +64,13 @@ log = logging.getLogger("pbmserv.web")
 def build_mailbox(
     relay: str, smtp: Listen, mail_domain: MailDomain, templates: Environment
 ) -> Starlette:
-    """The application of a listener on the loopback interface.
+    """Return the application of a listener on the loopback interface.
 
     Args:
-        relay: the Maildirs, as the setting names them.
-        smtp: where the server takes mail.
+        relay: the Maildirs, as in the setting.
+        smtp: the listener for mail.
+        mail_domain: the server's address and keys.
+        templates: the templates of pages.
     """
     local = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - replaced, not bound
     door = Listen(local.get(smtp.host, smtp.host), smtp.port)
@@ -77,7 +79,7 @@ def build_mailbox(
     secret = mailbox_secret(mail_domain.ring)
     site = _Mailbox(program, f"/{secret}/", templates)
     top = f"/{secret}"
-    one = top + "/{address}"
+    person = top + "/{address}"
     application = Starlette(
         routes=[
             Route(f"{top}/", site.people, methods=["GET", "POST"]),
@@ -85,10 +87,10 @@ def build_mailbox(
             Route(f"{top}/style.css", site.style),
             Route(f"{top}/mailbox.js", site.script),
             Route(f"{top}/icon.svg", site.icon),
-            Route(f"{one}/", site.letters),
-            Route(f"{one}/write", site.write, methods=["GET", "POST"]),
-            Route(f"{one}/{{key}}", site.letter),
-            Route(f"{one}/{{key}}/html", site.frame),
+            Route(f"{person}/", site.letters),
+            Route(f"{person}/write", site.write, methods=["GET", "POST"]),
+            Route(f"{person}/{{key}}", site.letter),
+            Route(f"{person}/{{key}}/html", site.frame),
         ],
         middleware=[
             Middleware(SafeResponses, fault=site.fault, headers=_SAFE),
@@ -102,18 +104,18 @@ def build_mailbox(
 
 
 def too_many_forms(seconds: int) -> Response:
-    """429: this machine has sent too many forms."""
-    text = f"You have sent a lot of forms within a minute: wait {seconds} s, and send it again.\n"
+    """Return 429: this machine has sent too many forms."""
+    text = f"You have sent too many forms within a minute. Wait {seconds} s and send it again.\n"
     return Response(text, 429, PRIVATE, "text/plain")
 
 
 class OnlyHere:
-    """ASGI middleware: answers a browser on this machine that asks for this machine, and lets no
-    page of another site send a form.
+    """ASGI middleware that answers only browsers on this machine, and only forms of its own pages.
 
     Args:
-        what: is answering, for its words.
-        origin: of a proxy of our own, before which nobody else is answered then; "" = there is
+        app: the application.
+        what: the name of the pages, for error messages.
+        origin: origin of the server's own proxy, whose requests alone are answered then; "" for
             none.
     """
 
@@ -123,31 +125,31 @@ class OnlyHere:
         self._origin = origin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        why = ""
+        reason = ""
         if scope["type"] == "http":
-            why = stranger(Request(scope), self._what, self._origin)
-        if why:
-            answer = Response(f"{why}\n", 403, PRIVATE, "text/plain")
+            reason = refusal_reason(Request(scope), self._what, self._origin)
+        if reason:
+            answer = Response(f"{reason}\n", 403, PRIVATE, "text/plain")
             await answer(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
 
-def stranger(request: Request, what: str, origin: str) -> str:
-    """Why a request is not answered; "" where it is. See `OnlyHere`."""
+def refusal_reason(request: Request, what: str, origin: str) -> str:
+    """Return why a request is refused, or "": see `OnlyHere`."""
     host = request.headers.get("host", "")
     if origin:
         if host.lower() != urlsplit(origin).netloc.lower():
             return f"The {what} answers to another name."
     else:
         if request.client is None or not ip_address(request.client.host).is_loopback:
-            return f"The {what} is for the machine that it runs on."
+            return f"The {what} can only be used on the machine that it runs on."
         if not _is_here(host):
             return f"The {what} answers to localhost and 127.0.0.1 only."
         if any(name in request.headers for name in _OF_PROXIES):
-            return f"The {what} answers no proxies."
+            return f"The {what} does not answer proxies."
     if request.method not in {"GET", "HEAD"}:
-        # The first is the browser's word, the second that of older ones, too.
+        # Older browsers send no Sec-Fetch-Site.
         own = origin or f"http://{host}"
         site = request.headers.get("sec-fetch-site", "same-origin")
         if site not in {"same-origin", "none"} or request.headers.get("origin", own) != own:
@@ -156,11 +158,11 @@ def stranger(request: Request, what: str, origin: str) -> str:
 
 
 def _is_here(host: str) -> bool:
-    """Whether a Host header names this machine; the port may be that of a tunnel to it."""
-    found = _HOST.fullmatch(host)
-    if found is None:
+    """Return whether a Host header names this machine; the port may be that of a tunnel."""
+    match = _HOST.fullmatch(host)
+    if match is None:
         return False
-    name = (found[1] or found[2]).lower()
+    name = (match[1] or match[2]).lower()
     if name == "localhost":
         return True
     try:
@@ -182,69 +184,69 @@ class _Mailbox:
         self._icon = templates.get_template("web/icon.svg").render()
 
     async def people(self, request: Request) -> Response:
-        """Who is here; a POST signs up one or two."""
+        """Show the people of the mailbox; a POST signs up one or two."""
         if request.method != "POST":
             return await self._page("people")
         fields = await read_form(request, LONGEST_FORM)
-        asked = [
+        signups = [
             (fields.get(f"name{number}", "").strip(), fields.get(f"password{number}", "").strip())
             for number in "12"
         ]
-        asked = [one for one in asked if one[0]]
+        signups = [(name, password) for name, password in signups if name]
         domain = self._program.server.rpartition("@")[2]
-        for name, password in asked:
+        for name, password in signups:
             if not USERID.fullmatch(name.lower()) or not password or " " in password:
-                return await self._page("people", 422, trouble=name or "?", asked=asked)
-        senders = [f"{name.lower()}@{domain}" for name, _ in asked]
+                return await self._page("people", 422, trouble=name or "?", asked=signups)
+        senders = [f"{name.lower()}@{domain}" for name, _ in signups]
         before = await self._unread(*senders)
-        for (name, password), sender in zip(asked, senders, strict=True):
+        for (name, password), sender in zip(signups, senders, strict=True):
             draft = Draft(self._program.server, f"signup {name} {password}", "")
-            said = await self._sent(sender, draft)
-            if said:
-                return await self._page("people", 422, said=said, asked=asked)
+            error = await self._send_draft(sender, draft)
+            if error:
+                return await self._page("people", 422, said=error, asked=signups)
         for sender in senders:
-            await self._new(sender, before[sender])
+            await self._wait_for_letter(sender, before[sender])
         return self._to(f"{senders[0]}/" if len(senders) == 1 else "")
 
     async def letters(self, request: Request) -> Response:
-        """Somebody's letters, the newest first."""
+        """Show a person's letters, newest first."""
         person = await self._person(request)
-        found = await asyncio.to_thread(self._program.letters, person.address)
+        letters = await asyncio.to_thread(self._program.letters, person.address)
         sent = "sent" in request.query_params
-        return await self._page("letters", person=person, letters=found, sent=sent)
+        return await self._page("letters", person=person, letters=letters, sent=sent)
 
     async def letter(self, request: Request) -> Response:
-        """One letter, which is read then: no change that anybody but its reader sees."""
+        """Show a letter and mark it as seen."""
         person, key = await self._person(request), request.path_params["key"]
-        found = await asyncio.to_thread(self._program.letter, person.address, key)
-        if found is None:
+        letter = await asyncio.to_thread(self._program.letter, person.address, key)
+        if letter is None:
             raise HTTPException(404)
         await asyncio.to_thread(self._program.mark_seen, person.address, key)
-        asked = request.query_params
-        as_text = asked.get("as") == "text" or not found.has_html
-        sent = "sent" in asked
-        return await self._page("letter", person=person, letter=found, as_text=as_text, sent=sent)
+        query = request.query_params
+        as_text = query.get("as") == "text" or not letter.has_html
+        sent = "sent" in query
+        return await self._page("letter", person=person, letter=letter, as_text=as_text, sent=sent)
 
     async def frame(self, request: Request) -> Response:
-        """The HTML of a letter, for its frame."""
+        """Answer with the HTML of a letter, for its frame."""
         person, key = await self._person(request), request.path_params["key"]
-        found = await asyncio.to_thread(self._program.letter, person.address, key)
-        if found is None:
+        letter = await asyncio.to_thread(self._program.letter, person.address, key)
+        if letter is None:
             raise HTTPException(404)
-        page = found.html(f"{self._top}{quote(person.address)}/write")
-        kept = {"Content-Security-Policy": LETTER, "X-Frame-Options": "SAMEORIGIN"}
-        return html(page, 200, PRIVATE | kept)
+        page = letter.html(f"{self._top}{quote(person.address)}/write")
+        headers = {"Content-Security-Policy": LETTER, "X-Frame-Options": "SAMEORIGIN"}
+        return html(page, 200, PRIVATE | headers)
 
     async def write(self, request: Request) -> Response:
-        """A mail that is being written; a POST sends it."""
+        """Show the form for a mail; a POST sends it."""
         person = await self._person(request)
         if request.method == "POST":
             return await self._send(request, person)
-        asked = request.query_params
-        draft = drafted({"to": self._program.server, **asked})
-        if "answer" in asked:
+        query = request.query_params
+        draft = drafted({"to": self._program.server, **query})
+        if "answer" in query:
             answered = await asyncio.to_thread(
-                self._program.letter, person.address, asked["answer"]
+                self._program.letter, person.address, query["answer"]
             )
             if answered is None:
                 raise HTTPException(404)
@@ -254,16 +256,17 @@ class _Mailbox:
     async def _send(self, request: Request, person: Person) -> Response:
         draft = drafted(await read_form(request, LONGEST_FORM))
         before = await self._unread(person.address)
-        said = await self._sent(person.address, draft)
-        if said:
-            return await self._page("write", 422, person=person, draft=draft, said=said)
-        new = await self._new(person.address, before[person.address])
+        error = await self._send_draft(person.address, draft)
+        if error:
+            return await self._page("write", 422, person=person, draft=draft, said=error)
+        new = await self._wait_for_letter(person.address, before[person.address])
         return self._to(f"{person.address}/{new}?sent" if new else f"{person.address}/?sent")
 
     async def news(self, _request: Request) -> Response:
-        """How many letters are new, for the script that says so."""
+        """Answer with the numbers of new letters, for the script."""
         people = await asyncio.to_thread(self._program.people)
-        return JSONResponse({one.address: len(one.unread) for one in people}, 200, PRIVATE)
+        counts = {person.address: len(person.unread) for person in people}
+        return JSONResponse(counts, 200, PRIVATE)
 
     async def style(self, request: Request) -> Response:
         return tagged(request, self._style, "text/css", LASTING)
@@ -275,25 +278,25 @@ class _Mailbox:
         return tagged(request, self._icon, "image/svg+xml", LASTING)
 
     async def refused(self, _request: Request, error: Exception) -> Response:
-        """404 and 405, which say nothing to those who guess."""
+        """Answer 404 or 405 with the same words, which do not help to guess the secret path."""
         status = error.status_code if isinstance(error, HTTPException) else 500
         return Response("There is nothing here.\n", status, PRIVATE, "text/plain")
 
     def fault(self, error: BaseException) -> Response:
-        """500: the log names the fault, the page does not."""
+        """Answer 500 and log the error, which the page does not show."""
         log.error("a page of the mailbox failed", exc_info=error)
         return Response("A fault; the log says more.\n", 500, PRIVATE, "text/plain")
 
     async def _person(self, request: Request) -> Person:
-        """Whose pages these are."""
+        """Return the person whose pages these are."""
         people = await asyncio.to_thread(self._program.people)
-        for one in people:
-            if one.address == request.path_params["address"].lower():
-                return one
+        for person in people:
+            if person.address == request.path_params["address"].lower():
+                return person
         raise HTTPException(404)
 
-    async def _sent(self, sender: str, draft: Draft) -> str:
-        """Send a mail; why it was not taken, or ""."""
+    async def _send_draft(self, sender: str, draft: Draft) -> str:
+        """Send a mail, and return the error, or ""."""
         try:
             await asyncio.to_thread(self._program.send, sender, draft)
         except (RelayError, ValueError) as error:
@@ -302,11 +305,11 @@ class _Mailbox:
 
     async def _unread(self, *senders: str) -> Mapping[str, frozenset[str]]:
         people = await asyncio.to_thread(self._program.people)
-        unread = {one.address: frozenset(one.unread) for one in people}
+        unread = {person.address: frozenset(person.unread) for person in people}
         return {sender: unread.get(sender, frozenset()) for sender in senders}
 
-    async def _new(self, address: str, before: frozenset[str]) -> str:
-        """A letter that was not there before, once it has come; "" where none comes in time."""
+    async def _wait_for_letter(self, address: str, before: frozenset[str]) -> str:
+        """Wait for a letter that is not in *before*; return its key, or "" if none comes."""
         end = monotonic() + ANSWER_S
         while monotonic() < end:
             unread = await self._unread(address)
@@ -317,8 +320,8 @@ class _Mailbox:
         return ""
 
     def _to(self, path: str) -> Response:
-        way = self._top + quote(path, safe="/?@")
-        return Response(status_code=303, headers={**PRIVATE, "Location": way})
+        location = self._top + quote(path, safe="/?@")
+        return Response(status_code=303, headers={**PRIVATE, "Location": location})
 
     async def _page(self, name: str, status: int = 200, **values: Any) -> Response:
         people = await asyncio.to_thread(self._program.people)

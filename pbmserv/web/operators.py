@@ -1,7 +1,7 @@
-"""Pages for operators: what waits, kept mails, letters, players, boards, games and the audit.
+"""Pages for operators: queues, kept mails, letters, players, boards, games and the audit.
 
-They show what the command line shows, and change what it changes, for whoever has shown the
-operators' token. Each form carries a word of its session, which a page of another site cannot know.
+They show and change the same things as the command line, for operators who have shown the
+operators' token. Each form carries a key of its session, which a page of another site cannot know.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hmac
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -26,21 +27,19 @@ from starlette.routing import Route
 
 from pbmserv.clock import Clock
 from pbmserv.errors import ConfigError, OperatorError, StillWorking
-from pbmserv.mail.envelope import LOOPBACK, Network
+from pbmserv.mail.networks import LOOPBACK, Network
 from pbmserv.service.operators import pages as service
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.pages import ACTIONS, OperatorPages
 from pbmserv.web.client_network import network_of
 from pbmserv.web.mailbox import OnlyHere
 from pbmserv.web.operator_sessions import (
-    MOST_TRYING,
+    MOST_WAITING,
     PAUSE_S,
     SESSION,
-    Asked,
+    Attempts,
     Session,
     Sessions,
-    Turns,
-    plain,
 )
 from pbmserv.web.pages import LASTING, PRIVATE, html, read_form, tagged
 from pbmserv.web.post_limits import LimitedPosts, PostLimits
@@ -49,15 +48,16 @@ from pbmserv.web.safe_responses import HEADERS, SafeResponses
 LONGEST_FORM = 8_000
 """Octets."""
 LONGEST_NAME = 80
-MOST_SAID = 100
-"""Sentences on what was done that are kept for the page that comes next."""
+"""Characters of an operator's name."""
+MOST_OUTCOMES = 100
+"""Outcomes of changes that are kept for the next page."""
 COOKIE = "pbmserv-operator"
 SIGNED = ("/mails", "/letters", "/players", "/boards", "/games", "/sign-in", "/sign-out")
 """Beginnings of the paths of forms that need a session or the token."""
 
-# With "no-referrer" a browser says of each form that it comes from nowhere.
+# With "no-referrer" browsers send forms with the origin "null", which `OnlyHere` refuses.
 _SAFE = HEADERS | {"Referrer-Policy": "same-origin"}
-_HERE = "web/operators"
+_TEMPLATES = "web/operators"
 
 log = logging.getLogger("pbmserv.web")
 
@@ -70,298 +70,118 @@ def build_operators(
     templates: Environment,
     proxies: Collection[Network] = LOOPBACK,
 ) -> Starlette:
-    """The application of a listener of its own.
+    """Return the application of the operators' own listener.
 
     Args:
-        token: see `read_token`.
-        url: how operators reach the pages through a proxy; "" = on this machine alone.
+        token: the file of the operators' token: see `read_token`.
+        url: the URL at which operators reach the pages through a proxy; ``""`` if they reach them
+            on this machine alone.
         proxies: networks of our own proxies.
     """
     parts = urlsplit(url)
     origin = f"{parts.scheme}://{parts.netloc}" if url else ""
-    site = _Site(pages, Sessions(token, clock), parts.path, templates)
-    site.is_secure = parts.scheme == "https"
-    site.proxies = proxies if url else ()
+    proxies = proxies if url else ()
+    gate = _Gate(
+        Sessions(token, clock),
+        _Printer(parts.path, templates),
+        is_secure=parts.scheme == "https",
+        proxies=proxies,
+    )
+    site, signed = _Site(pages, gate.printer), gate.signed
     both = ["GET", "POST"]
     application = Starlette(
         routes=[
-            Route("/style.css", site.style),
-            Route("/icon.svg", site.icon),
-            Route("/sign-in", site.sign_in, methods=both),
-            Route("/sign-out", site.signed(site.sign_out), methods=["POST"]),
-            Route("/", site.signed(site.queues)),
-            Route("/mails", site.signed(site.mails)),
-            Route("/mails/{number}", site.signed(site.mail), methods=both),
-            Route("/letters", site.signed(site.letters), methods=both),
-            Route("/letters/{number}", site.signed(site.letter), methods=both),
-            Route("/players", site.signed(site.players)),
-            Route("/players/{userid}", site.signed(site.player), methods=both),
-            Route("/boards", site.signed(site.boards)),
-            Route("/boards/{number}", site.signed(site.board), methods=both),
-            Route("/games", site.signed(site.games), methods=both),
-            Route("/games/{game}", site.signed(site.game), methods=both),
-            Route("/audit", site.signed(site.audit)),
+            Route("/style.css", gate.printer.style),
+            Route("/icon.svg", gate.printer.icon),
+            Route("/sign-in", gate.sign_in, methods=both),
+            Route("/sign-out", signed(gate.sign_out), methods=["POST"]),
+            Route("/", signed(site.queues)),
+            Route("/mails", signed(site.mails)),
+            Route("/mails/{number}", signed(site.mail), methods=both),
+            Route("/letters", signed(site.letters), methods=both),
+            Route("/letters/{number}", signed(site.letter), methods=both),
+            Route("/players", signed(site.players)),
+            Route("/players/{userid}", signed(site.player), methods=both),
+            Route("/boards", signed(site.boards)),
+            Route("/boards/{number}", signed(site.board), methods=both),
+            Route("/games", signed(site.games), methods=both),
+            Route("/games/{game}", signed(site.game), methods=both),
+            Route("/audit", signed(site.audit)),
         ],
         middleware=[
-            Middleware(SafeResponses, fault=site.fault, headers=_SAFE),
+            Middleware(SafeResponses, fault=gate.printer.fault, headers=_SAFE),
             Middleware(OnlyHere, what="operators' page", origin=origin),
             Middleware(
                 LimitedPosts,
-                limits=PostLimits(SIGNED, site.proxies),
-                refuse=site.too_many_forms,
+                limits=PostLimits(SIGNED, proxies),
+                refuse=gate.printer.too_many_forms,
             ),
         ],
-        exception_handlers={HTTPException: site.refused},
+        exception_handlers={HTTPException: gate.refused},
     )
     application.router.redirect_slashes = False
     return application
 
 
-Handler: TypeAlias = Callable[[Asked], Awaitable[Response]]
+@dataclass(frozen=True, slots=True)
+class OperatorRequest:
+    """A request of an operator who is signed in.
+
+    Attributes:
+        fields: fields of the form; empty for a GET.
+        trouble: the reason why the change that the form asks for was refused; ``""`` for none.
+    """
+
+    http: Request
+    session: Session
+    fields: Mapping[str, str] = field(default_factory=dict)
+    trouble: str = ""
+
+    def word(self, name: str) -> str:
+        """Return a part of the path."""
+        return printable(self.http.path_params[name])
+
+    def query(self, name: str) -> str:
+        """Return a parameter of the query; ``""`` if it is missing."""
+        return printable(self.http.query_params.get(name, ""))
+
+    def number(self) -> int:
+        """Return the number in the path.
+
+        Raises:
+            HTTPException: the text is not a number (404).
+        """
+        text = self.word("number")
+        if not (text.isascii() and text.isdigit() and len(text) < 19):
+            raise HTTPException(404)
+        return int(text)
 
 
-class _Site:
-    """The handlers, and what they share."""
+Handler: TypeAlias = Callable[[OperatorRequest], Awaitable[Response]]
 
-    is_secure = False
-    proxies: Collection[Network] = ()
 
-    def __init__(
-        self, pages: OperatorPages, sessions: Sessions, base: str, templates: Environment
-    ) -> None:
-        self._pages = pages
-        self._sessions = sessions
-        self._base = base
+def printable(text: str) -> str:
+    """Return a text with blanks for characters that no database stores and no page shows."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+class _Printer:
+    """Makes the answers of these pages.
+
+    Args:
+        base: the path of the pages behind a proxy, without a slash at its end.
+    """
+
+    def __init__(self, base: str, templates: Environment) -> None:
+        self.base = base
         self._templates = templates
-        self._turns = Turns()
-        self._said: dict[str, str] = {}
-        style = "".join(
+        self._style = "".join(
             templates.get_template(f"web/{name}.css").render()
             for name in ("style", "mailbox", "operators")
         )
-        self._style = style
-        version = hashlib.sha256(style.encode()).hexdigest()[:12]
+        version = hashlib.sha256(self._style.encode()).hexdigest()[:12]
         self._shared = {"base": base, "style": f"{base}/style.css?v={version}"}
         self._icon = templates.get_template("web/icon.svg").render()
-
-    # -- who is there ----------------------------------------------------------------------
-
-    def signed(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-        """A handler for those who have shown the token; of a POST only with its session's word."""
-
-        async def handle(request: Request) -> Response:
-            session = self._sessions.read(request.cookies.get(self._cookie, ""))
-            if session is None:
-                return self._to("/sign-in")
-            fields: Mapping[str, str] = {}
-            if request.method == "POST":
-                found = await read_form(request, LONGEST_FORM)
-                fields = {name: plain(text) for name, text in found.items()}
-                key = fields.get("key", "")
-                if not hmac.compare_digest(key.encode("utf-8", "replace"), session.key.encode()):
-                    return self._told(403, "forged")
-            asked = Asked(request, session, fields)
-            try:
-                return await handler(asked)
-            except OperatorError as error:  # what the page is about is not there
-                return self._told(404, "missing", session=session, said=str(error))
-            except StillWorking:
-                return self._told(202, "working", session=session)
-
-        return handle
-
-    @property
-    def _cookie(self) -> str:
-        return f"__Secure-{COOKIE}" if self.is_secure else COOKIE
-
-    async def sign_in(self, request: Request) -> Response:
-        """The form for the token; a POST shows it."""
-        if request.method != "POST":
-            return self._asking(200)
-        fields = await read_form(request, LONGEST_FORM)
-        by = plain(fields.get("by", "")).strip()
-        if not by or len(by) > LONGEST_NAME:
-            return self._asking(422, "name", by)
-        network = network_of(request, self.proxies) or "unknown"
-        token = fields.get("token", "").strip()
-        found = await self._turns.look(network, lambda: self._sessions.is_right(token))
-        facts = {"network": network, "page": "operators"}
-        if not found:
-            log.warning("wrong operator token", extra=facts)
-            status, trouble = (429, "later") if found is None else (403, "token")
-            answer = self._asking(status, trouble, by)
-            if found is None:
-                answer.headers["Retry-After"] = str(ceil(MOST_TRYING * PAUSE_S))
-            return answer
-        log.info("an operator has signed in", extra=facts | {"who": by})
-        answer = self._to("/")
-        self._set_cookie(answer, self._sessions.begin(by), int(SESSION.total_seconds()))
-        return answer
-
-    async def sign_out(self, asked: Asked) -> Response:
-        """End the session."""
-        self._sessions.end(asked.session)
-        answer = self._to("/sign-in")
-        self._set_cookie(answer, "", 0)
-        return answer
-
-    def _set_cookie(self, answer: Response, value: str, age: int) -> None:
-        answer.set_cookie(
-            self._cookie,
-            value,
-            max_age=age,
-            path=f"{self._base}/",
-            secure=self.is_secure,
-            httponly=True,
-            samesite="strict",
-        )
-
-    # -- what there is ---------------------------------------------------------------------
-
-    async def queues(self, asked: Asked) -> Response:
-        """What waits."""
-        return self._page("queues", asked, queue=await self._pages.queue())
-
-    async def mails(self, asked: Asked) -> Response:
-        """Kept mails."""
-        mails, count = await self._pages.mails()
-        return self._page("mails", asked, mails=mails, more=max(0, count - len(mails)))
-
-    async def mail(self, asked: Asked) -> Response:
-        """One mail."""
-        number = asked.number()
-
-        async def page(asked: Asked) -> Response:
-            text, is_kept, entries = await self._pages.mail(number)
-            shown = {"text": text, "is_kept": is_kept, "entries": entries}
-            return self._page("mail", asked, number=number, **shown)
-
-        return await self._done_or(page, asked, number=str(number))
-
-    async def letters(self, asked: Asked) -> Response:
-        """Letters; a POST sends all that have failed."""
-
-        async def page(asked: Asked) -> Response:
-            state, to = asked.query("state"), asked.query("to")
-            found = await self._pages.letters(state, to)
-            return self._page(
-                "letters", asked, letters=found, state=state, to=to, states=service.LETTERS
-            )
-
-        return await self._done_or(page, asked, failed="yes")
-
-    async def letter(self, asked: Asked) -> Response:
-        """One letter."""
-        number = asked.number()
-
-        async def page(asked: Asked) -> Response:
-            row, text, is_open, entries = await self._pages.letter(number)
-            shown = {"text": text, "is_open": is_open, "entries": entries}
-            return self._page("letter", asked, row=row, **shown)
-
-        return await self._done_or(page, asked, named=str(number), letter=str(number), failed="")
-
-    async def players(self, asked: Asked) -> Response:
-        """Players."""
-        state, like = asked.query("state"), asked.query("like")
-        found = await self._pages.players(state, like)
-        values = {"state": state, "like": like, "states": service.PLAYERS}
-        return self._page("players", asked, players=found, **values)
-
-    async def player(self, asked: Asked) -> Response:
-        """One player."""
-        userid = asked.word("userid").lower()
-
-        async def page(asked: Asked) -> Response:
-            facts, entries = await self._pages.player(userid)
-            state = dict(facts)["state"]
-            return self._page(
-                "player", asked, userid=userid, state=state, facts_of=facts, entries=entries
-            )
-
-        return await self._done_or(page, asked, userid=userid)
-
-    async def boards(self, asked: Asked) -> Response:
-        """Boards."""
-        names = ("player", "status", "game")
-        values = {name: asked.query(name).strip().lower() for name in names}
-        trouble, found = "", tuple[Any, ...]()
-        try:
-            found = tuple(await self._pages.boards(**values))
-        except OperatorError as error:
-            trouble = str(error)
-        shown: dict[str, Any] = {"boards": found, "states": service.BOARDS, "nobody": trouble}
-        return self._page("boards", asked, **shown, **values)
-
-    async def board(self, asked: Asked) -> Response:
-        """One board."""
-        number = asked.number()
-
-        async def page(asked: Asked) -> Response:
-            facts, entries = await self._pages.board(number)
-            known = dict(facts)
-            players = known["players"].split(", ")
-            values = {"status": known["status"], "rated": known["rated"], "players": players}
-            return self._page(
-                "board", asked, number=number, facts_of=facts, entries=entries, **values
-            )
-
-        return await self._done_or(page, asked, board=str(number))
-
-    async def games(self, asked: Asked) -> Response:
-        """Games; a POST computes all ratings anew."""
-
-        async def page(asked: Asked) -> Response:
-            return self._page("games", asked, games=await self._pages.games())
-
-        return await self._done_or(page, asked)
-
-    async def game(self, asked: Asked) -> Response:
-        """One game and its ratings."""
-        key = asked.word("game").lower()
-
-        async def page(asked: Asked) -> Response:
-            facts, rated, entries = await self._pages.game(key)
-            values = {"game": key, "facts_of": facts, "rated": rated, "entries": entries}
-            return self._page("game", asked, is_open=dict(facts)["state"] == "open", **values)
-
-        return await self._done_or(page, asked, game=key)
-
-    async def audit(self, asked: Asked) -> Response:
-        """What operators have done."""
-        target = asked.query("target")
-        found = await self._pages.audit(target)
-        return self._page("audit", asked, target=target, entries=found)
-
-    # -- changes ---------------------------------------------------------------------------
-
-    async def _done_or(self, page: Handler, asked: Asked, **about: str) -> Response:
-        """The page; of a POST what it asks for is done first, and the page says why if it is not.
-
-        Args:
-            about: what the page is about, which its forms cannot change.
-        """
-        if asked.request.method != "POST":
-            return await page(asked)
-        command = asked.fields.get("do", "")
-        if command not in ACTIONS:
-            return self._told(400, "forged", session=asked.session)
-        fields = dict(asked.fields) | about
-        by = Signature(asked.session.by, asked.fields.get("why", ""))
-        try:
-            said = await self._pages.do(command, fields, by)
-        except OperatorError as error:
-            refused = Asked(asked.request, asked.session, asked.fields, str(error))
-            answer = await page(refused)
-            answer.status_code = 422
-            return answer
-        mark = secrets.token_urlsafe(9)
-        self._said[mark] = said
-        while len(self._said) > MOST_SAID:
-            del self._said[next(iter(self._said))]
-        return self._to(f"{quote(asked.request.scope['path'])}?done={mark}")
-
-    # -- answers ---------------------------------------------------------------------------
 
     async def style(self, request: Request) -> Response:
         return tagged(request, self._style, "text/css; charset=utf-8", LASTING)
@@ -369,51 +189,295 @@ class _Site:
     async def icon(self, request: Request) -> Response:
         return tagged(request, self._icon, "image/svg+xml", LASTING)
 
-    async def refused(self, request: Request, error: Exception) -> Response:
-        """404 and 405."""
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        session = self._sessions.read(request.cookies.get(self._cookie, ""))
-        return self._told(status, "missing", session=session)
+    def page(self, name: str, values: Mapping[str, Any], status: int = 200) -> Response:
+        """Render ``web/operators-NAME.html.j2``."""
+        template = self._templates.get_template(f"{_TEMPLATES}-{name}.html.j2")
+        return html(template.render({**self._shared, **values}), status, PRIVATE)
+
+    def notice(
+        self, status: int, reason: str, session: Session | None = None, detail: str = ""
+    ) -> Response:
+        """Render the page that says why a request was not answered.
+
+        Args:
+            reason: a key of the texts in the template.
+            detail: what the text needs beside: a sentence, or a number.
+        """
+        return self.page("notice", {"session": session, "why": reason, "detail": detail}, status)
+
+    def redirect(self, path: str) -> Response:
+        """Lead to another page of the operators."""
+        return Response(status_code=303, headers={**PRIVATE, "Location": self.base + path})
 
     def fault(self, error: BaseException) -> Response:
-        """500, or 503 where the token's file is of no use: the log says why, the page does not."""
+        """Return 500, or 503 if the token's file is unusable; the log says why, not the page."""
         if isinstance(error, ConfigError):
             log.error("operators' pages let nobody in", extra={"why": str(error)})
-            return self._told(503, "closed")
+            return self.notice(503, "closed")
         log.error("a page of the operators failed", exc_info=error)
-        return self._told(500, "fault")
+        return self.notice(500, "fault")
 
     def too_many_forms(self, seconds: int) -> Response:
-        """429: their network has sent too many forms."""
-        return self._told(429, "too-many", said=str(seconds))
+        """Return 429: the reader's network has sent too many forms."""
+        return self.notice(429, "too-many", detail=str(seconds))
 
-    def _told(
-        self, status: int, why: str, session: Session | None = None, said: str = ""
-    ) -> Response:
-        """A page that says why there is none."""
-        values: dict[str, Any] = {"session": session, "why": why, "said": said}
-        text = self._templates.get_template(f"{_HERE}-told.html.j2").render(self._shared | values)
-        return html(text, status, PRIVATE)
 
-    def _asking(self, status: int, trouble: str = "", by: str = "") -> Response:
-        """The form for the token. *trouble*: what is wrong with what was sent."""
-        values = {"session": None, "trouble": trouble, "by": by}
-        text = self._templates.get_template(f"{_HERE}-sign-in.html.j2").render(
-            self._shared | values
+class _Gate:
+    """Lets operators in who show the token.
+
+    Args:
+        is_secure: operators reach the pages by HTTPS.
+        proxies: networks of our own proxies.
+    """
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        printer: _Printer,
+        *,
+        is_secure: bool,
+        proxies: Collection[Network],
+    ) -> None:
+        self.printer = printer
+        self._sessions = sessions
+        self._is_secure = is_secure
+        self._cookie = f"__Secure-{COOKIE}" if is_secure else COOKIE
+        self._proxies = proxies
+        self._attempts = Attempts()
+
+    def signed(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+        """Return a handler for requests with a session; a POST also needs the session's key."""
+
+        async def handle(request: Request) -> Response:
+            session = self._session(request)
+            if session is None:
+                return self.printer.redirect("/sign-in")
+            fields: Mapping[str, str] = {}
+            if request.method == "POST":
+                form = await read_form(request, LONGEST_FORM)
+                fields = {name: printable(text) for name, text in form.items()}
+                key = fields.get("key", "")
+                if not hmac.compare_digest(key.encode("utf-8", "replace"), session.key.encode()):
+                    return self.printer.notice(403, "forged")
+            try:
+                return await handler(OperatorRequest(request, session, fields))
+            except OperatorError as error:  # there is no such mail, letter, player, board or game
+                return self.printer.notice(404, "missing", session, str(error))
+            except StillWorking:
+                return self.printer.notice(202, "working", session)
+
+        return handle
+
+    async def sign_in(self, request: Request) -> Response:
+        """Show the form for the token; a POST begins a session."""
+        if request.method != "POST":
+            return self._form(200)
+        fields = await read_form(request, LONGEST_FORM)
+        by = printable(fields.get("by", "")).strip()
+        if not by or len(by) > LONGEST_NAME:
+            return self._form(422, "name", by)
+        network = network_of(request, self._proxies) or "unknown"
+        token = fields.get("token", "").strip()
+        is_right = await self._attempts.check(network, lambda: self._sessions.is_right(token))
+        facts = {"network": network, "page": "operators"}
+        if is_right is None:
+            log.warning("wrong operator token", extra=facts)
+            answer = self._form(429, "later", by)
+            answer.headers["Retry-After"] = str(ceil(MOST_WAITING * PAUSE_S))
+            return answer
+        if not is_right:
+            log.warning("wrong operator token", extra=facts)
+            return self._form(403, "token", by)
+        log.info("an operator has signed in", extra=facts | {"who": by})
+        answer = self.printer.redirect("/")
+        self._set_cookie(answer, self._sessions.begin(by), int(SESSION.total_seconds()))
+        return answer
+
+    async def sign_out(self, request: OperatorRequest) -> Response:
+        """End the session."""
+        self._sessions.end(request.session)
+        answer = self.printer.redirect("/sign-in")
+        self._set_cookie(answer, "", 0)
+        return answer
+
+    async def refused(self, request: Request, error: Exception) -> Response:
+        """Return 404 or 405."""
+        assert isinstance(error, HTTPException)
+        return self.printer.notice(error.status_code, "missing", self._session(request))
+
+    def _session(self, request: Request) -> Session | None:
+        return self._sessions.read(request.cookies.get(self._cookie, ""))
+
+    def _set_cookie(self, answer: Response, value: str, age: int) -> None:
+        answer.set_cookie(
+            self._cookie,
+            value,
+            max_age=age,
+            path=f"{self.printer.base}/",
+            secure=self._is_secure,
+            httponly=True,
+            samesite="strict",
         )
-        return html(text, status, PRIVATE)
 
-    def _page(self, name: str, asked: Asked, **values: Any) -> Response:
-        """A page: ``web/operators-NAME.html.j2``."""
+    def _form(self, status: int, trouble: str = "", by: str = "") -> Response:
+        """Render the form for the token.
+
+        Args:
+            trouble: a word for the reason why the last one was refused; ``""`` for none.
+            by: the operator's name, as it was typed.
+        """
+        return self.printer.page("sign-in", {"session": None, "trouble": trouble, "by": by}, status)
+
+
+class _Site:
+    """The handlers of the pages."""
+
+    def __init__(self, pages: OperatorPages, printer: _Printer) -> None:
+        self._pages = pages
+        self._printer = printer
+        self._outcomes: dict[str, str] = {}
+
+    async def queues(self, request: OperatorRequest) -> Response:
+        return self._page("queues", request, queue=await self._pages.queue())
+
+    async def mails(self, request: OperatorRequest) -> Response:
+        """Show the kept mails."""
+        mails, count = await self._pages.mails()
+        return self._page("mails", request, mails=mails, more=max(0, count - len(mails)))
+
+    async def mail(self, request: OperatorRequest) -> Response:
+        number = request.number()
+
+        async def page(request: OperatorRequest) -> Response:
+            text, is_kept, entries = await self._pages.mail(number)
+            values = {"text": text, "is_kept": is_kept, "entries": entries}
+            return self._page("mail", request, number=number, **values)
+
+        return await self._changed(page, request, number=str(number))
+
+    async def letters(self, request: OperatorRequest) -> Response:
+        """Show letters; a POST sends all failed ones again."""
+
+        async def page(request: OperatorRequest) -> Response:
+            state, to = request.query("state"), request.query("to")
+            letters = await self._pages.letters(state, to)
+            return self._page(
+                "letters", request, letters=letters, state=state, to=to, states=service.LETTERS
+            )
+
+        return await self._changed(page, request, failed="yes")
+
+    async def letter(self, request: OperatorRequest) -> Response:
+        number = request.number()
+
+        async def page(request: OperatorRequest) -> Response:
+            row, text, is_open, entries = await self._pages.letter(number)
+            values = {"text": text, "is_open": is_open, "entries": entries}
+            return self._page("letter", request, row=row, **values)
+
+        return await self._changed(page, request, named=str(number), letter=str(number), failed="")
+
+    async def players(self, request: OperatorRequest) -> Response:
+        state, like = request.query("state"), request.query("like")
+        players = await self._pages.players(state, like)
+        values = {"state": state, "like": like, "states": service.PLAYERS}
+        return self._page("players", request, players=players, **values)
+
+    async def player(self, request: OperatorRequest) -> Response:
+        userid = request.word("userid").lower()
+
+        async def page(request: OperatorRequest) -> Response:
+            facts, entries = await self._pages.player(userid)
+            state = dict(facts)["state"]
+            return self._page(
+                "player", request, userid=userid, state=state, facts_of=facts, entries=entries
+            )
+
+        return await self._changed(page, request, userid=userid)
+
+    async def boards(self, request: OperatorRequest) -> Response:
+        names = ("player", "status", "game")
+        values = {name: request.query(name).strip().lower() for name in names}
+        refusal, boards = "", tuple[Any, ...]()
+        try:
+            boards = tuple(await self._pages.boards(**values))
+        except OperatorError as error:
+            refusal = str(error)
+        lists: dict[str, Any] = {"boards": boards, "states": service.BOARDS, "refusal": refusal}
+        return self._page("boards", request, **lists, **values)
+
+    async def board(self, request: OperatorRequest) -> Response:
+        number = request.number()
+
+        async def page(request: OperatorRequest) -> Response:
+            facts, entries = await self._pages.board(number)
+            by_name = dict(facts)
+            values: dict[str, Any] = {name: by_name[name] for name in ("status", "rated")}
+            values["players"] = by_name["players"].split(", ")
+            return self._page(
+                "board", request, number=number, facts_of=facts, entries=entries, **values
+            )
+
+        return await self._changed(page, request, board=str(number))
+
+    async def games(self, request: OperatorRequest) -> Response:
+        """Show the games; a POST computes all ratings again."""
+
+        async def page(request: OperatorRequest) -> Response:
+            return self._page("games", request, games=await self._pages.games())
+
+        return await self._changed(page, request)
+
+    async def game(self, request: OperatorRequest) -> Response:
+        """Show a game and its ratings."""
+        key = request.word("game").lower()
+
+        async def page(request: OperatorRequest) -> Response:
+            facts, rated, entries = await self._pages.game(key)
+            values = {"game": key, "facts_of": facts, "rated": rated, "entries": entries}
+            return self._page("game", request, is_open=dict(facts)["state"] == "open", **values)
+
+        return await self._changed(page, request, game=key)
+
+    async def audit(self, request: OperatorRequest) -> Response:
+        """Show the actions of operators."""
+        target = request.query("target")
+        entries = await self._pages.audit(target)
+        return self._page("audit", request, target=target, entries=entries)
+
+    async def _changed(self, page: Handler, request: OperatorRequest, **subject: str) -> Response:
+        """Show a page; a POST first carries out its form, and leads back to the page.
+
+        If the change is refused, the page is shown with the reason.
+
+        Args:
+            subject: values that the page fixes, which its forms cannot change.
+        """
+        if request.http.method != "POST":
+            return await page(request)
+        command = request.fields.get("do", "")
+        if command not in ACTIONS:
+            return self._printer.notice(400, "forged", request.session)
+        fields = dict(request.fields) | subject
+        by = Signature(request.session.by, request.fields.get("why", ""))
+        try:
+            outcome = await self._pages.do(command, fields, by)
+        except OperatorError as error:
+            answer = await page(replace(request, trouble=str(error)))
+            answer.status_code = 422
+            return answer
+        mark = secrets.token_urlsafe(9)
+        self._outcomes[mark] = outcome
+        while len(self._outcomes) > MOST_OUTCOMES:
+            del self._outcomes[next(iter(self._outcomes))]
+        return self._printer.redirect(f"{quote(request.http.scope['path'])}?done={mark}")
+
+    def _page(self, name: str, request: OperatorRequest, **values: Any) -> Response:
         shared: dict[str, Any] = {
-            "session": asked.session,
-            "here": self._base + quote(asked.request.scope["path"]),
-            "filled": asked.fields,
-            "trouble": asked.trouble,
-            "done": self._said.get(asked.query("done"), ""),
+            "session": request.session,
+            "here": self._printer.base + quote(request.http.scope["path"]),
+            "filled": request.fields,
+            "trouble": request.trouble,
+            "done": self._outcomes.get(request.query("done"), ""),
         }
-        template = self._templates.get_template(f"{_HERE}-{name}.html.j2")
-        return html(template.render(self._shared | shared | values), 200, PRIVATE)
-
-    def _to(self, path: str) -> Response:
-        return Response(status_code=303, headers={**PRIVATE, "Location": self._base + path})
+        return self._printer.page(name, shared | values)

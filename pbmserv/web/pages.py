@@ -1,4 +1,4 @@
-"""What all pages have in common: facts, a frame, and answers that need not be sent twice."""
+"""Tools of all pages: their common facts, rendering, caching, forms and ETags."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pbmserv.engine.types import GameInfo
-from pbmserv.letters.looking import unless_broken
-from pbmserv.letters.scene import BoardScene
-from pbmserv.mail.envelope import Network
+from pbmserv.mail.networks import Network
+from pbmserv.views.board import BoardScene
+from pbmserv.views.reader import show_or_log
 
 SHARED = {"Cache-Control": "public, max-age=300"}
-"""The same for everybody, and for minutes."""
+"""For answers that are the same for everybody for minutes."""
 BRIEFLY = {"Cache-Control": "public, max-age=10"}
-"""The same for everybody, until somebody moves."""
+"""For answers that are the same for everybody until a player moves."""
 LASTING = {"Cache-Control": "public, max-age=86400"}
 PRIVATE = {"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow"}
-"""For the one who has the link."""
+"""For answers to people who have a secret link."""
 UNLISTED = {"X-Robots-Tag": "noindex, nofollow"}
-"""For everybody, but not for search engines."""
+"""For answers to everybody but search engines."""
 DAY_S = 86_400
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The facts that the pages tell.
+    """Facts about this server for its pages.
 
     Attributes:
-        address: where players write to.
-        games: in the order shown.
+        address: the address for commands.
+        games: the games, in the order to show them.
         signup: ``"confirm"``, ``"open"`` or ``"closed"``, as in the settings.
-        base: path under which a proxy shows these pages, without a slash at
-            its end; ``""`` = at the root.
-        origin: scheme and host of these pages as players reach them, for links that must be whole.
-        contact: whom to tell of a hole in this server, as a URI; ``""`` = nobody.
-        bots: userids of games' bots, by the game's key.
-        can_hide: a game here can be set up by hand for somebody at the same device.
-        proxies: networks of our own proxies.
+        base: path under which a proxy shows these pages, without a slash at its end; "" for the
+            root.
+        origin: scheme and host of these pages for players, for absolute links.
+        contact: URI of the person to tell about security problems; "" for none.
+        bots: userids of the games' bots, by game.
+        can_hide: whether a game can be set up by hand for another player at the same device.
+        proxies: networks of the server's own proxies.
     """
 
     address: str
@@ -64,22 +64,24 @@ class Pages:
 
 
 class Printer:
-    """Makes pages of templates, and answers of pages.
+    """Renders pages.
 
     Attributes:
-        pages: their facts.
+        pages: facts about this server.
         base: see `Pages`.
-        shared: what every page's template needs.
-        style, icon: the stylesheet and the icon.
+        templates: the templates.
+        shared: values for every page.
+        style: the stylesheet.
+        icon: the icon.
         replay: the script that steps through a game.
-        leave: the script that empties a page when it is left.
+        leave: the script that empties a page when its reader leaves it.
     """
 
     def __init__(self, pages: Pages, templates: Environment) -> None:
         self.pages = pages
         self.base = pages.base
         self.templates = templates
-        self._made: dict[str, tuple[Mapping[str, Any], bytes]] = {}
+        self._latest: dict[str, tuple[Mapping[str, Any], bytes]] = {}
         self.style = templates.get_template("web/style.css").render()
         self.icon = templates.get_template("web/icon.svg").render()
         self.replay = templates.get_template("web/replay.js").render()
@@ -92,93 +94,96 @@ class Printer:
         }
 
     def text(self, name: str, **values: Any) -> str:
-        """A page: ``web/NAME.html.j2``."""
+        """Render the page ``web/NAME.html.j2``."""
         return self.templates.get_template(f"web/{name}.html.j2").render(self.shared | values)
 
     def board(self, name: str, scene: BoardScene, **values: Any) -> Markup | None:
-        """As `text`, of one board of several; ``None``: its game breaks down over it."""
-        made = unless_broken(scene.number, scene.key, partial(self.text, name, **values))
-        return None if made is None else Markup(made)  # noqa: S704 - of a template that escapes
+        """Render one board of several; ``None`` if its game raises an error."""
+        page = show_or_log(scene.number, scene.key, partial(self.text, name, **values))
+        return None if page is None else Markup(page)  # noqa: S704 - of a template that escapes
 
     def again(self, name: str, **values: Any) -> bytes:
-        """The same as octets; those made last are good while all values are equal to those then."""
-        kept = self._made.get(name)
-        if kept is None or kept[0] != values:
-            kept = self._made[name] = values, self.text(name, **values).encode()
-        return kept[1]
+        """Return a page as octets; render it only if its values have changed."""
+        latest = self._latest.get(name)
+        if latest is None or latest[0] != values:
+            latest = self._latest[name] = values, self.text(name, **values).encode()
+        return latest[1]
 
     def raw(self, name: str, **values: Any) -> str:
-        """What is no HTML: ``web/NAME.j2``, which escapes by itself."""
+        """Render ``web/NAME.j2``, which is not HTML and escapes its values itself."""
         return self.templates.get_template(f"web/{name}.j2").render(self.shared | values)
 
     def failure(self, status: int, name: str, headers: Mapping[str, str] | None = None) -> Response:
-        """A page that says why there is none."""
+        """Return the page of an error."""
         return html(self.text(name), status, {**PRIVATE, **(headers or {})})
 
 
 def _version(text: str) -> str:
-    """A word that changes with what browsers may keep."""
+    """Return a word that changes with a file, for its address in browsers' caches."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 MOST_OCTETS = 10_000_000
-"""Octets of the pages that one `Rendered` keeps; a large race has a page of 600 kB."""
+"""Most octets in a `Rendered`; a large race has a page of 600 kB."""
 
 
 class Rendered:
-    """Pages that are made once for all their readers, the least recently read ones forgotten.
+    """A cache of pages that are the same for all readers; it drops the least recently read ones.
 
     Args:
-        most: how many are kept, if they are no longer than `MOST_OCTETS` together.
+        most: most pages, as far as they have no more than `MOST_OCTETS` together.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._octets = 0
-        self._kept: OrderedDict[Hashable, tuple[Hashable, bytes]] = OrderedDict()
-        self._making: dict[Hashable, asyncio.Future[bytes | None]] = {}
+        self._pages: OrderedDict[Hashable, tuple[Hashable, bytes]] = OrderedDict()
+        self._renderings: dict[Hashable, asyncio.Future[bytes | None]] = {}
 
     async def get(
         self, key: Hashable, stamp: Hashable, make: Callable[[], Awaitable[bytes | None]]
     ) -> bytes | None:
-        """What *make* made for this key and stamp; who comes meanwhile waits for the same.
+        """Return the page of a key, and render it if its stamp has changed.
+
+        Readers who ask at the same time wait for one rendering.
 
         Args:
-            stamp: changes with all that the page is made of.
-            make: gives ``None`` where there is no page, which is not kept.
+            key: the page.
+            stamp: a value that changes with the page's content.
+            make: renders the page; ``None`` if there is none, which is not kept.
         """
-        found = self._kept.get(key)
-        if found is not None and found[0] == stamp:
-            self._kept.move_to_end(key)
-            return found[1]
-        making = self._making.get((key, stamp))
-        if making is None:
-            making = asyncio.ensure_future(make())
-            self._making[key, stamp] = making
-            making.add_done_callback(partial(self._made, (key, stamp)))
-        made = await asyncio.shield(making)
-        if made is not None:
-            self._keep(key, stamp, made)
-        return made
+        entry = self._pages.get(key)
+        if entry is not None and entry[0] == stamp:
+            self._pages.move_to_end(key)
+            return entry[1]
+        rendering = self._renderings.get((key, stamp))
+        if rendering is None:
+            rendering = asyncio.ensure_future(make())
+            self._renderings[key, stamp] = rendering
+            rendering.add_done_callback(partial(self._finish, (key, stamp)))
+        page = await asyncio.shield(rendering)
+        if page is not None:
+            self._keep(key, stamp, page)
+        return page
 
-    def _made(self, about: Hashable, making: asyncio.Future[bytes | None]) -> None:
-        self._making.pop(about, None)
-        if not making.cancelled():
-            making.exception()  # its readers may all have left, and nobody else asks for it
+    def _finish(self, key: Hashable, rendering: asyncio.Future[bytes | None]) -> None:
+        self._renderings.pop(key, None)
+        if not rendering.cancelled():
+            rendering.exception()  # all readers may have left, and asyncio warns of unread errors
 
-    def _keep(self, key: Hashable, stamp: Hashable, made: bytes) -> None:
-        _, older = self._kept.pop(key, (None, b""))
-        self._kept[key] = stamp, made
-        self._octets += len(made) - len(older)
-        while len(self._kept) > self._most or self._octets > MOST_OCTETS:
-            _, (_, forgotten) = self._kept.popitem(last=False)
-            self._octets -= len(forgotten)
+    def _keep(self, key: Hashable, stamp: Hashable, page: bytes) -> None:
+        _, older = self._pages.pop(key, (None, b""))
+        self._pages[key] = stamp, page
+        self._octets += len(page) - len(older)
+        while len(self._pages) > self._most or self._octets > MOST_OCTETS:
+            _, (_, oldest) = self._pages.popitem(last=False)
+            self._octets -= len(oldest)
 
 
 def html(
     text: str | bytes, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A page as an answer."""
+    """Return an answer with a page."""
     return Response(text, status, headers, "text/html; charset=utf-8")
 
 
@@ -188,23 +193,23 @@ def tagged(
     media_type: str = "text/html; charset=utf-8",
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """An answer with its ETag (RFC 9110 section 8.8.3), or 304 to who has it already.
+    """Return an answer with an ETag (RFC 9110 section 8.8.3), or 304 if the client has it already.
 
-    The tag is a hash of what is sent, so it tells nothing that the answer does not.
+    The tag is a hash of the body, so it reveals nothing.
     """
     octets = body.encode() if isinstance(body, str) else body
     tag = f'"{hashlib.sha256(octets).hexdigest()[:32]}"'
-    told = {**(headers or {}), "ETag": tag}
-    known = request.headers.get("if-none-match", "")
-    if not {tag, "*"}.isdisjoint(one.strip().removeprefix("W/") for one in known.split(",")):
-        return Response(status_code=304, headers=told)
-    return Response(octets, 200, told, media_type)
+    headers = {**(headers or {}), "ETag": tag}
+    tags = request.headers.get("if-none-match", "").split(",")
+    if not {tag, "*"}.isdisjoint(text.strip().removeprefix("W/") for text in tags):
+        return Response(status_code=304, headers=headers)
+    return Response(octets, 200, headers, media_type)
 
 
 async def read_form(request: Request, longest: int) -> dict[str, str]:
-    """Return the fields of a form; nothing of one that has more than *longest* octets.
+    """Return the fields of a form; none if it has more than *longest* octets.
 
-    NUL is left out: no browser sends it, and PostgreSQL takes no text with it.
+    NUL is removed: browsers do not send it, and PostgreSQL refuses text with it.
     """
     body = await read_body(request, longest)
     try:
@@ -215,7 +220,7 @@ async def read_form(request: Request, longest: int) -> dict[str, str]:
 
 
 async def read_body(request: Request, longest: int) -> bytes | None:
-    """What was posted; ``None``: more than *longest* octets."""
+    """Return the body of a request; ``None`` if it has more than *longest* octets."""
     body = b""
     async for piece in request.stream():
         body += piece
@@ -225,5 +230,5 @@ async def read_body(request: Request, longest: int) -> bytes | None:
 
 
 def seconds_until(moment: datetime) -> int:
-    """For ``Retry-After`` (RFC 9110 section 10.2.3); at least one, at most a day."""
+    """Return the seconds for ``Retry-After`` (RFC 9110 section 10.2.3), from one to a day."""
     return min(max(1, ceil((moment - datetime.now(UTC)).total_seconds())), DAY_S)

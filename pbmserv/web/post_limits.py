@@ -1,8 +1,8 @@
-"""Limits on requests that may change something: so many from one network, and no more.
+"""Limits the number of forms from one network.
 
-They are counted in the memory of this process, before the request is routed and before its form is
-read, so that what is refused costs no row and no look-up. Every address has a limit: one that needs
-a token has a higher one, and any other address that takes forms has the low one.
+Every request that may change something counts as a form. It is counted in the memory of this
+process before it is routed and read, so a refused form costs no database access. Addresses that
+need a token have a higher limit than all others.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from pbmserv.mail.envelope import Network
+from pbmserv.mail.networks import Network
 from pbmserv.web.client_network import network_of
 
 ANYBODY = parse("20/minute")
-"""Forms from one network at addresses that need no token."""
+"""Forms from one network to addresses that need no token."""
 WITH_TOKEN = parse("240/minute")
-"""The same at addresses with a token or a session, good or not."""
+"""Forms from one network to addresses that need a token or a session, even if it is invalid."""
 
-_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class PostLimits:
     """Counts the forms of each network.
 
     Args:
-        with_token: beginnings of the paths that need a token, or a session.
-        proxies: networks of our own proxies, which say in X-Forwarded-For for whom they ask.
+        with_token: beginnings of the paths that need a token or a session.
+        proxies: networks of our own proxies, which name their clients in X-Forwarded-For.
     """
 
     def __init__(self, with_token: Collection[str], proxies: Collection[Network]) -> None:
@@ -43,7 +43,7 @@ class PostLimits:
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
 
     def seconds_to_wait(self, request: Request) -> int:
-        """Count a form; return 0, or after how many seconds the next one is taken."""
+        """Count a form; return 0 if it is within the limit, else the seconds to wait."""
         limit = self._limit_of(request.scope["path"])
         network = network_of(request, self._proxies) or "unknown"
         if self._limiter.hit(limit, network):
@@ -56,12 +56,12 @@ class PostLimits:
 
 
 class LimitedPosts:
-    """ASGI middleware: hands on a request that may change something if its network may send it.
+    """ASGI middleware that refuses forms beyond the limit of their network.
 
     Args:
-        limits: count the forms.
-        refuse: makes the answer to one form too many; it is given the seconds to wait.
-        but_below: a path below which an application of its own has this middleware.
+        limits: counts the forms.
+        refuse: returns the answer to a form beyond the limit; its argument is the seconds to wait.
+        but_below: paths below this one are exempt, since a mounted application counts them.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class LimitedPosts:
         self._but_below = but_below
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] not in _READING and self._is_ours(scope):
+        if scope["type"] == "http" and scope["method"] not in _SAFE_METHODS and self._counts(scope):
             seconds = self._limits.seconds_to_wait(Request(scope))
             if seconds:
                 answer = self._refuse(seconds)
@@ -86,5 +86,5 @@ class LimitedPosts:
                 return
         await self._app(scope, receive, send)
 
-    def _is_ours(self, scope: Scope) -> bool:
+    def _counts(self, scope: Scope) -> bool:
         return self._but_below is None or not scope["path"].startswith(self._but_below)

@@ -1,4 +1,4 @@
-"""Probes: whether the server is alive and ready, and numbers for Prometheus."""
+"""Probes: answers whether the server is alive and ready, and serves numbers to Prometheus."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pbmserv.web.safe_responses import SafeResponses
 
 log = logging.getLogger("pbmserv.web")
 
-_NOW = {"Cache-Control": "no-store"}
+_UNCACHED = {"Cache-Control": "no-store"}
 
 
 class Report(Protocol):
@@ -29,7 +29,7 @@ class Report(Protocol):
         ...
 
     def as_json(self, *, numbers: bool) -> Mapping[str, Any]:
-        """Return the report; *numbers*: with the measured values."""
+        """Return the report, with the measured values if *numbers* is set."""
         ...
 
 
@@ -41,7 +41,7 @@ class Health(Protocol):
         ...
 
     async def ready(self) -> Report:
-        """Check whether mail is taken and letters are sent."""
+        """Check whether the server accepts mail and sends letters."""
         ...
 
 
@@ -49,8 +49,8 @@ def health_routes(health: Health, *, numbers: bool) -> list[Route]:
     """Return the routes ``/healthz``, ``/healthz/ready`` (the same) and ``/healthz/live``.
 
     Args:
-        numbers: include measured values. Strangers do not get them: they would learn how many
-            sessions are free.
+        numbers: include measured values. They are hidden from strangers, who would otherwise learn
+            how many sessions are free.
     """
 
     async def live(_request: Request) -> Response:
@@ -61,7 +61,7 @@ def health_routes(health: Health, *, numbers: bool) -> list[Route]:
             report = await health.ready()
         except Exception as fault:
             log.error("the health check failed", exc_info=fault)
-            return JSONResponse({"status": "failing", "checks": {}}, 503, _NOW)
+            return JSONResponse({"status": "failing", "checks": {}}, 503, _UNCACHED)
         return _answer(report, numbers=numbers)
 
     return [
@@ -72,18 +72,18 @@ def health_routes(health: Health, *, numbers: bool) -> list[Route]:
 
 
 def build_probes(health: Health, metrics: Callable[[], Awaitable[bytes]]) -> Starlette:
-    """Return the application of a listener that strangers cannot reach.
+    """Return the application of the probes' own listener, which strangers cannot reach.
 
     Args:
-        metrics: returns the numbers in the format of Prometheus.
+        metrics: returns the numbers in Prometheus's format.
     """
 
     async def numbers(_request: Request) -> Response:
-        return Response(await metrics(), 200, _NOW, CONTENT_TYPE_PLAIN_0_0_4)
+        return Response(await metrics(), 200, _UNCACHED, CONTENT_TYPE_PLAIN_0_0_4)
 
     def fault(error: BaseException) -> Response:
-        log.error("the numbers could not be told", exc_info=error)
-        return PlainTextResponse("a fault; the log says more\n", 500, _NOW)
+        log.error("the numbers could not be read", exc_info=error)
+        return PlainTextResponse("a fault; the log says more\n", 500, _UNCACHED)
 
     application = Starlette(
         routes=[*health_routes(health, numbers=True), Route("/metrics", numbers)],
@@ -95,4 +95,4 @@ def build_probes(health: Health, metrics: Callable[[], Awaitable[bytes]]) -> Sta
 
 def _answer(report: Report, *, numbers: bool) -> Response:
     status = 503 if report.status == "failing" else 200
-    return JSONResponse(report.as_json(numbers=numbers), status, _NOW)
+    return JSONResponse(report.as_json(numbers=numbers), status, _UNCACHED)

@@ -1,4 +1,4 @@
-"""Pages for everybody: today's box, and what is played here."""
+"""Pages, pictures and feeds for everybody: today's box, boards, players, ratings and seeks."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from time import monotonic
-from typing import Any, Protocol
+from typing import Protocol
 
 from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from pbmserv.engine.types import Drawing
 from pbmserv.extras import why_missing
-from pbmserv.letters.scene import BoardScene
-from pbmserv.service.boards.public_pages import Finished, GamePage, PublicPlayer
 from pbmserv.service.solo.daily_pages import Dailies, DailyTable, GuestLook, GuestPage
+from pbmserv.views.forms import drawing_label
+from pbmserv.views.pictures import Ink
+from pbmserv.views.public import Finished, GamePage, PublicPlayer, Seek, StandingsTable
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.pages import BRIEFLY, LASTING, SHARED, UNLISTED, Printer, Rendered, tagged
-from pbmserv.web.pictures import Ink, rating_graph
+from pbmserv.web.rating_graph import rating_graph
 from pbmserv.web.safe_responses import HEADERS
 
 LONGEST_NUMBER = 9
@@ -28,7 +28,7 @@ LONGEST_NUMBER = 9
 
 
 class _ShortInteger(IntegerConvertor):
-    """A number in a path: one that Python reads and every database holds."""
+    """A number in a path that fits into every database."""
 
     regex = f"[0-9]{{1,{LONGEST_NUMBER}}}"
 
@@ -36,57 +36,56 @@ class _ShortInteger(IntegerConvertor):
 register_url_convertor("int", _ShortInteger())  # Starlette's own takes any number of digits
 
 MOST_RENDERED = 500
-"""Pages and pictures of boards that are kept, of some 20 kB each."""
-
+"""Pages and pictures of boards in the cache, of some 20 kB each."""
 
 STEPPING = f"{HEADERS['Content-Security-Policy']}; script-src 'self'; connect-src 'self'"
-"""The one page with a script; nobody's words are on it, and no token."""
+"""The policy of the page of a board. It has a script, but no words of players and no token."""
 ATOM = "application/atom+xml; charset=utf-8"
 IN_A_FEED = 30
 IN_THE_SITEMAP = 500
 SITEMAP_S = 300
-"""Seconds for which a list of pages is kept."""
+"""Seconds for which the list of pages stays in the cache."""
 SECURITY_LASTS = timedelta(days=180)
 """RFC 9116 section 2.5.5 wants less than a year."""
 
 
 class PublicRequests(Protocol):
-    """The part of the service that these pages use."""
+    """The part of the service that these pages use: see `PublicPages`."""
 
-    async def standings(self) -> Sequence[Mapping[str, Any]]:
-        """The best players of each game: words of the letter ``standings``."""
+    async def standings(self) -> Sequence[StandingsTable]:
+        """Return the best players of each game."""
         ...
 
     async def player(self, userid: str) -> PublicPlayer | None:
-        """What everybody may know of a player; ``None`` = there is none of this name."""
+        """Return a player's page; ``None`` if nobody of this name may be named."""
         ...
 
     async def game(self, number: int, turn: int | None) -> GamePage | None:
-        """A board as everybody may see it, after *turn* turns or now; ``None`` = there is none."""
+        """Return a board after *turn* turns or now; ``None`` if there is no such board or turn."""
         ...
 
-    async def seeks(self) -> Sequence[Mapping[str, Any]]:
-        """What people look for, and who."""
+    async def seeks(self) -> Sequence[Seek]:
+        """Return the open seeks."""
         ...
 
     async def dailies(self) -> Sequence[Dailies]:
-        """The newest boxes of the day, game by game."""
+        """Return the newest boxes of the day, by game."""
         ...
 
     async def daily(self, number: int) -> DailyTable | None:
-        """One of them; ``None`` = nobody has got it."""
+        """Return a box of the day; ``None`` if no player has got it."""
         ...
 
     async def finished(self, userid: str, most: int, before: int = 0) -> Sequence[Finished] | None:
-        """Games that are over and may be seen: see `PublicPages.finished`."""
+        """Return finished boards that may be seen: see `PublicPages.finished`."""
         ...
 
     async def tables(self, most: int) -> Sequence[DailyTable]:
-        """The newest boxes of the day that are open."""
+        """Return the newest boxes of the day that are open."""
         ...
 
     async def stamp(self, number: int) -> Hashable | None:
-        """What a board's page is made of: see `PublicPages.stamp`."""
+        """Return a value that changes with a board's page: see `PublicPages.stamp`."""
         ...
 
     async def guest(self, look: GuestLook) -> GuestPage | None:
@@ -97,8 +96,7 @@ class PublicRequests(Protocol):
 def public_routes(printer: Printer, service: PublicRequests, allowance: Allowance) -> list[Route]:
     """Return the routes of these pages.
 
-    All that takes work is made within the allowance; pages of boards are, if nobody has asked for
-    them since the last move.
+    Work is charged to the allowance; for a page of a board only if it is not in the cache.
     """
     site, metered = _Public(printer, service, allowance), allowance.metered
     return [
@@ -133,17 +131,19 @@ class _Public:
         self._titles = {game.key: game.title for game in printer.pages.games}
 
     async def today(self, request: Request) -> Response:
-        """Show the guest box. A tap is a GET: the form carries the whole game, and nothing changes
-        here."""
-        asked = request.query_params
+        """Show the guest box.
+
+        A tap is a GET: the form carries the whole game, and the server stores nothing.
+        """
+        query = request.query_params
         look = GuestLook(
-            state=asked.get("state", ""),
-            tap=asked.get("tap", ""),
-            check="check" in asked,
-            tool=asked.get("tool", ""),
-            take=asked.get("take", ""),
-            restart="restart" in asked,
-            step=step_of(asked),
+            state=query.get("state", ""),
+            tap=query.get("tap", ""),
+            check="check" in query,
+            tool=query.get("tool", ""),
+            take=query.get("take", ""),
+            restart="restart" in query,
+            step=step_of(query),
         )
         if not look.is_first:
             return await self._allowance.spend(request, lambda: self._played(request, look))
@@ -153,68 +153,70 @@ class _Public:
         return tagged(request, self._printer.again("today", page=page), headers=BRIEFLY)
 
     async def _played(self, request: Request, look: GuestLook) -> Response:
-        """Show the guest box as one guest's moves have left it."""
+        """Show the guest box after a guest's moves."""
         page = await self._service.guest(look)
         if page is None:
             return self._printer.failure(404, "missing")
         return tagged(request, self._printer.text("today", page=page), headers=BRIEFLY | UNLISTED)
 
     async def dailies(self, request: Request) -> Response:
-        """The archive of the members' boxes."""
-        found = await self._service.dailies()
-        return tagged(request, self._printer.again("dailies", games=found), headers=BRIEFLY)
+        """Show the archive of the boxes of the day."""
+        games = await self._service.dailies()
+        return tagged(request, self._printer.again("dailies", games=games), headers=BRIEFLY)
 
     async def daily(self, request: Request) -> Response:
-        number = request.path_params["number"]
-        found = await self._service.daily(number)
-        if found is None:
+        table = await self._service.daily(request.path_params["number"])
+        if table is None:
             return self._printer.failure(404, "missing")
-        drawing, drawn = found.drawing, None
-        if drawing is not None and found.scene is not None:
-            drawn = self._ink.inside(drawing, self._words(found.scene, drawing))
-        text = self._printer.text("daily", page=found, drawn=drawn)
+        drawing, drawn = table.drawing, None
+        if drawing is not None and table.scene is not None:
+            drawn = self._ink.inside(drawing, drawing_label(table.scene, drawing))
+        text = self._printer.text("daily", page=table, drawn=drawn)
         return tagged(request, text, headers=BRIEFLY)
 
     async def seeks(self, request: Request) -> Response:
-        found = await self._service.seeks()
-        text = self._printer.again("seeks", seeks=found, titles=self._titles)
+        seeks = await self._service.seeks()
+        text = self._printer.again("seeks", seeks=seeks, titles=self._titles)
         return tagged(request, text, headers=BRIEFLY | UNLISTED)
 
     async def standings(self, request: Request) -> Response:
-        found = await self._service.standings()
-        text = self._printer.again("standings", tables=found)
+        tables = await self._service.standings()
+        text = self._printer.again("standings", tables=tables)
         return tagged(request, text, headers=BRIEFLY | UNLISTED)
 
     async def player(self, request: Request) -> Response:
-        found = await self._service.player(request.path_params["userid"])
-        if found is None:
+        player = await self._service.player(request.path_params["userid"])
+        if player is None:
             return self._printer.failure(404, "missing")
-        graphs = {game: rating_graph(curve) for game, curve in found.curves.items()}
-        text = self._printer.text("player", player=found, titles=self._titles, graphs=graphs)
+        graphs = {game: rating_graph(curve) for game, curve in player.curves.items()}
+        text = self._printer.text("player", player=player, titles=self._titles, graphs=graphs)
         return tagged(request, text, headers=BRIEFLY | UNLISTED)
 
     async def game(self, request: Request) -> Response:
-        """A board as everybody may see it; ``?turn=5``: after five turns."""
+        """Show a board; with ``?turn=5`` after five turns."""
 
         async def make(number: int, turn: int | None) -> bytes | None:
-            found = await self._service.game(number, turn)
-            if found is None:
+            page = await self._service.game(number, turn)
+            if page is None:
                 return None
-            drawn = [self._ink.inside(one, self._words(found.scene, one)) for one in found.drawings]
-            return self._printer.text("game", page=found, drawn=drawn).encode()
+            drawn = [
+                self._ink.inside(drawing, drawing_label(page.scene, drawing))
+                for drawing in page.drawings
+            ]
+            return self._printer.text("game", page=page, drawn=drawn).encode()
 
         answer = await self._of_board(request, "text/html; charset=utf-8", make)
         answer.headers["Content-Security-Policy"] = STEPPING
         return answer
 
     async def replay(self, request: Request) -> Response:
-        """The script of that page, which does without it, too."""
+        """Answer with the script of a board's page, which works without it, too."""
         return tagged(request, self._printer.replay, "text/javascript; charset=utf-8", LASTING)
 
     async def picture(self, request: Request) -> Response:
-        """Answer with a board as a picture: nothing of a box that others have still to solve.
+        """Answer with the picture of a board. There is none of a box that must stay hidden.
 
-        Without Pillow a PNG's address leads to the same picture as SVG.
+        Without Pillow the address of a PNG leads to the same picture as SVG.
         """
         is_png = request.url.path.endswith(".png")
         if is_png and why_missing("PIL"):
@@ -222,54 +224,54 @@ class _Public:
             return RedirectResponse(f"{path}.svg{'?' if query else ''}{query}")
 
         async def make(number: int, turn: int | None) -> bytes | None:
-            found = await self._service.game(number, turn)
-            if found is None or not found.drawings:
+            page = await self._service.game(number, turn)
+            if page is None or not page.drawings:
                 return None
-            words = [self._words(found.scene, one) for one in found.drawings]
             if is_png:
-                titles = [found.scene.names[one.seat] for one in found.drawings]
+                titles = [page.scene.names[drawing.seat] for drawing in page.drawings]
                 if len(titles) == 1:  # a board of all players
-                    titles = [found.scene.players]
-                headline = self._printer.text("game-title", page=found).strip()
-                return await asyncio.to_thread(self._ink.png, found.drawings, titles, headline)
-            return self._ink.file(found.drawings, ". ".join(words))
+                    titles = [page.scene.players]
+                headline = self._printer.text("game-title", page=page).strip()
+                return await asyncio.to_thread(self._ink.png, page.drawings, titles, headline)
+            labels = [drawing_label(page.scene, drawing) for drawing in page.drawings]
+            return self._ink.file(page.drawings, ". ".join(labels))
 
         return await self._of_board(request, "image/png" if is_png else "image/svg+xml", make)
 
     async def games_feed(self, request: Request) -> Response:
-        """Finished games, of all or of one player."""
+        """Answer with the feed of finished boards, of all players or of one."""
         userid = request.path_params.get("userid", "")
-        found = await self._service.finished(userid, IN_A_FEED)
-        if found is None:
+        games = await self._service.finished(userid, IN_A_FEED)
+        if games is None:
             return self._printer.failure(404, "missing")
-        text = self._printer.raw("games.atom", games=found, userid=userid.lower())
+        text = self._printer.raw("games.atom", games=games, userid=userid.lower())
         return tagged(request, text, ATOM, BRIEFLY)
 
     async def daily_feed(self, request: Request) -> Response:
-        """Tables of boxes of the day, once they are open."""
-        found = await self._service.tables(IN_A_FEED)
-        return tagged(request, self._printer.raw("daily.atom", tables=found), ATOM, BRIEFLY)
+        """Answer with the feed of boxes of the day that are open."""
+        tables = await self._service.tables(IN_A_FEED)
+        return tagged(request, self._printer.raw("daily.atom", tables=tables), ATOM, BRIEFLY)
 
     async def sitemap(self, request: Request) -> Response:
-        """What search engines may read."""
+        """Answer with the pages that search engines may read."""
 
         async def make() -> bytes:
             games = await self._service.finished("", IN_THE_SITEMAP) or []
             dailies = await self._service.dailies()
             return self._printer.raw("sitemap.xml", finished=games, dailies=dailies).encode()
 
-        made = await self._rendered.get(
+        sitemap = await self._rendered.get(
             "sitemap",
             int(monotonic() // SITEMAP_S),
             lambda: self._allowance.spend(request, make),
         )
-        return tagged(request, made or b"", "application/xml", SHARED)
+        return tagged(request, sitemap or b"", "application/xml", SHARED)
 
     async def robots(self, request: Request) -> Response:
         return tagged(request, self._printer.raw("robots.txt"), "text/plain; charset=utf-8", SHARED)
 
     async def security(self, request: Request) -> Response:
-        """Whom to tell of a hole (RFC 9116)."""
+        """Answer with the contact for security problems (RFC 9116)."""
         if not self._printer.pages.contact:
             return self._printer.failure(404, "missing")
         expires = f"{datetime.now(UTC) + SECURITY_LASTS:%Y-%m-%dT00:00:00Z}"
@@ -282,34 +284,30 @@ class _Public:
         kind: str,
         make: Callable[[int, int | None], Awaitable[bytes | None]],
     ) -> Response:
-        """Something of a board, made once for all readers until somebody moves."""
-        number, turn = request.path_params["number"], request.query_params.get("turn")
-        if not (turn is None or is_number(turn)):
+        """Answer with a page or picture of a board, rendered once for all readers after a move."""
+        number, text = request.path_params["number"], request.query_params.get("turn")
+        if not (text is None or is_number(text)):
             return self._printer.failure(404, "missing")
-        asked = None if turn is None else int(turn)
+        turn = None if text is None else int(text)
         stamp = await self._service.stamp(number)
-        key = (number, asked, kind)
-        made = None
+        body = None
         if stamp is not None:
-            made = await self._rendered.get(
-                key, stamp, lambda: self._allowance.spend(request, lambda: make(number, asked))
+            body = await self._rendered.get(
+                (number, turn, kind),
+                stamp,
+                lambda: self._allowance.spend(request, lambda: make(number, turn)),
             )
-        if made is None:
+        if body is None:
             return self._printer.failure(404, "missing")
-        return tagged(request, made, kind, BRIEFLY)
-
-    def _words(self, scene: BoardScene, drawing: Drawing) -> str:
-        """What a drawing shows, in words."""
-        template = self._printer.templates.get_template(f"games/{scene.key}/drawing.j2")
-        return template.render(drawing=drawing, names=scene.names).strip()
+        return tagged(request, body, kind, BRIEFLY)
 
 
 def is_number(text: str) -> bool:
-    """Whether it can be a number in one of our addresses."""
+    """Return whether a text can be a number in an address of these pages."""
     return text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
 
 
 def step_of(query: Mapping[str, str]) -> int | None:
-    """Return after how many moves a board is to be shown; ``None`` = as it is now."""
+    """Return the number of moves after which to show a board; ``None`` for the newest."""
     text = query.get("step", "")
     return int(text) if is_number(text) else None

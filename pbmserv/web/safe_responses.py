@@ -25,11 +25,11 @@ HEADERS = {
 }
 
 AGAIN_S = 10
-"""Seconds after which to ask again, if the real time is unknown."""
+"""Seconds in ``Retry-After`` if nobody knows when the server can answer again."""
 
 
 def fault_of(error: BaseException) -> tuple[int, str, dict[str, str] | None]:
-    """Return the status of a page that could not be made, its template, and headers."""
+    """Return status, template and headers of the page that answers for an exception."""
     if isinstance(error, AWAY):
         return 503, "fault", {"Retry-After": str(AGAIN_S)}
     return 500, "fault", None
@@ -40,7 +40,7 @@ class SafeResponses:
 
     Args:
         app: the application.
-        fault: makes the page for an exception, and logs it.
+        fault: returns the page for an exception, and logs it.
         headers: headers of every answer that does not set them itself.
     """
 
@@ -72,23 +72,18 @@ class SafeResponses:
             await self._app(scope, receive, send_safely)
         except ClientDisconnect:  # the client closed the connection, or its request was malformed
             return
-        except (Exception, SystemExit) as error:  # a game's rules may say `sys.exit()`
+        except (Exception, SystemExit) as error:  # a game's rules may call `sys.exit()`
             page = self._fault(error)
-            if started:  # half an answer was sent: the connection must be closed
+            if started:  # the answer is incomplete, so uvicorn must close the connection
                 raise
             await page(scope, receive, send_safely)
 
 
-def mounted(path: str, make: Callable[[], ASGIApp]) -> Mount:
-    """Return a mount for an application that is made at the first request to it."""
-    applications: list[ASGIApp] = []
+def mount_below(path: str, application: ASGIApp) -> Mount:
+    """Return a mount for an application that also gets the paths with line ends in them.
 
-    async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        if not applications:
-            applications.append(make())
-        await applications[0](scope, receive, send)
-
+    Starlette's pattern stops at a line end, so that our own 404 would answer such a path.
+    """
     mount = Mount(path, application)
-    # The application itself refuses paths with line ends in them.
     mount.path_regex = re.compile(mount.path_regex.pattern, re.DOTALL)
     return mount

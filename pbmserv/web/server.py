@@ -21,10 +21,10 @@ MOST_FROM_NETWORK = 32
 KEEP_ALIVE_S = 5.0
 """Seconds that a connection may be idle between requests."""
 KEEP_ALIVE_FULL_S = 1.0
-"""Seconds that it may be idle while all places are taken."""
+"""Seconds that a connection may be idle while all places are taken."""
 
 GRACE_S = 3
-"""Seconds that `WebServer.stop` waits for answers that are being made."""
+"""Seconds that `WebServer.stop` waits for unfinished answers."""
 
 
 class WebServer:
@@ -54,7 +54,7 @@ class WebServer:
         # Below errors, uvicorn logs a line for each malformed request of a stranger.
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
         logging.getLogger("uvicorn.access").disabled = True  # regardless of the level
-        self._server = _Quiet(config)
+        self._server = _Uvicorn(config)
         self._running: asyncio.Task[None] | None = None
 
     async def start(self) -> tuple[str, int]:
@@ -81,7 +81,7 @@ class WebServer:
         return len(self._server.server_state.connections)
 
     async def stop(self) -> None:
-        """Finish the answers that are being made, and close the socket."""
+        """Finish the open answers, and close the socket."""
         if self._running is None:
             self._bound.close()
             return
@@ -90,18 +90,18 @@ class WebServer:
 
 
 def bounds(strangers: int, own: int) -> Bounds:
-    """Return the limits of a web port.
+    """Return the bounds of a web port.
 
     Args:
-        strangers: places of strangers.
-        own: places of our own proxies.
+        strangers: connections of strangers.
+        own: connections of our own proxies.
     """
     from_network = min(MOST_FROM_NETWORK, strangers)
     return Bounds(strangers, from_network, own, KEEP_ALIVE_S, KEEP_ALIVE_FULL_S)
 
 
-class _Quiet(uvicorn.Server):
-    """uvicorn, which does not handle the process's signals."""
+class _Uvicorn(uvicorn.Server):
+    """A uvicorn server that leaves signals alone and says when it is ready."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -109,10 +109,10 @@ class _Quiet(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Do nothing: the stage handles signals."""
+        """Do nothing, because the stage handles signals."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and set `ready`."""
+        """Open the sockets, then set `ready`."""
         await super().startup(sockets)
         self.ready.set()

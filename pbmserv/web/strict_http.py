@@ -1,8 +1,8 @@
-"""Requests with one meaning: an HTTP parser that refuses what two servers could read in two ways.
+"""An HTTP parser that refuses requests which two servers could read in two ways.
 
-h11 is kinder than RFC 9112: of a length and a transfer coding it believes one, it joins folded
-lines and equal lengths, and ends lines at a bare LF. Behind a proxy that reads such a request in
-another way, a stranger could put words into the next reader's mouth.
+h11 is more tolerant than RFC 9112: it ignores a length beside a transfer coding, joins folded lines
+and equal lengths, and ends lines at a bare LF. If a proxy in front of us reads such a request in
+another way, a stranger could smuggle a second request into another reader's connection.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class StrictConnection(h11.Connection):
         if not isinstance(event, h11.Request | h11.EndOfMessage):
             return event
         after, _ = self.trailing_data
-        # A head; or the end of a body, which is empty, or the last chunk and its trailers.
+        # A head, or the end of a body: nothing, or the last chunk and its trailers.
         section = before[: len(before) - len(after)]
         fault = _line_fault(section)
         if isinstance(event, h11.Request):
@@ -52,7 +52,7 @@ class StrictConnection(h11.Connection):
 
 
 def _line_fault(section: bytes) -> str:
-    """Return what is wrong with the lines of a head or of trailers; ``""`` if nothing is."""
+    """Return the fault in the lines of a head or of trailers; ``""`` for none."""
     if len(section) > LONGEST_HEAD:
         return "a head that is too long"
     if _LINE_END.search(section):
@@ -63,8 +63,7 @@ def _line_fault(section: bytes) -> str:
 
 
 def head_fault(head: bytes) -> str:
-    """Return what is wrong with the head of a request, including its empty line; ``""`` if nothing
-    is."""
+    """Return the fault in the head of a request with its empty line; ``""`` for none."""
     request, *fields = head.split(b"\r\n")
     if not request.endswith((b" HTTP/1.1", b" HTTP/1.0")):
         return "a version that is not supported (section 2.5)"
@@ -72,14 +71,14 @@ def head_fault(head: bytes) -> str:
 
 
 def _field_fault(fields: list[bytes], *, is_newest: bool) -> str:
-    """Return what is wrong with the fields for the host and the length of a request."""
-    named = [
+    """Return the fault in the fields for the host and the length of a request; ``""`` for none."""
+    pairs = [
         (name.lower(), value.strip()) for name, _, value in (f.partition(b":") for f in fields)
     ]
-    counts = Counter(name for name, _ in named)
-    values = dict(named)
+    counts = Counter(name for name, _ in pairs)
+    values = dict(pairs)
     if any(counts[name] > 1 for name in _ONCE):
-        return "a field twice that may occur once (sections 3.2, 6.1 and 6.3)"
+        return "a repeated field that may occur once (sections 3.2, 6.1 and 6.3)"
     if b"," in values.get(b"content-length", b""):
         return "a list of lengths (section 6.3)"
     if b"transfer-encoding" in values and (b"content-length" in values or not is_newest):
@@ -93,7 +92,7 @@ def _in_origin_form(request: h11.Request) -> h11.Request:
     """Return the request with a path as its target; clients may send a whole URL (section 3.2.2).
 
     Raises:
-        h11.RemoteProtocolError: it is neither of them, nor ``*``; this is not a proxy.
+        h11.RemoteProtocolError: the target is neither a path, nor a URL, nor ``*``.
     """
     if request.target.startswith(b"/") or request.target == b"*":
         return request

@@ -1,5 +1,4 @@
-// What the mailbox does without it, too, but not by itself: show a letter at its full height, and
-// say when another one comes.
+// Shows a letter at its full height, and announces new letters. The mailbox works without it, too.
 (() => {
   "use strict";
   const frame = document.querySelector(".letter-frame");
@@ -16,7 +15,7 @@
     fit();
   }
 
-  // What a letter's link has filled in goes on at its end; an answer begins above what it quotes.
+  // The cursor is at the end of a text that a letter's link has filled in, and above the quote of an answer.
   const body = document.getElementById("body");
   const isUntouched = body && body.value === body.defaultValue && body.selectionEnd === 0;
   if (isUntouched && !body.value.startsWith("\n")) body.setSelectionRange(body.value.length, body.value.length);

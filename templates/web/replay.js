@@ -1,5 +1,5 @@
-// What the page does without it, too, but not in one go: the slider and the arrow keys step through
-// a game, and the address and the link follow.
+// Steps through a game with the slider and the arrow keys without loading pages; the address and the link
+// follow. The page works without it, too.
 (() => {
   "use strict";
   const slider = document.getElementById("turn");

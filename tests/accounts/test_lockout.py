@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-from processes import Process, wait_until
 from running import MovableClock
 from sqlalchemy import func, select
-from wire import Wire, mail
 
-from pbmserv.clock import Clock, SystemClock
+from pbmserv.clock import Clock
 from pbmserv.mail.envelope import Source
 from pbmserv.service.auth import lockout as rules
 from pbmserv.store.accounts import lockouts
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables import password_sources, wrong_passwords
 
-pytestmark = pytest.mark.both_databases
-
-OURS = "pbmserv@games.example"
-PASSWORD = "wonder-land"
 ALICE, THIEF = "alice@players.example", "thief@elsewhere.example"
 HOME, STRANGE = Source("192.0.2.0/24", ALICE), Source("198.51.100.0/24", THIEF)
 
@@ -68,6 +61,7 @@ def guess(lockout: Lockout, userid: str, source: Source, times: int) -> None:
         lockout.wrong(userid, source)
 
 
+@pytest.mark.both_databases
 def test_five_wrong_ones_in_ten_minutes_close_the_door(
     lockout: Lockout, clock: MovableClock
 ) -> None:
@@ -111,6 +105,7 @@ def test_a_stranger_does_not_lock_the_player_out(lockout: Lockout) -> None:
     assert lockout.may_try("alice", HOME)
 
 
+@pytest.mark.both_databases
 def test_one_network_cannot_go_through_all_userids(lockout: Lockout) -> None:
     lockout.right("dora", STRANGE)
     for number in range(30):
@@ -127,6 +122,7 @@ def test_a_right_password_starts_the_count_again(lockout: Lockout) -> None:
     assert lockout.may_try("alice", HOME)
 
 
+@pytest.mark.both_databases
 def test_rows_are_removed_when_they_no_longer_matter(
     lockout: Lockout, database: Database, clock: MovableClock
 ) -> None:
@@ -163,6 +159,7 @@ def test_no_row_shows_a_userid_a_network_or_an_address(
         assert part not in rows
 
 
+@pytest.mark.both_databases
 def test_hosts_share_locks_and_a_restart_forgets_nothing(
     lockout: Lockout, database_url: str, clock: MovableClock
 ) -> None:
@@ -198,12 +195,12 @@ def test_where_nothing_tells_them_apart_it_is_slow_but_never_shut_for_long(
     if known:
         lockout.right("alice", source)
     looks = 0
-    for _ in range(24 * 60):
-        clock.move(minutes=1)
+    for _ in range(24 * 12):
+        clock.move(minutes=5)
         while lockout.may_try("alice", source):
             lockout.wrong("alice", source)
             looks += 1
-    assert 24 <= looks <= 150
+    assert 12 <= looks <= 150
     clock.move(hours=1)
     assert lockout.may_try("alice", source)
 
@@ -213,40 +210,3 @@ def test_a_network_that_nobody_knows_is_the_sender_s_domain(lockout: Lockout) ->
         lockout.wrong(f"u{number}", Source("", f"evil{number}@evil.example"))
     assert not lockout.may_try("alice", Source("", "evil99@evil.example"))
     assert lockout.may_try("alice", Source("", ALICE))
-
-
-def guess_by_mail(process: Process, word: str) -> None:
-    with Wire(process.port) as wire:
-        raw = mail(THIEF, f"prefs alice {word}", Message_ID=f"<{word}@elsewhere.example>")
-        assert wire.mail(THIEF, OURS, raw).startswith("250")
-
-
-def answers_in(folder: Path) -> int:
-    """Letters to the thief that were delivered."""
-    letters = b"".join(file.read_bytes() for file in folder.rglob("mail/*/new/*"))
-    return letters.count(b"To: thief@elsewhere.example")
-
-
-@pytest.mark.slow
-def test_a_killed_server_still_knows_the_wrong_passwords(database_url: str, tmp_path: Path) -> None:
-    """The guesser's count goes on where it was, and a right password comes too late."""
-    settings = {"mail_servers": "192.0.2.1"}
-    process = Process(tmp_path, database_url, **settings)
-    with Wire(process.port) as wire:
-        raw = mail(ALICE, f"signup alice {PASSWORD}")
-        assert wire.mail(ALICE, OURS, raw).startswith("250")
-    for n in range(4):
-        guess_by_mail(process, f"wrong-{n}")
-    wait_until(lambda: answers_in(tmp_path) == 4, "the answers to be delivered")
-    process.kill()
-    process = Process(tmp_path, database_url, **settings)
-    database = Database(database_url)
-    lockout, source = Lockout(database, SystemClock()), Source("127.0.0.0/24", THIEF)
-    assert lockout.may_try("alice", source)
-    guess_by_mail(process, "wrong-4")
-    wait_until(lambda: not lockout.may_try("alice", source), "the fifth to be counted")
-    guess_by_mail(process, PASSWORD)
-    wait_until(lambda: answers_in(tmp_path) == 6, "the last answers")
-    assert not lockout.may_try("alice", source)
-    assert process.stop() == 0
-    database.close()

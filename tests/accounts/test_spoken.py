@@ -9,7 +9,7 @@ from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.display import ToldRay, ToldSide, tell
 from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.views import BoxView
-from pbmserv.letters.scene import page
+from pbmserv.views.texts import render_text
 
 BOARD = geometry(7, 7)
 
@@ -38,7 +38,7 @@ def cells(*names: str) -> frozenset[int]:
 def spoken(*boxes: BoxView, phase: str = "playing") -> str:
     view = SimpleNamespace(shown=boxes, phase=phase)
     values = {"view": view, "names": ["alice", "bob"], "you": 0}
-    return page("games/blackbox/spoken.txt.j2", values)
+    return render_text("games/blackbox/spoken.txt.j2", values)
 
 
 def test_sides_rays_and_rows_are_told_in_order_and_nothing_empty() -> None:

@@ -1,4 +1,4 @@
-"""Servers indoors to which letters come back."""
+"""Helpers that return letters to a server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KINDS = {report.name: report for report in REPORTS}
 
 
 def comes_from(house: Indoors, letter: Posted) -> str:
-    """The envelope sender of a letter."""
+    """Return the envelope sender of a letter."""
     about = ReplyAddress(Purpose.BOUNCE, about=letter.id)
     return house.server.mail_domain.address_of(about)
 
@@ -25,7 +25,7 @@ def come_back(
     to: str = "",
     sender: str = "",
 ) -> list[Posted]:
-    """A report about *letter* arrives; the letters that leads to."""
+    """Deliver a report about *letter*; return the letters that follow."""
     report = KINDS[kind] if isinstance(kind, str) else kind
     address = comes_from(house, letter)
     raw = report.raw(to or letter.recipient, address)
@@ -37,7 +37,7 @@ def come_back(
 
 
 def deliver(house: Indoors, sender: str, to: str, raw: bytes) -> list[Posted]:
-    """Hand a mail in with this envelope."""
+    """Deliver a mail with this envelope."""
     answer = house.hand_in(Envelope(sender, to, raw))
     assert answer.startswith("250"), answer
     return house.letters()

@@ -1,6 +1,6 @@
-"""Reports as mail servers write them, one of each: made by their formats, about one letter.
+"""Bounces in the format of many mail servers, all about one letter.
 
-``{to}`` is the address that failed and ``{our}`` the address that the letter came from.
+``{to}`` is the address that failed, and ``{our}`` the envelope sender of the letter.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ blackbox resign 1
 
 @dataclass(frozen=True)
 class ServerReport:
-    """A report, what it means, and a phrase of its diagnostic."""
+    """A bounce, its meaning, and a phrase of its diagnostic."""
 
     name: str
     verdict: Verdict | None
@@ -33,7 +33,7 @@ class ServerReport:
     mail: str
 
     def raw(self, to: str, our: str) -> bytes:
-        """Its octets, about a letter to *to*."""
+        """Return its octets, about a letter to *to*."""
         text = self.mail.replace("{returned}", RETURNED)
         return text.replace("{to}", to).replace("{our}", our).replace("\n", "\r\n").encode()
 

@@ -1,4 +1,4 @@
-"""Letters come back, an address is given up, its player is heard of again."""
+"""Letters come back, an address is given up, and its player is heard of again."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def house(prepared: Prepared, tmp_path: Path) -> Iterator[Indoors]:
 
 @pytest.fixture
 def any_house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    """On each kind of database."""
+    """Yield a house on each kind of database."""
     with indoors(tmp_path, database=database_url) as server:
         server.sign_up("alice", "bob", "carol")
         yield server
 
 
 def begun(house: Indoors, first: str = "alice", second: str = "bob") -> int:
-    """The number of a board on which it is *first*'s turn."""
+    """Start a board on which *first* is to move; return its number."""
     line = f"blackbox challenge {first} {second} {SMALL}"
     number = house.send(address_of(first), line)[0].board
     assert number is not None
@@ -60,13 +60,13 @@ def begun(house: Indoors, first: str = "alice", second: str = "bob") -> int:
 
 
 def chat(house: Indoors, number: int, words: str = "Hello.") -> Posted:
-    """bob says something to alice; the letter to her."""
+    """Let bob write to alice; return the letter to her."""
     letters = house.send(BOB, f"blackbox chat {number} bob {PASSWORD}", words)
     return next(letter for letter in letters if letter.kind == "chat")
 
 
 def given_up(house: Indoors, number: int, kind: str = "postfix") -> list[Posted]:
-    """A letter to alice comes back, and a day later does so again; what that leads to."""
+    """Let a letter to alice come back on two days; return the letters that follow."""
     first = chat(house, number, "One.")
     assert come_back(house, first, kind) == []
     (again,) = to(house.live(days=1), ALICE)
@@ -99,7 +99,7 @@ def states(house: Indoors, letter: str) -> list[str]:
         )
 
 
-def test_two_hard_ones_give_an_address_up_and_each_opponent_is_told_once(
+def test_two_hard_bounces_give_an_address_up_and_each_opponent_hears_once(
     house: Indoors,
 ) -> None:
     first, second, third = BEGUN, begun(house), begun(house, "alice", "carol")
@@ -179,7 +179,7 @@ def test_results_come_as_they_were_and_reminders_do_not(any_house: Indoors) -> N
     assert "Another letter that came back or was kept follows." in flat(to(letters, ALICE)[2])
 
 
-def test_one_dead_hour_is_one(house: Indoors) -> None:
+def test_bounces_within_an_hour_count_once(house: Indoors) -> None:
     number = BEGUN
     letters = [chat(house, number, f"{n}.") for n in range(5)]
     for letter in letters:
@@ -200,7 +200,7 @@ def test_a_month_between_them_is_forgotten(house: Indoors) -> None:
     assert not unreachable(house)
 
 
-def test_a_full_mailbox_has_ten_days(house: Indoors) -> None:
+def test_a_full_mailbox_is_given_up_after_ten_days(house: Indoors) -> None:
     number = BEGUN
     letter = chat(house, number)
     for _ in range(9):
@@ -215,7 +215,7 @@ def test_a_full_mailbox_has_ten_days(house: Indoors) -> None:
     "kind",
     ["postfix-filter", "postfix-too-large", "postfix-delayed", "postfix-delivered", "receipt"],
 )
-def test_what_proves_nothing_counts_nothing(house: Indoors, kind: str) -> None:
+def test_reports_without_proof_do_not_count(house: Indoors, kind: str) -> None:
     number = BEGUN
     for _ in range(3):
         assert come_back(house, chat(house, number), kind) == []
@@ -270,7 +270,7 @@ def test_time_stands_still_for_a_while_and_then_runs(house: Indoors) -> None:
 
 
 @pytest.mark.parametrize("command", ["away alice {} until 2026-03-20", "back alice {}"])
-def test_what_a_player_says_of_being_away_holds(house: Indoors, command: str) -> None:
+def test_absences_hold_for_unreachable_players(house: Indoors, command: str) -> None:
     given_up(house, BEGUN)
     house.live(days=1)
     letters = house.send(ALICE, command.format(PASSWORD))
@@ -282,7 +282,7 @@ def test_what_a_player_says_of_being_away_holds(house: Indoors, command: str) ->
     assert f"{until:%Y-%m-%d}" == ("2026-03-21" if "until" in command else "2026-03-03")
 
 
-def test_who_has_no_days_left_is_told_of_as_such(house: Indoors) -> None:
+def test_opponents_hear_that_a_player_has_no_days_left(house: Indoors) -> None:
     number = BEGUN
     house.send(ALICE, f"away alice {PASSWORD} until 2026-03-30")
     for _ in range(30):
@@ -293,7 +293,7 @@ def test_who_has_no_days_left_is_told_of_as_such(house: Indoors) -> None:
         assert len(connection.execute(select(absences)).all()) == 1
 
 
-def test_a_game_can_be_lost_in_the_end_without_anybody_spinning(house: Indoors) -> None:
+def test_an_unreachable_player_loses_in_the_end(house: Indoors) -> None:
     number = BEGUN
     given_up(house, number)
     for _ in range(40):
@@ -316,7 +316,7 @@ def test_opponents_hear_of_it_once_a_week(house: Indoors) -> None:
     assert to(house.send(ALICE, f"prefs alice {PASSWORD}"), BOB) == []
 
 
-def test_one_mail_a_day_waits_as_a_whole(house: Indoors) -> None:
+def test_a_digest_waits_as_a_whole(house: Indoors) -> None:
     number = BEGUN
     house.send(ALICE, f"prefs alice {PASSWORD} digest=daily@07:30")
     house.send(BOB, f"blackbox chat {number} bob {PASSWORD}", "One.")
@@ -363,7 +363,7 @@ def test_a_new_address_can_be_reached(any_house: Indoors) -> None:
         assert connection.execute(select(bounces)).all() == []
 
 
-def test_who_shares_the_address_can_be_reached_again_as_well(house: Indoors) -> None:
+def test_all_players_with_the_address_can_be_reached_again(house: Indoors) -> None:
     house.send(ALICE, f"signup dave {PASSWORD}")
     number = BEGUN
     told = given_up(house, number)
@@ -374,7 +374,7 @@ def test_who_shares_the_address_can_be_reached_again_as_well(house: Indoors) -> 
     assert not unreachable(house, "dave")
 
 
-def test_an_old_address_works_again_when_its_owner_says_so(house: Indoors) -> None:
+def test_an_old_address_works_again_when_its_owner_confirms_it(house: Indoors) -> None:
     number = BEGUN
     asked = house.send(ALICE, f"change address alice {PASSWORD} {ALICE} {OTHER}")
     house.reply(to(asked, OTHER)[0], "yes")
@@ -383,7 +383,7 @@ def test_an_old_address_works_again_when_its_owner_says_so(house: Indoors) -> No
     assert chat(house, number).recipient == ALICE
 
 
-def test_who_left_and_is_back_gets_letters(house: Indoors) -> None:
+def test_a_player_who_comes_back_gets_letters(house: Indoors) -> None:
     given_up(house, BEGUN)
     (asked,) = (
         one for one in house.send(ALICE, f"signoff alice {PASSWORD}") if one.kind == "signoff-asked"
@@ -398,7 +398,7 @@ def test_who_left_and_is_back_gets_letters(house: Indoors) -> None:
     assert back.recipient == ALICE
 
 
-def test_nobody_is_given_an_opponent_who_cannot_be_reached(house: Indoors) -> None:
+def test_nobody_gets_an_unreachable_opponent(house: Indoors) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} accept=auto")
     house.send(ALICE, f"blackbox seek alice {PASSWORD}")
     given_up(house, BEGUN)
@@ -415,7 +415,7 @@ def test_nobody_is_given_an_opponent_who_cannot_be_reached(house: Indoors) -> No
 # -- what has no effect ----------------------------------------------------------------------
 
 
-def test_a_forged_address_is_none_of_ours(house: Indoors) -> None:
+def test_a_forged_address_is_unknown(house: Indoors) -> None:
     letter = chat(house, BEGUN)
     real = comes_from(house, letter)
     local, _, domain = real.partition("@")
@@ -464,8 +464,8 @@ def test_a_forwarded_letter_comes_back_under_another_name(
     assert "came-back" in [one.kind for one in to(letters, ALICE)]
 
 
-def test_of_two_mailboxes_behind_an_address_one_may_be_dead(house: Indoors) -> None:
-    """Letters that are answered are read, whatever else comes back."""
+def test_one_of_two_mailboxes_behind_an_address_may_be_dead(house: Indoors) -> None:
+    """Answered letters are read, even if others come back."""
     number = BEGUN
     elsewhere = FORWARDED[0]
     for _ in range(3):
@@ -504,7 +504,7 @@ def test_a_report_about_several_others_says_nothing_of_this_letter(house: Indoor
         assert connection.execute(select(bounces)).all() == []
 
 
-def test_commands_are_never_carried_out_there_and_a_reader_is_told_where(house: Indoors) -> None:
+def test_commands_to_a_bounce_address_are_refused_with_advice(house: Indoors) -> None:
     number = BEGUN
     letter = chat(house, number)
     address = comes_from(house, letter)
@@ -520,7 +520,7 @@ def test_commands_are_never_carried_out_there_and_a_reader_is_told_where(house: 
 
 
 @pytest.mark.parametrize("sender", ["", ALICE])
-def test_an_out_of_office_note_is_asked_about(house: Indoors, sender: str) -> None:
+def test_an_out_of_office_note_leads_to_a_question(house: Indoors, sender: str) -> None:
     address = comes_from(house, chat(house, BEGUN))
     raw = (
         f"From: {ALICE}\r\nTo: {address}\r\nSubject: Automatic reply: Blackbox 1\r\n"
@@ -530,7 +530,7 @@ def test_an_out_of_office_note_is_asked_about(house: Indoors, sender: str) -> No
     assert (asked.recipient, asked.kind) == (ALICE, "away-asked")
 
 
-def test_letters_to_strangers_and_to_those_who_left_count_nothing(house: Indoors) -> None:
+def test_letters_to_strangers_and_former_players_do_not_count(house: Indoors) -> None:
     (refusal,) = house.send("zoe@players.example", "nonsense")
     assert come_back(house, refusal) == []
     number = BEGUN

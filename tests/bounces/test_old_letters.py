@@ -1,4 +1,4 @@
-"""What is kept of letters: the mail for days, its words for weeks, and very little for good."""
+"""Storage of letters: octets for days, words for weeks, and very little for good."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from posting import come_back
 from sqlalchemy import func, select, text, update
 
 from pbmserv.errors import OperatorError, ServerFault
-from pbmserv.letters.looking import Looking
-from pbmserv.service.operators import queues as operating_post
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.letters import letter_text, retry_letters
 from pbmserv.store.delivery import inbox as mails
 from pbmserv.store.delivery import kept_letters, outbox
 from pbmserv.store.tables.mail import inbox
 from pbmserv.store.tables.mail import letter_bytes as kept_rows
 from pbmserv.store.tables.mail import outbox as rows
+from pbmserv.views.reader import BoardReader
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +36,7 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 
 def challenged(house: Indoors) -> list[Posted]:
-    """The letters of a challenge, the answer first."""
+    """Return the letters of a challenge, the answer first."""
     return house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1 --forfeittime=90")
 
 
@@ -52,15 +52,15 @@ def row(house: Indoors, letter: Posted) -> dict[str, object] | None:
 
 
 def made_again(house: Indoors, letter: Posted) -> bytes:
-    """The mail that the composer makes of a letter's row and the record now."""
+    """Return the mail that the composer makes now from a letter's row and the record."""
     with house.server.database.reading.connect() as connection:
         queued = outbox.letter(connection, letter.id)
         assert queued is not None
         composer = house.server.outbox._composer
-        return composer.bytes_of(Looking(connection, composer.positions), queued)
+        return composer.bytes_of(BoardReader(connection, composer.positions), queued)
 
 
-def test_a_letter_is_kept_as_it_was_mailed_for_some_days_only(house: Indoors) -> None:
+def test_the_octets_of_a_letter_are_kept_for_some_days(house: Indoors) -> None:
     letters = challenged(house)
     assert {letter.recipient for letter in letters} == {ALICE, BOB}
     house.live(days=2)
@@ -71,7 +71,7 @@ def test_a_letter_is_kept_as_it_was_mailed_for_some_days_only(house: Indoors) ->
         assert made_again(house, letter) == letter.raw, "the record gives the same mail"
 
 
-def test_what_came_back_weeks_later_is_sent_again_from_the_record(house: Indoors) -> None:
+def test_a_letter_that_comes_back_after_weeks_is_made_from_the_record(house: Indoors) -> None:
     _, asked = challenged(house)
     house.live(days=4)
     assert kept(house, asked) is None
@@ -82,7 +82,7 @@ def test_what_came_back_weeks_later_is_sent_again_from_the_record(house: Indoors
     assert again.message["Message-ID"] == asked.message["Message-ID"]
 
 
-def test_of_an_old_letter_stays_what_ends_it_and_what_its_replies_need(house: Indoors) -> None:
+def test_old_letters_keep_what_links_and_replies_need(house: Indoors) -> None:
     answer, asked = challenged(house)
     house.live(days=29)
     assert row(house, answer)["recipient"] == ALICE
@@ -92,7 +92,7 @@ def test_of_an_old_letter_stays_what_ends_it_and_what_its_replies_need(house: In
     assert bare is not None
     gone = {"recipient": "", "words": {}, "message_id": "", "in_reply_to": "", "error": ""}
     assert {name: bare[name] for name in gone} == gone
-    with pytest.raises(ServerFault, match="nothing is left to make it of"):
+    with pytest.raises(ServerFault, match="its words were deleted"):
         made_again(house, asked)
 
     with house.server.database.reading.connect() as connection:
@@ -126,7 +126,7 @@ def test_an_old_digest_can_still_be_answered(house: Indoors) -> None:
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("state", ["queued", "tray", "parked", "returned", "held", "coming"])
-def test_nothing_is_taken_from_a_letter_that_waits(house: Indoors, state: str) -> None:
+def test_a_waiting_letter_keeps_everything(house: Indoors, state: str) -> None:
     (_, asked) = challenged(house)
     with house.server.database.writing.begin() as connection:
         connection.execute(update(rows).where(rows.c.id == asked.id).values(state=state))
@@ -142,16 +142,16 @@ def test_operators_are_told_that_a_text_is_not_kept(house: Indoors) -> None:
     with house.server.database.writing.begin() as connection:
         connection.execute(update(rows).where(rows.c.id == asked.id).values(state="failed"))
     house.live(days=4)
-    assert house.operators.look(lambda context: operating_post.shown(context, asked.id))[1] == ""
-    house.operators.do(SIGNED, partial(operating_post.retry, numbers=[asked.id]))
+    assert house.operators.look(lambda context: letter_text(context, asked.id))[1] == ""
+    house.operators.do(SIGNED, partial(retry_letters, numbers=[asked.id]))
     assert [letter.text for letter in house.letters()] == [asked.text]
     house.live(days=40)
     with pytest.raises(OperatorError, match="has been sent"):
-        house.operators.do(SIGNED, partial(operating_post.retry, numbers=[asked.id]))
+        house.operators.do(SIGNED, partial(retry_letters, numbers=[asked.id]))
 
 
-def test_what_is_over_is_found_by_an_index(tmp_path: Path) -> None:
-    """The rows that stay for good are never looked through."""
+def test_an_index_finds_old_letters(tmp_path: Path) -> None:
+    """Rows that stay for good are never searched."""
     with indoors(tmp_path) as server, server.server.database.reading.connect() as connection:
         for statement, index in (
             (kept_letters._MAILED, "ix_letter_bytes_made_at"),

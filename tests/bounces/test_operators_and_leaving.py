@@ -1,4 +1,4 @@
-"""What operators see and do about letters that came back, and what is left when a player goes."""
+"""Operators and bounces, and the removal of bounces when a player leaves."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from sqlalchemy import select
 
 from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
-from pbmserv.service.operators import queues as operating_post
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.letters import drop_letter, retry_letters
 from pbmserv.service.operators.people import user_facts
-from pbmserv.store.operators import audit, operating
+from pbmserv.store import audit
+from pbmserv.store.operators.letters import LetterLine, letters
 from pbmserv.store.tables.mail import bounces, inbox, outbox
 
 ALICE, BOB = address_of("alice"), address_of("bob")
@@ -27,14 +28,14 @@ SIGNED = Signature("olga", "her provider has mended it")
 
 @pytest.fixture
 def any_house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
-    """As `house`, on each kind of database."""
+    """Yield `house` on each kind of database."""
     with unreachable(tmp_path, database=database_url) as server:
         yield server
 
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[Indoors]:
-    """alice cannot be reached, and a letter waits for her."""
+    """Yield a house in which alice cannot be reached and a letter waits for her."""
     with unreachable(tmp_path) as server:
         yield server
 
@@ -57,13 +58,13 @@ def say(server: Indoors) -> Posted:
     return next(letter for letter in letters if letter.kind == "chat")
 
 
-def waiting(house: Indoors) -> list[operating.PostRow]:
+def waiting(house: Indoors) -> list[LetterLine]:
     return house.operators.look(
-        lambda context: operating.letters_listed(context.connection, ("parked", "returned"), "", 99)
+        lambda context: letters(context.connection, ("parked", "returned"), "", 99)
     )
 
 
-def test_an_operator_sees_why_and_lifts_it(any_house: Indoors) -> None:
+def test_an_operator_sees_the_reason_and_ends_it(any_house: Indoors) -> None:
     house = any_house
     facts, _ = house.operators.look(partial(user_facts, userid="alice"))
     told = dict(facts)
@@ -72,10 +73,10 @@ def test_an_operator_sees_why_and_lifts_it(any_house: Indoors) -> None:
     assert [row.state for row in waiting(house)] == ["parked", "returned"]
     assert waiting(house)[1].error.startswith("came back (hard): 550 5.1.1")
     with pytest.raises(OperatorError, match="user reachable"):
-        house.operators.do(SIGNED, partial(operating_post.retry, numbers=[waiting(house)[0].id]))
+        house.operators.do(SIGNED, partial(retry_letters, numbers=[waiting(house)[0].id]))
 
     done = house.operators.do(SIGNED, partial(people.reachable, userid="alice"))
-    assert done.said == f"We send letters to alice again; we had given up {ALICE}."
+    assert done.summary == f"We send letters to alice again; we had given up {ALICE}."
     letters = house.letters()
     assert sorted((one.recipient, one.kind) for one in letters) == [
         (ALICE, "came-back"),
@@ -92,9 +93,9 @@ def test_an_operator_sees_why_and_lifts_it(any_house: Indoors) -> None:
         house.operators.do(SIGNED, partial(people.reachable, userid="alice"))
 
 
-def test_a_letter_that_waits_can_be_dropped(house: Indoors) -> None:
+def test_a_waiting_letter_can_be_dropped(house: Indoors) -> None:
     number = waiting(house)[0].id
-    house.operators.do(SIGNED, partial(operating_post.drop, number=number))
+    house.operators.do(SIGNED, partial(drop_letter, number=number))
     assert number not in [row.id for row in waiting(house)]
 
 
@@ -122,7 +123,7 @@ def test_all_of_it_is_exported_and_then_forgotten(any_house: Indoors) -> None:
     assert not any("alice" in str(row.words) for row in words)
 
 
-def test_a_report_is_not_kept_for_it_quotes_the_letter(house: Indoors) -> None:
+def test_a_report_is_not_kept_since_it_quotes_the_letter(house: Indoors) -> None:
     (refusal,) = house.send("zoe@players.example", "nonsense")
     come_back(house, refusal)
     with house.server.database.reading.connect() as connection:

@@ -1,9 +1,9 @@
-"""What reports of real servers mean, and that no report at all can hurt."""
+"""The meaning of bounces of real servers, and robustness against any bounce."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,7 +42,7 @@ def test_servers_have_the_null_sender_or_their_daemons(sender: str) -> None:
     assert read(raw, ALICE) == ()
 
 
-def test_the_letter_that_is_returned_is_not_looked_into() -> None:
+def test_the_returned_letter_is_not_read() -> None:
     inner = REPORTS[0].raw("bob@players.example", OUR)
     mail = b"From: a@b.example\r\nContent-Type: multipart/mixed; boundary=zz\r\n\r\n--zz\r\n"
     mail += b"Content-Type: text/plain\r\n\r\nSee below.\r\n--zz\r\n"
@@ -249,7 +249,7 @@ def test_damaged_reports_raise_nothing(report: ServerReport, data: st.DataObject
     ],
 )
 def test_crafted_reports_take_no_time(raw: bytes) -> None:
-    begun = perf_counter()
+    begun = process_time()
     found = read(raw)
-    assert perf_counter() - begun < 1.0
+    assert process_time() - begun < 1.0
     assert len(found) <= MOST_RECIPIENTS + 1

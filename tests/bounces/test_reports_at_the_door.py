@@ -1,4 +1,4 @@
-"""Reports as they come: through the real door, into either database, and out of a relay's mouth."""
+"""Bounces through the real door, on both databases, and refusals by the relay."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ALICE, BOB = address_of("alice"), address_of("bob")
 
 
 def return_path(server: Running, letter: Letter, address: str) -> str:
-    """The envelope sender of a letter, as its reader's mailbox has it."""
+    """Return the envelope sender of a letter, as in its reader's mailbox."""
     box = folder_of(server.server.settings.data_dir / "mail", address) / "new"
     mark = f"Message-ID: {letter.message['Message-ID']}".encode()
     found = next(raw for raw in (path.read_bytes() for path in box.iterdir()) if mark in raw)
@@ -34,7 +34,7 @@ def return_path(server: Running, letter: Letter, address: str) -> str:
 
 
 def challenged(server: Running) -> Letter:
-    """alice is invited by bob; her letter."""
+    """Let bob invite alice; return her letter."""
     server.send(BOB, "blackbox challenge bob alice")
     server.letter(BOB)
     return server.letter(ALICE)
@@ -100,7 +100,7 @@ def test_reports_at_the_same_moment_count_once(server: Running) -> None:
 
 
 @pytest.mark.both_databases
-def test_a_relay_that_knows_at_once_counts_as_well(database_url: str, tmp_path: Path) -> None:
+def test_a_refusal_by_the_relay_counts_as_well(database_url: str, tmp_path: Path) -> None:
     error = "RCPT TO: 550 5.1.1 <alice@players.example>: no such user"
     with indoors(tmp_path, database=database_url) as house:
         house.sign_up("alice", "bob")
@@ -116,7 +116,7 @@ def test_a_relay_that_knows_at_once_counts_as_well(database_url: str, tmp_path: 
 
 
 def refused(house: Indoors, words: str, error: str) -> int:
-    """bob writes to alice, and the relay will not take it; the number of that letter."""
+    """Let the relay refuse a letter from bob to alice; return its number."""
     line = f"From: {BOB}\r\nSubject: blackbox chat 1 bob {PASSWORD}\r\n\r\n{words}\r\n"
     envelope = Envelope(BOB, house.server.mail_domain.address, line.encode())
     assert house.hand_in(envelope).startswith("250")
@@ -135,7 +135,7 @@ def _sent(house: Indoors) -> list[str]:
         )
 
 
-def test_the_log_tells_nothing_of_a_report(
+def test_the_log_shows_nothing_of_a_report(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with indoors(tmp_path) as house, caplog.at_level(logging.DEBUG, "pbmserv"):

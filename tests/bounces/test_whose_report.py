@@ -1,4 +1,4 @@
-"""Whose report counts: one about a letter's own reader, once for each letter, and no other."""
+"""A bounce counts only for the reader of its letter, and once for each letter."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 
 def held_against(house: Indoors) -> dict[str, int]:
-    """Addresses with the hard reports that count against them."""
+    """Return addresses with their number of hard bounces."""
     with house.server.database.reading.connect() as connection:
         found = connection.execute(select(bounces.c.address, bounces.c.hard))
         return {row.address: row.hard for row in found}
 
 
 def message(house: Indoors) -> Posted:
-    """bob writes to alice; the letter to her."""
+    """Let bob write to alice; return the letter to her."""
     letters = house.send(BOB, f"message bob {PASSWORD} alice", "Hello.")
     return next(letter for letter in letters if letter.recipient == ALICE)
 
 
-def test_what_somebody_sent_to_anothers_address_says_nothing_of_it(house: Indoors) -> None:
-    """Else alice could have bob's address given up: she names it, and it "comes back"."""
+def test_a_letter_caused_by_somebody_else_says_nothing_about_an_address(house: Indoors) -> None:
+    """Otherwise alice could name bob's address, and let letters to it come back."""
     for _ in range(3):
         letters = house.send(ALICE, f"change address alice {PASSWORD} {BOB}")
         (asked,) = [letter for letter in letters if letter.recipient == BOB]
@@ -50,7 +50,7 @@ def test_what_somebody_sent_to_anothers_address_says_nothing_of_it(house: Indoor
 
 @pytest.mark.both_databases
 def test_a_report_about_somebody_else_says_nothing(house: Indoors) -> None:
-    """bob, too, knows the way back of letters to him; whomever he names there, it is about him."""
+    """bob knows the bounce address of letters to him; a bounce there is about him only."""
     letters = house.send(BOB, f"prefs bob {PASSWORD}")
     for _ in range(2):
         assert come_back(house, letters[0], to=ALICE) == []
@@ -59,7 +59,7 @@ def test_a_report_about_somebody_else_says_nothing(house: Indoors) -> None:
 
 
 def test_one_letter_counts_once_however_often_it_is_reported(house: Indoors) -> None:
-    """Of a letter that is not sent again, reports may come for a month."""
+    """Reports about a letter may come for a month."""
     (reset, *_) = [x for x in house.send(ALICE, "forgot alice") if x.kind == "reset"]
     for _ in range(3):
         assert come_back(house, reset) == []
@@ -67,8 +67,8 @@ def test_one_letter_counts_once_however_often_it_is_reported(house: Indoors) -> 
         house.live(hours=20)
 
 
-def test_a_letter_that_somebody_asked_for_is_not_sent_once_more(house: Indoors) -> None:
-    """Its reader may have asked again by then, and only the newest is good for anything."""
+def test_an_answer_that_came_back_is_not_sent_again(house: Indoors) -> None:
+    """Its reader may have asked again, and only the newest answer is valid."""
     (reset, *_) = [x for x in house.send(ALICE, "forgot alice") if x.kind == "reset"]
     other = message(house)
     for letter in (reset, other):
@@ -76,7 +76,7 @@ def test_a_letter_that_somebody_asked_for_is_not_sent_once_more(house: Indoors) 
     assert [letter.kind for letter in house.live(days=1, hours=1)] == ["message"]
 
 
-def test_what_a_filter_refused_cannot_be_reported_as_dead_later(house: Indoors) -> None:
+def test_a_letter_refused_by_a_filter_cannot_be_reported_as_dead_later(house: Indoors) -> None:
     letter = message(house)
     filtered = next(r for r in REPORTS if r.verdict is Verdict.REFUSED)
     come_back(house, letter, filtered)
@@ -86,7 +86,7 @@ def test_what_a_filter_refused_cannot_be_reported_as_dead_later(house: Indoors) 
 
 @pytest.mark.parametrize("sender", ["mallory@elsewhere.example", BOB])
 def test_only_the_reader_is_told_that_answers_go_elsewhere(house: Indoors, sender: str) -> None:
-    """Else whoever has seen such an address could have letters sent to its reader."""
+    """Otherwise anybody who knows such an address could cause letters to its reader."""
     about = comes_from(house, message(house))
 
     def written(by: str, number: int) -> bytes:

@@ -119,7 +119,7 @@ def looked_at(
 
 @contextmanager
 def another_page(screen: Page) -> Iterator[None]:
-    """What is done leads to another page: it is there, and has the focus where it wants it."""
+    """Wait for the page to which the block leads, and until it has set the focus."""
     with screen.expect_navigation():
         yield
     if screen.locator("[autofocus]").count():

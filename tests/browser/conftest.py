@@ -1,4 +1,4 @@
-"""One browser for all of these tests, and a server on which alice and bob play."""
+"""A browser for all tests of this folder, and a server on which alice and bob play."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def running(world: World) -> None:
 
 
 def atoms_of_day(world: World, number: int) -> list[str]:
-    """What only the server knows."""
+    """Return the atoms of the box of the day."""
     with world.server.server.database.reading.connect() as connection:
         words = solo.box_of(connection, "blackbox", solo.day_of_number(number))
     assert words is not None
@@ -178,7 +178,7 @@ def hot_seat(world: World) -> None:
 
 
 def mailbox(world: World) -> None:
-    """What the local mailbox shows of it."""
+    """Photograph the local mailbox."""
     world.server.settle()
     secret = mailbox_secret(world.server.server.mail_domain.ring)
     inbox = Tab(world.server.mailbox_port, f"/{secret}/{quote(ALICE)}/").load()
@@ -198,7 +198,7 @@ def mailbox(world: World) -> None:
 
 
 def operators(world: World) -> None:
-    """What operators see of it, with a mail that waits for them."""
+    """Photograph the operators' pages, with a mail that waits for them."""
     world.server.send("carol@localhost", "Where is my board?", "x", to="postmaster@localhost")
     kept = world.server.server.web_stage.operators
     (mail,) = asyncio.run(kept.mails())
@@ -274,7 +274,10 @@ def main() -> None:
         url = f"sqlite:///{data}/game.sqlite3"
         with start(url, Path(data), **settings) as server:
             world = World(server)
-            for name in ("front", "help", "help-blackbox", "help-prefs", "mine-link", "missing"):
+            for name in (
+                *("front", "help", "help-tutorial", "help-blackbox", "help-prefs"),
+                *("mine-link", "missing", "signup"),
+            ):
                 world.shows(name, "/" + name.replace("help-", "help/").replace("mine-link", "mine"))
             world.shows("front", "/")
             for act in (played, running, guest, hot_seat, mailbox, operators):

@@ -16,7 +16,7 @@ from chromium import COLOURS, violations
 from letters_to_see import letters_to_see
 from playwright.sync_api import Browser, Page
 
-from pbmserv.letters.environment import templates_root
+from pbmserv.views.environment import templates_root
 
 SCREENS = ((320, "light"), (320, "dark"), (375, "light"), (600, "light"), (800, "light"))
 """Widths and colour schemes; the dark changes nothing but colours, so one width shows it."""
@@ -88,8 +88,9 @@ def test_every_letter_fits_the_screen_and_is_accessible(
 
 
 def test_the_dark_changes_nothing_but_colours() -> None:
-    style = (templates_root() / "letters" / "adaptive.css").read_text("utf-8")
-    (inside,) = re.findall(r"@media[^{]*\{(.*)\}", style, re.DOTALL)
+    style = (templates_root() / "letters" / "head.css").read_text("utf-8")
+    style += (templates_root() / "games" / "blackbox" / "head.css").read_text("utf-8")
+    inside = "".join(re.findall(r"@media[^{]*\{(.*?)\n\}", style, re.DOTALL))
     assert set(re.findall(r"[{;]([a-z-]+):", inside)) == {"background", "border-color", "color"}
 
 

@@ -27,7 +27,7 @@ def server(tmp_path: Path) -> Iterator[Running]:
 
 
 class Reader:
-    """Somebody at the mailbox, with a browser that runs scripts, or one that does not."""
+    """A player at the mailbox, in a browser with or without scripts."""
 
     def __init__(self, chromium: Browser, server: Running, *, scripts: bool) -> None:
         self.chromium, self.server = chromium, server
@@ -86,8 +86,8 @@ def test_a_whole_first_game_in_the_mailbox(chromium: Browser, server: Running) -
     reader.is_well_made("letter", 320, "light")
 
     reader.open_newest("alice")
-    follow(reader.letter.get_by_role("link", name="Challenge a friend"))
-    assert "challenge FRIEND" in page.locator("#body").input_value()
+    follow(reader.letter.get_by_role("link", name="Find an opponent"))
+    assert "seek" in page.locator("#body").input_value()
     reader.is_well_made("write", 1200, "dark")
     page.locator("#body").fill("challenge bob")
     send(page)
@@ -95,7 +95,7 @@ def test_a_whole_first_game_in_the_mailbox(chromium: Browser, server: Running) -
     reader.reply("a1,c4,e5,g2")
     reader.open_newest("alice")
     reader.reply("b3,d3,f6,g7")
-    assert page.get_by_text("Sent. This came back:").count() == 1
+    assert page.get_by_text("Sent. This is the answer:").count() == 1
 
     # What comes for the other stands on the page by itself.
     follow(page.locator(".people").get_by_role("link", name="bob"))

@@ -7,9 +7,9 @@ from chromium import NO_COLOURS, violations
 from playwright.sync_api import Browser
 
 from pbmserv.engine.registry import Registry
-from pbmserv.letters.environment import environment
-from pbmserv.web.application import Pages
+from pbmserv.views.environment import environment
 from pbmserv.web.help import HelpPages
+from pbmserv.web.pages import Pages
 
 SLUGS = ("", "tutorial", "blackbox", "challenge", "queue", "times", "replies")
 LONE_QUOTES = r"""() => {

@@ -11,7 +11,16 @@ from pressing import Tab, page_of
 from running import Running
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
-PAGES = ("/seeks", "/daily", "/players/alice", "/game/2", "/game/2?turn=4", "/standings")
+PAGES = (
+    "/signup",
+    "/help/tutorial",
+    "/seeks",
+    "/daily",
+    "/players/alice",
+    "/game/2",
+    "/game/2?turn=4",
+    "/standings",
+)
 
 
 @pytest.fixture
@@ -47,6 +56,22 @@ def test_a_guest_plays_today_s_box_without_scripts(chromium: Browser, server: Ru
     screen.context.close()
 
 
+def test_the_front_page_plays_at_once_and_takes_players(chromium: Browser, server: Running) -> None:
+    for width, scheme in ((320, "light"), (375, "dark"), (1280, "light")):
+        screen = opened(chromium, server, "/", width, scheme)
+        looked_at(chromium, screen, width, scheme)
+        if width == 1280:
+            screen.fill("#name", "kate")
+            screen.fill("#address", "kate@players.example")
+            follow(screen.get_by_role("button", name="Sign up"))
+            assert "Look into your mail, kate" in screen.inner_text("main")
+            looked_at(chromium, screen, width, scheme)
+        else:
+            tap(screen, "A")
+            assert "You fired port A" in screen.inner_text("main")
+        screen.context.close()
+
+
 def test_a_guest_seals_steps_back_and_is_asked_before_the_box_begins_anew(
     chromium: Browser, server: Running
 ) -> None:
@@ -67,13 +92,13 @@ def test_a_guest_seals_steps_back_and_is_asked_before_the_box_begins_anew(
     assert screen.get_by_label("B3: marker").count() == 1
     assert screen.locator("main button").count() == 0
     follow(screen.get_by_role("link", name="Back to the game"))
-    reach(screen, "Begin anew")
+    reach(screen, "Begin again")
     enter(screen)
     looked_at(chromium, screen, 320, "light")
     follow(screen.get_by_role("link", name="No, go on"))
     assert screen.url == address
-    follow(screen.get_by_role("button", name="Begin anew"))
-    follow(screen.get_by_role("link", name="Yes, begin anew"))
+    follow(screen.get_by_role("button", name="Begin again"))
+    follow(screen.get_by_role("link", name="Yes, begin again"))
     assert screen.get_by_label("sealed by you").count() == 0
     elsewhere = opened(chromium, server, address.partition(str(server.web_port))[2], 320, "light")
     assert elsewhere.get_by_label("B3: sealed by you, mark").count() == 1

@@ -17,9 +17,9 @@ from pbmserv.engine.position import advance, start
 from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.registry import AnyGame, Registry
 from pbmserv.engine.types import Note, Rng, Seat, Step
-from pbmserv.letters.environment import environment
-from pbmserv.letters.looking import Mailto
-from pbmserv.letters.scene import Links
+from pbmserv.letters.rendering import Links
+from pbmserv.letters.replies import Mailto
+from pbmserv.views.environment import environment
 
 show_heaps()
 TESTS = Path(__file__).resolve().parent.parent
@@ -64,34 +64,34 @@ def hook(game: AnyGame) -> ModuleType | None:
             return import_module(name)
         except ModuleNotFoundError as error:
             if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-                raise  # it is there, and asks for what is not
+                raise  # the hook exists, but imports something missing
     return None
 
 
 def alternatives(game: AnyGame, state: object, seat: Seat | None) -> list[Any]:
-    """Other states that the seat cannot tell from this one, as far as the hook knows."""
+    """Return other states that the seat cannot distinguish from this one, if the hook has any."""
     found = getattr(hook(game), "alternatives", None)
     return list(found(state, seat)) if found else []
 
 
 def free_texts(game: AnyGame) -> tuple[str, ...]:
-    """Moves that use no turn."""
+    """Return moves that use no turn."""
     return tuple(getattr(hook(game), "FREE", ()))
 
 
 def texts(game: AnyGame) -> tuple[str, ...]:
-    """What might be a move of this game."""
+    """A strategy for texts that are similar to moves of a game."""
     return (*free_texts(game), *getattr(hook(game), "TEXTS", ()), *TEXTS)
 
 
 def option_sets(game: AnyGame) -> list[tuple[str, ...]]:
-    """Option words to try; the classic game always."""
+    """Return the option words to try, which always include the classic game."""
     found = hook(game)
     return list(getattr(found, "OPTIONS", [()]))
 
 
 def seats_for(game: AnyGame, words: tuple[str, ...]) -> int:
-    """How many play with these options: the hook's ``seats`` says, else as many as can."""
+    """Return the number of players with these options, by default the most that the game allows."""
     counted = getattr(hook(game), "seats", None)
     return counted(words) if counted is not None else game.info.max_seats
 
@@ -104,7 +104,7 @@ MAILTO = Mailto("pbmserv+token@games.example", "Re: a board")
 
 @dataclass(frozen=True)
 class Played:
-    """A board that was played: the record, and the step of each ply (0 = the start)."""
+    """A played board: its record, and the step of each ply (0 is the start)."""
 
     game: AnyGame
     record: GameRecord
@@ -131,7 +131,7 @@ class Played:
 
 @cache
 def play_randomly(game: AnyGame, words: tuple[str, ...], seed: bytes) -> Played:
-    """Play legal turns, drawn by *seed*, until the board is over."""
+    """Play random legal turns until the board is over."""
     seats = seats_for(game, words)
     record = GameRecord(game.info.key, game.info.rules_version, seats, words, seed)
     steps: list[Step[Any]] = [Step(start(game, record), {None: ""})]
@@ -152,7 +152,7 @@ def play_randomly(game: AnyGame, words: tuple[str, ...], seed: bytes) -> Played:
 
 
 def rendered(game: AnyGame, view: Any, names: tuple[str, ...], you: Seat | None) -> str:
-    """Every text that a letter makes of a view, in one."""
+    """Return all texts that a letter makes of a view."""
     folder = f"games/{game.info.key}"
     templates = ("board.txt.j2", "board.html.j2", "advice.txt.j2", "advice.html.j2")
     people = [name for seat, name in enumerate(names) if seat != you]
@@ -166,11 +166,11 @@ def rendered(game: AnyGame, view: Any, names: tuple[str, ...], you: Seat | None)
 
 
 def sentence(game: AnyGame, note: Note, names: tuple[str, ...], you: Seat | None) -> str:
-    """A note as the reader *you* reads it."""
+    """Return a note as the reader *you* sees it."""
     template = environment().get_template(f"games/{game.info.key}/notes.j2")
     return template.render(note=note, names=names, you=you)
 
 
 def public_for(step: Step[Any], you: Seat | None) -> str:
-    """The move's text as this reader may read it."""
+    """Return the text of a move as a reader sees it."""
     return step.public.get(you, step.public[None])

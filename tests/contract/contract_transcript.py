@@ -18,18 +18,18 @@ from pbmserv.engine.record import WITHDRAW, GameRecord
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Seat
 from pbmserv.errors import MoveError, Refusal
-from pbmserv.letters.environment import environment
+from pbmserv.views.environment import environment
 
 SEED = b"golden transcript"
 
 
 def scripts(game: AnyGame) -> list[Path]:
-    """The games that are kept for this game."""
+    """Return the golden games of a game."""
     return sorted(folder(game).glob("*.moves"))
 
 
 def transcript(game: AnyGame, script: str) -> str:
-    """Play a script; the text of its ``.transcript``."""
+    """Play a script, and return the text of its ``.transcript``."""
     return "\n".join(_Teller(game, script).lines()) + "\n"
 
 
@@ -94,7 +94,7 @@ class _Teller:
 
 
 def main() -> None:
-    """Write every transcript anew."""
+    """Write all transcripts."""
     for game in GAMES:
         for script in scripts(game):
             script.with_suffix(".transcript").write_text(transcript(game, script.read_text()))

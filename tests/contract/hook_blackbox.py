@@ -1,4 +1,4 @@
-"""What the contract suite has to know about Blackbox."""
+"""The hook of Blackbox for the contract tests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pbmserv.engine.types import Rng, Seat
-from pbmserv.games.blackbox.geometry import trace_all
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.state import Box, State
 
 OPTIONS = [
@@ -22,7 +22,7 @@ OPTIONS = [
 
 
 def seats(words: tuple[str, ...]) -> int:
-    """How many play with these options."""
+    """Return the number of players with these options."""
     return 2 if "-race" not in words else 1 if "-clue" in words else 3
 
 
@@ -32,7 +32,7 @@ TEXTS = ("a1", "a1,b2", "1,+b2", "a,+b2,?", "+a1,+b2,?", "+a1,lock a1", "lock b,
 
 
 def alternatives(state: State, seat: Seat | None) -> Iterator[State]:
-    """The same board with other hidden atoms and other seals, as far as the seat cannot know."""
+    """Yield the same board with other atoms and seals that the seat cannot know."""
     if state.outcome is not None:
         return
     if state.options.race:
@@ -51,7 +51,7 @@ def alternatives(state: State, seat: Seat | None) -> Iterator[State]:
 
 
 def _other_layouts(state: State, box: Box) -> Iterator[frozenset[int]]:
-    """Layouts of an allowed size that give the same result at every port with a mark."""
+    """Yield layouts of an allowed size with the same result at every marked port."""
     options, board = state.options, state.options.board
     marked = [port for port, mark in enumerate(box.marks) if mark]
     real = trace_all(board, box.atoms or ())
@@ -65,7 +65,7 @@ def _other_layouts(state: State, box: Box) -> Iterator[frozenset[int]]:
 
 
 def _other_races(state: State, seat: Seat | None) -> Iterator[State]:
-    """The same race with another box for all, and other results of all other seats."""
+    """Yield the same race with another box, and other results of all other seats."""
     blank = ("",) * len(state.boxes[0].marks)
     own = state.boxes[seat] if seat is not None else replace(state.boxes[0], marks=blank)
     for atoms in _other_layouts(state, own):

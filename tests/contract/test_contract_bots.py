@@ -1,4 +1,4 @@
-"""Every bot of every registered game: legal moves to the end, and by what its seat may know."""
+"""Every bot of every registered game plays legal moves to the end, by its seat's view alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import AnyGame, must_agree
 from pbmserv.engine.types import BOT_USERIDS, Rng, Seat, Step
 from pbmserv.errors import OptionError, Refusal
-from pbmserv.letters.scene import why
+from pbmserv.views.texts import refusal_sentence
 
 LONGEST = 600
 BOTS = [
@@ -26,7 +26,7 @@ every_bot = pytest.mark.parametrize(("game", "words", "level"), BOTS)
 
 
 def agrees(game: AnyGame, words: tuple[str, ...], level: str) -> bool:
-    """Whether the bot plays with these options."""
+    """Return whether the bot plays with these options."""
     try:
         must_agree(game, level, words, seats_for(game, words))
     except OptionError as error:
@@ -37,7 +37,7 @@ def agrees(game: AnyGame, words: tuple[str, ...], level: str) -> bool:
 
 def check_said(refusal: Refusal) -> None:
     """It names what is wrong, and there is something better."""
-    said = why(refusal)
+    said = refusal_sentence(refusal)
     assert refusal.part in said
     assert said.endswith(".")
     assert refusal.example
@@ -74,7 +74,7 @@ def test_a_bot_plays_to_the_end_by_what_its_seat_may_know(
 
 
 class Listener:
-    """Plays as a bot does, and keeps all that it was handed."""
+    """A bot that records all its arguments."""
 
     def __init__(self, bot: Bot[Any]) -> None:
         self.bot = bot
@@ -90,7 +90,7 @@ class Listener:
 
 
 def whole(value: Any) -> str:
-    """All that somebody can find in a value, also fields that its own text leaves out."""
+    """Return all values that can be reached from a value, also fields that `repr` leaves out."""
     if is_dataclass(value):
         return repr([(one.name, whole(getattr(value, one.name))) for one in fields(value)])
     if isinstance(value, list | tuple):
@@ -102,7 +102,7 @@ def whole(value: Any) -> str:
 def test_a_bot_is_handed_nothing_that_its_seat_cannot_know(
     monkeypatch: pytest.MonkeyPatch, game: AnyGame, words: tuple[str, ...], level: str
 ) -> None:
-    """The same board in worlds where chance hid something else, and somebody named it."""
+    """Yield the same board in worlds in which something else was hidden at random or by name."""
     if not agrees(game, words, level):
         return
     listener = Listener(game.bots[level])

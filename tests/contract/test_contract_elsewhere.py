@@ -25,7 +25,7 @@ from test_contract_foresight import (
 )
 
 from pbmserv.engine.registry import AnyGame
-from pbmserv.letters.environment import environment
+from pbmserv.views.environment import environment
 
 GAME = '''
     """Heaps with notes, previews and a check."""

@@ -21,7 +21,7 @@ from pbmserv.engine.protocol import Aided, Conditional, Previewing
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Note, Preview, Rng, Seat
 from pbmserv.errors import Illegal, MoveError, Refusal
-from pbmserv.letters.scene import why
+from pbmserv.views.texts import refusal_sentence
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ every_case = pytest.mark.parametrize(("game", "words"), CASES, ids=CASE_NAMES)
 
 
 def tried(game: AnyGame, view: object, seat: Seat, text: str) -> Preview[Any] | Refusal:
-    """A preview as its reader gets it, or the refusal."""
+    """Return a preview as its reader sees it, or the refusal."""
     assert isinstance(game, Previewing)
     try:
         return game.preview(view, seat, text)
@@ -38,7 +38,7 @@ def tried(game: AnyGame, view: object, seat: Seat, text: str) -> Preview[Any] | 
 
 
 def checked(game: AnyGame, view: object) -> tuple[Note, ...] | Refusal:
-    """What a check tells, or why there is nothing to check."""
+    """Return the result of a check, or its refusal."""
     assert isinstance(game, Aided)
     try:
         return game.check(view)
@@ -85,7 +85,9 @@ def test_a_free_move_does_what_its_preview_shows(game: AnyGame, words: tuple[str
                 preview = tried(game, view, you, text)
                 if isinstance(preview, Refusal) or not preview.move.free:
                     continue
-                step = game.apply(state, you, preview.move, None)  # a free move draws no lots
+                step = game.apply(
+                    state, you, preview.move, None
+                )  # a free move draws no random numbers
                 assert preview.view == game.view(step.state, you)
                 seen += 1
     assert seen or not free_texts(game)
@@ -139,7 +141,7 @@ def test_a_check_tells_only_what_the_view_does(game: AnyGame, words: tuple[str, 
                 for other in alternatives(game, after, you)[:2]:
                     assert checked(game, game.view(other, you)) == notes
                 if isinstance(notes, Refusal):
-                    assert why(notes).endswith(".")
+                    assert refusal_sentence(notes).endswith(".")
                     continue
                 assert all(note.audience == frozenset({you}) for note in notes)
                 _said(game, notes, played.names, you)
@@ -148,7 +150,7 @@ def test_a_check_tells_only_what_the_view_does(game: AnyGame, words: tuple[str, 
 
 
 def _after_a_free_move(game: AnyGame, state: object, you: Seat) -> list[object]:
-    """The state after the first free move that can be made, in which there is more to check."""
+    """Return the state after the first possible free move, which gives more to check."""
     for text in free_texts(game):
         with suppress(MoveError):
             move = game.parse(game.view(state, you), text)

@@ -1,4 +1,4 @@
-"""Every registered game: whatever a stranger types is a move or a kind refusal."""
+"""Every registered game: any text is a move or gets a kind refusal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Rng
 from pbmserv.errors import MoveError, NotUnderstood, OptionError, PlayerError
-from pbmserv.letters.scene import why
+from pbmserv.views.texts import refusal_sentence
 
 every_case = pytest.mark.parametrize(("game", "words"), CASES, ids=CASE_NAMES)
 every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.key)
@@ -48,18 +48,18 @@ def _played(key: str, words: tuple[str, ...]) -> Played:
 
 
 def sample(game: AnyGame, words: tuple[str, ...]) -> Played:
-    """One board that all tests of this module look at."""
+    """Return the board of all tests of this module."""
     return _played(game.info.key, words)
 
 
 def check_refusal(game: AnyGame, error: PlayerError) -> None:
-    """It is the game's own, and it can be said."""
+    """Check that a refusal belongs to the game and has a sentence."""
     assert error.refusal.code.startswith(f"{game.info.key}.")
-    assert why(error.refusal).endswith(".")
+    assert refusal_sentence(error.refusal).endswith(".")
 
 
 def check(game: AnyGame, played: Played, number: int, text: str) -> None:
-    """The text is refused kindly, or it is a move that is stable and does what it says."""
+    """Check that a text is refused kindly, or is a move with a stable canonical text."""
     state = played.states[number]
     for you in played.readers:
         view = game.view(state, you)

@@ -1,4 +1,4 @@
-"""Every registered game has golden transcripts, and still tells them word for word."""
+"""Every registered game has golden transcripts, and still produces them word for word."""
 
 from __future__ import annotations
 

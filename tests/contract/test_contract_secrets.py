@@ -1,4 +1,4 @@
-"""Every registered game: what a seat cannot know, nothing that it is shown depends on."""
+"""Every registered game: the letters of a seat do not depend on facts that it cannot know."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_another_secret_shows_the_same_view_and_letters(
                 assert seen == view
                 assert repr(seen) == repr(view)
                 assert game.to_act(other) == game.to_act(state)
-                if compared % 8 == 0:  # equal views render equally; some are looked at in full
+                if compared % 8 == 0:  # equal views render equally, so that only some are rendered
                     assert _shown(played, seen, you) == _shown(played, view, you)
                 compared += 1
     assert compared > 10
@@ -70,7 +70,7 @@ def _shown(played: Played, view: object, you: Seat | None) -> str:
 
 
 def _tried(game: AnyGame, state: object, you: Seat, text: str) -> object:
-    """What this seat hears when it types *text*; of turns only how they are read."""
+    """Return the answer to a text that a seat types; for turns, only how they are read."""
     try:
         move = game.parse(game.view(state, you), text)
     except MoveError as error:

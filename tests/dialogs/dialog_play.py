@@ -1,4 +1,4 @@
-"""Plays a dialog against a running server, and says readably where they part."""
+"""Plays a dialog against a running server, and shows where the server does something else."""
 
 from __future__ import annotations
 
@@ -45,15 +45,14 @@ FORMS = frozenset(
         ("text/plain",),
     }
 )
-"""What a letter is made of, attachments left out."""
-
+"""Content types of the parts of letters, without attachments."""
 
 _LINK = re.compile(r"/b/[a-z2-7]{20,}")
-"""A token by chance spells what must not be there."""
+"""Links are removed before a search for forbidden words, which a token may hold by chance."""
 
 
 class DialogFailed(Exception):
-    """The server did not do what the dialog tells."""
+    """The server did something else than the dialog says."""
 
 
 EMPTY_CELL = re.compile(
@@ -62,14 +61,15 @@ EMPTY_CELL = re.compile(
 )
 STYLE = re.compile(r'<style>.*?</style>|style="[^"]*"', re.DOTALL)
 TOKEN = re.compile(r"(?:\+|%2B)[a-z2-7]{24,64}(?=@)")
-"""Of a reply address: other letters at each run, any two of which some story may not want."""
+"""Tokens of reply addresses, which are random: a page is compared without them."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Came:
-    """A letter, taken apart once.
+class _Received:
+    """A letter with its parts.
 
-    `page` is its HTML with plain characters, but for styles and the names of empty cells.
+    Attributes:
+        page: its HTML with plain characters, without styles and the names of empty cells.
     """
 
     letter: Letter
@@ -79,9 +79,9 @@ class _Came:
     page: str
 
     @classmethod
-    def of(cls, letter: Letter) -> _Came:
+    def of(cls, letter: Letter) -> _Received:
         to = dict(letter.message.raw_items())["To"].strip()
-        page = letter.message.get_body(("html",))  # those who want plain text get nothing else
+        page = letter.message.get_body(("html",))  # `None` for players who want plain text
         shown = ""
         if page is not None:
             shown = html.unescape(TOKEN.sub("", EMPTY_CELL.sub("", STYLE.sub("", letter.html))))
@@ -97,22 +97,22 @@ class _Sent:
 
 
 class Play:
-    """One dialog on one server."""
+    """A dialog and the server that it is played on."""
 
     def __init__(self, dialog: Dialog, server: Correspondence) -> None:
         self._dialog = dialog
         self._server = server
-        self._named: dict[str, _Came] = {}
-        self._newest: dict[str, _Came] = {}
-        self._waiting: list[_Came] = []
-        self._all: list[_Came] = []
+        self._named: dict[str, _Received] = {}
+        self._newest: dict[str, _Received] = {}
+        self._waiting: list[_Received] = []
+        self._all: list[_Received] = []
         self._sent: _Sent | None = None
 
     def play(self) -> None:
-        """Play it to its end.
+        """Play the dialog to its end.
 
         Raises:
-            DialogFailed: with the line of the dialog, and the letter that came.
+            DialogFailed: names the line of the dialog and shows the letter.
         """
         for userid, password in self._dialog.players:
             self._server.sign_up(userid, password)
@@ -129,19 +129,19 @@ class Play:
             raise self._failure(None, f"a mail was kept for the operator:\n{kept[0].error}")
 
     def _begin(self, game: Game) -> None:
-        """Play until all atoms are hidden; a player's newest letter shows that board."""
+        """Begin a board and hide all atoms, so that the newest letters show it."""
         first, second = (address_of(player) for player in game.players)
         words = ("blackbox", "challenge", *game.players, *game.options.split())
         self._server.send(first, " ".join(words))
         for address, cells in ((second, game.hidden[1]), (first, game.hidden[0])):
-            letter = next(one for one in self._arrived() if one.to == address).letter
-            self._server.reply(letter, cells)
-        self._newest |= {one.to: one for one in self._arrived()}
+            asked = next(letter for letter in self._new_letters() if letter.to == address)
+            self._server.reply(asked.letter, cells)
+        self._newest |= {letter.to: letter for letter in self._new_letters()}
 
-    def _arrived(self) -> list[_Came]:
-        found = [_Came.of(letter) for letter in self._server.letters()]
-        self._all += found
-        return found
+    def _new_letters(self) -> list[_Received]:
+        letters = [_Received.of(letter) for letter in self._server.letters()]
+        self._all += letters
+        return letters
 
     def _take(self, step: Step) -> None:
         match step:
@@ -158,7 +158,7 @@ class Play:
             case DayPasses():
                 self._nothing_left(step)
                 self._server.live(days=1)
-                self._waiting += self._arrived()
+                self._waiting += self._new_letters()
             case Arrival():
                 self._arrival(step)
             case TurnedAway():
@@ -172,7 +172,7 @@ class Play:
     # -- mails ----------------------------------------------------------------------------
 
     def _mail(self, step: Written) -> tuple[str, str, bytes]:
-        """Sender, recipient and octets of a mail."""
+        """Return sender, recipient and octets of a mail."""
         headers = {
             "From": address_of(step.who),
             "To": self._server.address,
@@ -187,35 +187,35 @@ class Play:
             headers["In-Reply-To"] = str(answered.letter.message["Message-ID"])
             body = _with_quotes(body, answered.text)
         for name, value in step.headers:
-            headers = {one: headers[one] for one in headers if one.lower() != name.lower()}
+            headers = {key: headers[key] for key in headers if key.lower() != name.lower()}
             headers[name] = value
-        named = {name.lower(): value for name, value in headers.items()}
+        by_name = {name.lower(): value for name, value in headers.items()}
         raw = written(headers, f"{body}\n")
-        return parseaddr(named["from"])[1], parseaddr(named["to"])[1], raw
+        return parseaddr(by_name["from"])[1], parseaddr(by_name["to"])[1], raw
 
-    def _answered(self, step: Written) -> _Came:
+    def _answered(self, step: Written) -> _Received:
         if step.answers:
             return self._named[step.answers]
         newest = self._newest.get(address_of(step.who))
         if newest is None:
-            raise self._failure(step, f"{step.who} has got no letter to reply to")
+            raise self._failure(step, f"{step.who} has no letter to reply to")
         return newest
 
     def _send(self, step: Step, sender: str, to: str, raw: bytes) -> None:
         if not to.startswith(("<", "nobody")):
-            self._know_passwords(step, Envelope(sender, to, raw))
+            self._check_passwords(step, Envelope(sender, to, raw))
         self._sent = _Sent(sender, to, raw, self._server.send_raw(sender, to, raw))
-        self._waiting += self._arrived()
+        self._waiting += self._new_letters()
 
-    def _know_passwords(self, step: Step, envelope: Envelope) -> None:
-        """The dialog must declare the passwords it uses, or nobody looks for them in letters."""
+    def _check_passwords(self, step: Step, envelope: Envelope) -> None:
+        """Check that the dialog declares its passwords, which no letter may show."""
         for line in self._server.server.reader.read(envelope).reading.lines:
-            for secret in _secrets(line.asked):
+            for secret in _secrets(line.meaning):
                 if secret not in self._dialog.passwords:
                     raise self._failure(step, f'say at the top: "password: {secret}"')
 
     def _come_back(self, step: CameBack) -> None:
-        """Send a report (RFC 3464) to where the newest letter came from."""
+        """Send a report (RFC 3464) about the newest letter to its envelope sender."""
         newest = self._newest[address_of(step.who)]
         about = ReplyAddress(Purpose.BOUNCE, about=newest.letter.id)
         to = self._server.server.mail_domain.address_of(about)
@@ -232,87 +232,87 @@ class Play:
 
     def _arrival(self, step: Arrival) -> None:
         address = address_of(step.who)
-        found = next((one for one in self._waiting if one.to == address), None)
-        if found is None:
+        letter = next((letter for letter in self._waiting if letter.to == address), None)
+        if letter is None:
             others = "".join(map(_shown, self._waiting)) or " No letter came to anybody."
             raise self._failure(step, f"no letter came to {step.who}.{others}")
-        self._waiting.remove(found)
-        self._newest[address] = found
+        self._waiting.remove(letter)
+        self._newest[address] = letter
         if step.name:
-            self._named[step.name] = found
+            self._named[step.name] = letter
         at = 0
         for expected in step.expected:
-            at = self._check(expected, found, at)
+            at = self._check(expected, letter, at)
 
-    def _check(self, expected: Expected, came: _Came, at: int) -> int:
-        """Where to look on behind what was found."""
+    def _check(self, expected: Expected, letter: _Received, at: int) -> int:
+        """Check one expectation from *at* on, and return the place for the next one."""
         if expected.subject:
-            if came.subject != expected.text:
-                raise self._failure(expected, f"the subject is not {expected.text!r}:", came)
+            if letter.subject != expected.text:
+                raise self._failure(expected, f"the subject is not {expected.text!r}:", letter)
             return at
         if expected.absent:
-            told = (_LINK.sub("", part) for part in (came.subject, came.text, came.page))
-            if any(_end(expected, part, 0) for part in told):
-                raise self._failure(expected, "this must not be in the letter:", came)
+            parts = (_LINK.sub("", part) for part in (letter.subject, letter.text, letter.page))
+            if any(_end(expected, part, 0) for part in parts):
+                raise self._failure(expected, "this must not be in the letter:", letter)
             return at
-        end = _end(expected, came.text, at)
+        end = _end(expected, letter.text, at)
         if not end:
-            above = " (it is, but further up)" if _end(expected, came.text, 0) else ""
-            raise self._failure(expected, f"this is not in the letter{above}:", came)
+            above = " (it is, but further up)" if _end(expected, letter.text, 0) else ""
+            raise self._failure(expected, f"this is not in the letter{above}:", letter)
         return end
 
     def _nothing_left(self, step: Step | None) -> None:
-        """All letters have been mentioned, and the last mail was taken."""
+        """Check that the dialog has mentioned all letters, and that the last mail was accepted."""
         if self._waiting:
             letters = "".join(map(_shown, self._waiting))
             raise self._failure(step, f"before this, a letter came that is not mentioned:{letters}")
         if self._sent is not None and not self._sent.reply.startswith("250 "):
             raise self._failure(step, f"the mail was turned away: {self._sent.reply}")
 
-    # -- what holds for every letter -------------------------------------------------------
+    # -- every letter ----------------------------------------------------------------------
 
-    def _check_letter(self, came: _Came) -> None:
-        message = came.letter.message
+    def _check_letter(self, letter: _Received) -> None:
+        message = letter.letter.message
         kinds = tuple(
             part.get_content_type() for part in message.walk() if not part.is_attachment()
         )
         if kinds not in FORMS:
-            raise self._failure(None, f"a letter's parts are {kinds}:", came)
-        replies = getaddresses([came.letter.reply_to])
+            raise self._failure(None, f"a letter's parts are {kinds}:", letter)
+        replies = getaddresses([letter.letter.reply_to])
         if len(replies) != 1 or not self._server.server.mail_domain.knows(replies[0][1]):
-            raise self._failure(None, f"nobody can reply to {replies}:", came)
-        wide = next((line for line in came.text.split("\n") if len(line) > WIDTH), None)
+            raise self._failure(None, f"nobody can reply to {replies}:", letter)
+        wide = next((line for line in letter.text.split("\n") if len(line) > WIDTH), None)
         if wide is not None:
-            raise self._failure(None, f"a line is wider than {WIDTH}:\n\n{_indented(wide)}", came)
+            raise self._failure(None, f"a line is wider than {WIDTH}:\n\n{_indented(wide)}", letter)
         headers = "\n".join(f"{name}: {value}" for name, value in message.raw_items())
-        shown = f"{headers}\n{came.subject}\n{came.text}\n{came.page}".lower()
+        shown = f"{headers}\n{letter.subject}\n{letter.text}\n{letter.page}".lower()
         for password in self._dialog.passwords:
             if password.lower() in shown:
-                raise self._failure(None, f'a letter shows the password "{password}":', came)
+                raise self._failure(None, f'a letter shows the password "{password}":', letter)
 
     def _failure(
-        self, where: Step | Expected | None, why: str, came: _Came | None = None
+        self, where: Step | Expected | None, why: str, letter: _Received | None = None
     ) -> DialogFailed:
         place = f"{self._dialog.path.name}:{where.line if where else 'end'}"
-        wanted = ""
+        expected = ""
         if isinstance(where, Expected) and not where.subject:
-            wanted = "\n\n" + _indented(where.text)
-        return DialogFailed(f"{place}: {why}{wanted}{_shown(came) if came else ''}")
+            expected = "\n\n" + _indented(where.text)
+        return DialogFailed(f"{place}: {why}{expected}{_shown(letter) if letter else ''}")
 
 
-def _secrets(asked: object) -> Iterator[str]:
-    """Every password in a command."""
-    if isinstance(asked, Secret):
-        yield asked.text
-    elif is_dataclass(asked):
-        for part in fields(asked):
-            yield from _secrets(getattr(asked, part.name))
+def _secrets(command: object) -> Iterator[str]:
+    """Yield all passwords in a command."""
+    if isinstance(command, Secret):
+        yield command.text
+    elif is_dataclass(command):
+        for part in fields(command):
+            yield from _secrets(getattr(command, part.name))
 
 
 def _end(expected: Expected, text: str, at: int) -> int:
-    """Where it ends that is found from *at* on; 0 = it is not there.
+    """Return the end of the first occurrence from *at* on; 0 if there is none.
 
-    Lines are there as they are but for blanks at their ends; a phrase however it is wrapped.
+    Lines match exactly but for blanks at their ends; a phrase may be wrapped in any way.
     """
     if expected.exact:
         lines = [re.escape(line) + "[ ]*" for line in expected.text.split("\n")]
@@ -322,7 +322,7 @@ def _end(expected: Expected, text: str, at: int) -> int:
     begin = text.find(first, at)
     while begin >= 0:
         end = begin + len(first)
-        for word in others:  # to compile a pattern takes longer than to look
+        for word in others:  # compiling a pattern would take longer
             next_word = end
             while text[next_word : next_word + 1].isspace():
                 next_word += 1
@@ -341,9 +341,9 @@ def _with_quotes(body: str, text: str) -> str:
     return body.replace(QUOTED, quoted).replace(UNQUOTED, text)
 
 
-def _shown(came: _Came) -> str:
-    head = f"To: {came.to}\nSubject: {came.subject}\n\n"
-    return f"\n\nThe letter that came:\n\n{_indented(head + came.text)}"
+def _shown(letter: _Received) -> str:
+    head = f"To: {letter.to}\nSubject: {letter.subject}\n\n"
+    return f"\n\nThe letter that came:\n\n{_indented(head + letter.text)}"
 
 
 def _indented(text: str) -> str:

@@ -1,6 +1,6 @@
-"""Reads a dialog: a text file that tells who writes what, and what must come back.
+"""Reads a dialog: a text file with the mails of players and the expected letters.
 
-The format is explained in README.md beside this file. Whatever it does not explain is an error.
+README.md beside this file explains the format. Everything else in a file is an error.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 DOMAIN = "players.example"
-"""Where a player without an address of their own has it: alice is alice@players.example."""
+"""Domain of players who are named without an address: alice is alice@players.example."""
 
 INDENT = 4
-"""Columns before the text of a mail, and before a phrase that a letter must hold."""
+"""Columns before the text of a mail, and before an expected phrase."""
 
 BLOCK = 8
-"""Columns before lines that a letter must hold exactly."""
+"""Columns before lines that a letter must contain exactly."""
 
 ALSO = "also on: PostgreSQL"
-"""The line of a dialog that is played there, too."""
+"""The line of a dialog that is played on PostgreSQL, too."""
 
 SETTINGS = frozenset({"signup", "web_url", "operators"})
 
@@ -42,17 +42,17 @@ _TAKES_TEXT = frozenset({"write", "reply", "get"})
 
 
 class DialogError(Exception):
-    """The file is no dialog; the message names file and line."""
+    """The file is not a dialog; the message names file and line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A mail that somebody writes.
+    """A mail from a player.
 
     Attributes:
-        answers: ``None`` = a mail of its own, ``""`` = a reply to the newest letter,
-            else a reply to the letter of that name.
-        headers: as the file gives them; they replace what would be there.
+        answers: name of the letter that it replies to; ``""`` for the newest letter, ``None`` if
+            it is not a reply.
+        headers: headers of the file, which replace the usual ones.
     """
 
     line: int
@@ -64,7 +64,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class SentAgain:
-    """The very same octets as the mail before, once more."""
+    """The same octets as the mail before."""
 
     line: int
     who: str
@@ -72,10 +72,10 @@ class SentAgain:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """One thing that must be in a letter, or (`absent`) must not.
+    """A text that must be in a letter, or must not be (`absent`).
 
     Attributes:
-        text: a phrase, or with `exact` whole lines right below each other.
+        text: a phrase, or consecutive whole lines (`exact`).
     """
 
     line: int
@@ -87,7 +87,11 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A letter that must come, `name` if a reply names it later."""
+    """An expected letter.
+
+    Attributes:
+        name: its name for a later reply, or ``""``.
+    """
 
     line: int
     who: str
@@ -112,7 +116,7 @@ class TurnedAway:
 
 @dataclass(frozen=True, slots=True)
 class CameBack:
-    """A mail server reports that it could not deliver the newest letter, and why."""
+    """A report of a mail server that it could not deliver the newest letter."""
 
     line: int
     who: str
@@ -121,7 +125,7 @@ class CameBack:
 
 @dataclass(frozen=True, slots=True)
 class DayPasses:
-    """The server is up all the while."""
+    """A day on which the server runs."""
 
     line: int
 
@@ -143,11 +147,11 @@ class Dialog:
     """A dialog file.
 
     Attributes:
-        also_on_postgresql: whether it is played there, too.
-        settings: of the server, by their names in lower case.
-        players: (userid, password) of those who are signed up before it begins.
-        games: boards that are begun before, numbered from 1.
-        passwords: every password that is mentioned, right or wrong.
+        also_on_postgresql: whether it is played on PostgreSQL, too.
+        settings: settings of the server by their names in lower case.
+        players: userids and passwords of players who exist from the beginning.
+        games: boards that exist from the beginning, numbered from 1.
+        passwords: all passwords in the file, right or wrong.
     """
 
     path: Path
@@ -160,7 +164,7 @@ class Dialog:
 
 
 def address_of(who: str) -> str:
-    """The mail address of a name in a dialog."""
+    """Return the mail address of a name in a dialog."""
     return who if "@" in who else f"{who}@{DOMAIN}"
 
 
@@ -206,7 +210,7 @@ class _Reader:
         )
 
     def _paragraphs(self) -> Iterator[tuple[int, str, list[tuple[int, str]]]]:
-        """Each line at the margin, with the indented lines that belong to it."""
+        """Yield each line at the margin with the indented lines below it."""
         head, text = (0, ""), list[tuple[int, str]]()
         for number, line in enumerate(self._lines, 1):
             if not line.strip():
@@ -286,7 +290,7 @@ class _Reader:
         return name or ""
 
     def _mail(self, text: list[tuple[int, str]]) -> tuple[tuple[tuple[str, str], ...], str]:
-        """Headers until a blank line, if the first line is one; then the body."""
+        """Return the headers, if the first line is one, and the body."""
         headers: list[tuple[str, str]] = []
         lines = [line for _, line in text]
         while lines and (found := _HEADER.fullmatch(lines[0])):
@@ -322,7 +326,7 @@ class _Reader:
         return tuple(found)
 
     def _check_order(self) -> None:
-        """Somebody begins, and every mail is followed by what comes of it."""
+        """Check that a mail comes first, and that its effect follows each mail."""
         if not self._steps or not isinstance(self._steps[0], Written):
             raise self._error(1, "somebody must write first")
         for step, following in zip(self._steps, [*self._steps[1:], None], strict=True):
@@ -335,7 +339,7 @@ class _Reader:
 
 
 def _happening(number: int, kind: str, found: re.Match[str]) -> Step:
-    """What nobody writes."""
+    """Return a step without a text."""
     match kind:
         case "back":
             return CameBack(number, found["who"], found["said"])
@@ -348,7 +352,7 @@ def _happening(number: int, kind: str, found: re.Match[str]) -> Step:
 
 
 def _trimmed(text: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Without blank lines at the end."""
+    """Return the lines without blank ones at the end."""
     end = len(text)
     while end and not text[end - 1][1].strip():
         end -= 1

@@ -1,6 +1,6 @@
-"""Sends the example of each refusal in a dialog back, to a copy of the server.
+"""Tries the example of each refusal in a dialog on a copy of the server.
 
-Forms to fill in ("forgot USERID") are no examples.
+Forms to fill in, such as "forgot USERID", are not examples.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from pbmserv.store.tables.mail import outbox
 
 @dataclass(frozen=True)
 class Tried:
-    """What became of the example of one refusal that was sent back as a reply.
+    """The effects of an example that was sent back as a reply to its refusal.
 
     Attributes:
-        wrote: the line that was refused, as the letter repeats it.
-        letters: kinds of the letters that came.
+        wrote: the refused line, as the letter repeats it.
+        letters: kinds of the letters that answered.
         again: codes of the refusals among them.
-        plies: texts of the moves that it led to.
-        begun: how many boards it began, or asked about.
+        plies: texts of the moves that the example made.
+        begun: number of boards that it began or asked for.
     """
 
     code: str
@@ -44,7 +44,7 @@ class Tried:
 
     @property
     def costs(self) -> tuple[str, ...]:
-        """What of its moves nobody has written: ports, cells, guesses."""
+        """The ports, cells and guesses of its moves that the player has not written."""
         written = "".join(re.findall("[A-Z0-9?]", self.wrote.upper()))
         labels = [label for ply in self.plies for label in re.findall("[A-Z]+|[0-9]+|[?]", ply)]
         return tuple(
@@ -55,10 +55,10 @@ class Tried:
 
 
 class Trying(HandedIn):
-    """A server without doors, for dialogs, that has each example tried at once, on a copy.
+    """A server for dialogs that tries each example at once on a copy of itself.
 
     Args:
-        folder: its data and its database, on SQLite.
+        folder: its data and its SQLite database.
     """
 
     def __init__(self, house: Indoors, folder: Path, settings: Mapping[str, str]) -> None:
@@ -85,7 +85,7 @@ class Trying(HandedIn):
                 assert isinstance(house.server.clock, MovableClock)
                 assert isinstance(self.server.clock, MovableClock)
                 house.server.clock.moment = self.server.clock.moment
-                house.mails = 1_000  # Message-IDs that no mail here has
+                house.mails = 1_000  # Message-IDs that no other mail has
                 before, begun = _record(house)
                 came = house.reply(letter, refusal["example"])
                 after, begun_then = _record(house)
@@ -102,7 +102,7 @@ class Trying(HandedIn):
 
 
 def refusals_in(house: Indoors, letter: Posted) -> Iterator[Mapping[str, Any]]:
-    """The words of each refusal that a letter tells of."""
+    """Yield the words of each refusal in a letter."""
     with house.server.database.reading.connect() as connection:
         words = connection.execute(
             select(outbox.c.words).where(outbox.c.id == letter.id)
@@ -114,7 +114,7 @@ def refusals_in(house: Indoors, letter: Posted) -> Iterator[Mapping[str, Any]]:
 
 
 def _record(house: Indoors) -> tuple[dict[tuple[int, int], str], int]:
-    """All plies by board and number, and how many boards there are or are asked about."""
+    """Return plies by board and number, and the number of boards, with those asked for."""
     with house.server.database.reading.connect() as connection:
         made = {(r.board_id, r.number): r.text for r in connection.execute(select(plies))}
         begun = len(connection.execute(select(boards.c.id)).all())
@@ -123,17 +123,16 @@ def _record(house: Indoors) -> tuple[dict[tuple[int, int], str], int]:
 
 
 BEGINS = re.compile(r"\b(challenge|challange|solo|rematch|replay|seek|play|daily)\b", re.IGNORECASE)
-"""Words with which people ask for a board."""
+"""Words that ask for a board."""
 
 
 def check(tried: Tried) -> None:
-    """An example works, and costs only what was asked for."""
+    """Check that an example works, and uses only what the player has written."""
     assert not tried.again, f"the example is refused: {tried}"
     assert tried.letters, f"the example is answered by silence: {tried}"
     assert tried.begun == 0 or BEGINS.search(tried.wrote), f"nobody asked for a board: {tried}"
     if "resign" in tried.plies:
-        assert "resign" in tried.wrote or "give up" in tried.wrote, (
-            f"nobody wanted to give up: {tried}"
-        )
+        wants_to = any(words in tried.wrote for words in ("resign", "give up", "quit"))
+        assert wants_to, f"nobody wanted to give up: {tried}"
     elif tried.code != "unsubscribe":
         assert not tried.costs, f"nobody wrote {tried.costs}: {tried}"

@@ -1,4 +1,4 @@
-"""A dialog that is not what it should be fails, and says why and where."""
+"""A wrong dialog fails, and the message says where and why."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def written(folder: Path, text: str) -> Path:
         (STORY + "game: bob hides B2\n", "a.dialog:3: a game is"),
     ],
 )
-def test_what_the_format_does_not_know_is_an_error(tmp_path: Path, text: str, why: str) -> None:
+def test_unknown_lines_of_a_dialog_are_errors(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(DialogError, match=why):
         read_dialog(written(tmp_path, text))
 
@@ -65,7 +65,7 @@ def test_what_the_format_does_not_know_is_an_error(tmp_path: Path, text: str, wh
         ("the mail is turned away: 550 5.1.1\n", "a.dialog:6: the server replied: 250"),
     ],
 )
-def test_where_dialog_and_server_part_the_letter_is_shown(
+def test_a_failure_shows_the_letter_that_differs_from_the_dialog(
     tmp_path: Path, text: str, why: str
 ) -> None:
     dialog = read_dialog(written(tmp_path, STORY + ASK + text))

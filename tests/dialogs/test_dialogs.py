@@ -1,9 +1,8 @@
-"""Every dialog in this folder, played on SQLite; those that say so on PostgreSQL, too.
+"""Every dialog in this folder on SQLite; dialogs that say so run on PostgreSQL, too.
 
-The example of a refusal, sent back as a reply to it, works and costs only what was asked for.
-
-Most are handed to the server in the test's own thread, since what they are about begins behind the
-door; those of `THROUGH_SOCKETS` go all the way, from SMTP to a Maildir.
+The example of each refusal is sent back as a reply: it works, and uses only what the player has
+written. Most dialogs run in the test's own thread; those of `THROUGH_SOCKETS` run from SMTP to a
+Maildir.
 """
 
 from __future__ import annotations
@@ -25,12 +24,11 @@ THROUGH_SOCKETS = {
     *("house", "odd-characters", "robots", "same-mail-twice", "save", "signup"),
     *("strange-addresses", "unreachable", "whole-game"),
 }
-"""What may differ there: refusals of SMTP, octets, copies, reports, attachments, the bots' thread;
-and a game from the signup to its end."""
-
+"""Dialogs about refusals of SMTP, octets, copies, reports, attachments and the bots' thread, and a
+game from the signup to its end."""
 
 WITH_FORMS = {"challenge-answered-in-prose", "signup-not-clearly-yes"}
-"""Where what people are to try are forms to fill in, or answers."""
+"""Dialogs whose examples are forms to fill in, or answers."""
 
 
 def _is_also_on_postgresql(path: Path) -> bool:
@@ -49,14 +47,14 @@ PLAYS += [("postgresql", path) for path in DIALOGS if _is_also_on_postgresql(pat
 )
 def test_dialog(path: Path, database_url: str, tmp_path: Path) -> None:
     dialog = read_dialog(path)
-    parted = ""
+    failure = ""
     with _server(dialog, database_url, tmp_path) as server:
         try:
             Play(dialog, server).play()
         except DialogFailed as failed:
-            parted = str(failed)
-    if parted:
-        pytest.fail(parted, pytrace=False)
+            failure = str(failed)
+    if failure:
+        pytest.fail(failure, pytrace=False)
     if isinstance(server, Trying):
         assert server.tried or path.stem in WITH_FORMS
         for tried in server.tried:
@@ -69,7 +67,7 @@ def _server(dialog: Dialog, database_url: str, folder: Path) -> Iterator[Corresp
         with start(database_url, folder, web="", **dialog.settings) as server:
             yield server
     else:
-        # As a server is when nothing is set.
+        # The default of a server.
         settings = {"signup": "confirm", **dialog.settings}
         with indoors(folder, database_url, **settings) as handed:
             if handed.server.database.is_sqlite and _has_examples(dialog.path):
@@ -82,5 +80,5 @@ def _has_examples(path: Path) -> bool:
     return "Try this" in path.read_text("utf-8")
 
 
-def test_those_through_sockets_are_there() -> None:
+def test_the_dialogs_that_need_sockets_exist() -> None:
     assert {path.stem for path in DIALOGS} >= THROUGH_SOCKETS

@@ -1,4 +1,4 @@
-"""Every command has its help, an example that is read, a dialog, and one in which it is refused."""
+"""Every command has help, an example, a dialog, and a dialog in which it is refused."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.model import ReplyMove, Yes
 from pbmserv.commands.table.row_types import Kind, Row
 from pbmserv.errors import PlayerError
-from pbmserv.letters.environment import environment
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer
+from pbmserv.service.core.outcome import Answer
 from pbmserv.service.handlers import HANDLERS
+from pbmserv.views.environment import environment
 
 GAMES = frozenset({"blackbox"})
 NEVER_REFUSED = {"help"}
-"""Asking for help is answered whatever it says; see the last test."""
+"""Commands that are always answered; see the last test."""
 OFFERED = [row for row in ROWS if row.command is not None]
 
 
 @cache
 def asked() -> tuple[tuple[str, bool], ...]:
-    """The commands in all dialogs, each with whether it was refused."""
+    """Return the commands in all dialogs, each with whether it was refused."""
     folder = Path(__file__).parent
     dialogs = (read_dialog(path) for path in sorted(folder.glob("*.dialog")))
     return tuple(found for dialog in dialogs for found in _of(dialog))
@@ -55,7 +55,7 @@ def _of(dialog: Dialog) -> Iterator[tuple[str, bool]]:
 
 
 def _row(step: Written) -> Row | None:
-    """The command that a mail begins with."""
+    """Return the first command of a mail."""
     subject = dict(step.headers).get("Subject", "")
     lines = [line for line in (subject, *step.body.split("\n")) if line.strip()]
     if subject.lower() in {"multiple", "mult"}:
@@ -74,7 +74,7 @@ def _row(step: Written) -> Row | None:
 PROVES_NOTHING = frozenset(
     {"help", "list", "games", "standings", "ratings", "scores", "week", "history", "forgot"}
 )
-"""Commands whose answer is the same whoever writes them."""
+"""Commands that answer every sender in the same way."""
 
 
 def test_a_password_is_taken_wherever_it_can_prove_something() -> None:
@@ -95,7 +95,7 @@ def test_a_command_is_told_in_full(row: Row) -> None:
         assert f"\n  {row.name} " in text, f"no help on {row.name}"
     assert len(text.splitlines()) > 4, f"no help on {row.name}"
     (line,) = read(row.example, row.example, games=GAMES, reply=not row.in_line).lines
-    assert not isinstance(line.asked, PlayerError), f"the example of {row.name}"
+    assert not isinstance(line.meaning, PlayerError), f"the example of {row.name}"
 
     done = {name for name, refused in asked() if not refused}
     refused = {name for name, refused in asked() if refused}
@@ -123,8 +123,8 @@ def test_a_handler_belongs_to_a_command_of_the_table_or_to_a_move_in_a_reply() -
 def test_help_is_never_refused(words: list[str]) -> None:
     line = " ".join(["help", *words]).splitlines()[0]
     (found,) = read(line, "", games=GAMES, reply=False).lines
-    assert isinstance(found.asked, Help)
-    pages = [topic(subject, GAMES) for subject in found.asked.subjects]
-    for page in (*pages, topic(" ".join(found.asked.subjects), GAMES)):
+    assert isinstance(found.meaning, Help)
+    pages = [topic(subject, GAMES) for subject in found.meaning.subjects]
+    for page in (*pages, topic(" ".join(found.meaning.subjects), GAMES)):
         values = {"house": "pbmserv@games.example", "info": None, **page.values}
         assert environment().get_template(page.template).render(values).strip()

@@ -24,12 +24,12 @@ from wild import WILD, announce
 from wire import Wire, mail
 
 from pbmserv.engine.registry import Registry
-from pbmserv.letters.looking import _logged
 from pbmserv.store.boards.moves import Positions
 from pbmserv.store.core.database import Database
-from pbmserv.store.operators.operating import letters_listed
+from pbmserv.store.operators.letters import letters
 from pbmserv.store.tables.boards import plies
 from pbmserv.store.tables.mail import inbox, outbox
+from pbmserv.views.reader import _logged
 
 pytestmark = pytest.mark.slow
 
@@ -111,7 +111,7 @@ def house(database: Database, tmp_path: Path, sink: Sink, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("database_url", "way"),
     # What differs on PostgreSQL is who notices that a process has ended.
-    [*(("sqlite", way) for way in ("loop", "sleep", "abort", "vanish")), ("postgresql", "sleep")],
+    [*(("sqlite", way) for way in ("loop", "sleep", "abort")), ("postgresql", "sleep")],
     indirect=["database_url"],
 )
 def test_rules_that_never_end_or_end_the_process(house: House, way: str) -> None:
@@ -338,7 +338,7 @@ def test_a_letter_that_can_never_be_made(
             house.move_clock(hours=hours)
             house.server.sender.run_once()
         with house.server.database.reading.connect() as connection:
-            waiting = letters_listed(connection, ("queued",), "", 9)
+            waiting = letters(connection, ("queued",), "", 9)
         assert [(row.about, row.attempts) for row in waiting] == [("1 (heaps)", 2)] * 2
         house.move_clock(days=6)
         house.server.sender.run_once()

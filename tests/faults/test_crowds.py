@@ -16,9 +16,9 @@ from processes import Process
 from running import Running, start
 from wire import Wire, mail
 
-from pbmserv.smtpd import server as smtp
+from pbmserv.smtpd import listener
 from pbmserv.smtpd.session import OCTETS_OF_USE
-from pbmserv.stages import listeners
+from pbmserv.stages import descriptors
 from pbmserv.web import connections, server
 
 ALICE = "alice@players.example"
@@ -148,7 +148,7 @@ def test_a_client_that_never_reads_is_let_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pbmserv.smtpd.session.LINGER_S", 0.01)
-    monkeypatch.setattr(smtp, "SESSION_TIMEOUT", 0.05)
+    monkeypatch.setattr(listener, "SESSION_TIMEOUT", 0.05)
     with a_server(tmp_path) as running:
         client = sits(running.port, STRANGER)
         assert ends(client)
@@ -158,7 +158,7 @@ def test_idle_connections_to_the_pages_keep_no_page_from_a_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "MOST_FROM_NETWORK", 4)
-    monkeypatch.setattr(listeners, "WEB", 10)
+    monkeypatch.setattr(descriptors, "WEB", 10)
     with a_server(tmp_path) as running:
         limits = [sits(running.web_port, source) for source in FIVE for _ in range(2)]
         for n in range(12):

@@ -16,10 +16,10 @@ import pytest
 from forking import serve
 from processes import Process, wait_until
 from sqlalchemy import select
+from standby import Missing, Pair
 from wire import Wire, mail
 
 from benchmarks.kills import Plan, run
-from benchmarks.standby import Missing, Pair
 from pbmserv.smtpd.session import TRY_LATER
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE

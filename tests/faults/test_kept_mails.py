@@ -19,11 +19,11 @@ from pbmserv.commands.table import model
 from pbmserv.commands.table.accounts import ChangePassword, Signup
 from pbmserv.commands.table.looking import Help
 from pbmserv.commands.table.playing import MakeMove, Message
-from pbmserv.service.delivery.incoming import MailReader
+from pbmserv.service.mails.incoming import MailReader
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.queues import KeptMails
+from pbmserv.service.operators.kept_mails import KeptMails
+from pbmserv.store import audit
 from pbmserv.store.boards.moves import record
-from pbmserv.store.operators import audit
 from pbmserv.store.tables.mail import inbox
 
 OURS = "pbmserv@games.example"

@@ -10,7 +10,8 @@ from sqlalchemy import func, select
 from wire import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.smtpd.server import LARGEST_MAIL, SmtpHandler
+from pbmserv.smtpd.dialog import Dialog
+from pbmserv.smtpd.listener import LARGEST_MAIL
 from pbmserv.store.tables.mail import inbox
 
 ALICE = "alice@players.example"
@@ -71,7 +72,7 @@ def test_a_fault_of_ours_is_told_to_every_recipient(
     def breaks(*_: object) -> None:
         raise LookupError("inner workings")
 
-    monkeypatch.setattr(SmtpHandler, "handle_DATA", breaks)
+    monkeypatch.setattr(Dialog, "handle_DATA", breaks)
     with (
         start(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path, lmtp="127.0.0.1:0") as server,
         Wire(server.lmtp_port, hello="LHLO mta.games.example") as wire,

@@ -18,7 +18,7 @@ from sqlalchemy import delete
 from wire import Wire, mail
 
 from pbmserv.mail.reply_address import KeyRing, MailDomain, Purpose, ReplyAddress
-from pbmserv.outbound import dkim as signing
+from pbmserv.outbound.dkim_keys import Key, KeyFile, load_key, make_key
 from pbmserv.store.accounts import players
 from pbmserv.store.core.database import Database
 from pbmserv.store.tables.accounts import keys
@@ -41,13 +41,13 @@ class Files:
         self.signing = folder / "s1.pem"
         self.renew()
 
-    def renew(self) -> signing.Key:
+    def renew(self) -> Key:
         """New ones in their places; the key that signs comes back."""
         made = self.ca.issue_cert("games.example")
         made.private_key_pem.write_to_path(self.key)
         self.chain.write_bytes(b"".join(one.bytes() for one in made.cert_chain_pems))
         self.signing.unlink(missing_ok=True)
-        return signing.make("s1", "ed25519", self.signing)
+        return make_key("s1", "ed25519", self.signing)
 
     def client(self) -> ssl.SSLContext:
         context = ssl.create_default_context()
@@ -101,7 +101,7 @@ class Served:
         return new.read_bytes()
 
 
-def is_signed(letter: bytes, key: signing.Key) -> bool:
+def is_signed(letter: bytes, key: Key) -> bool:
     raw = re.sub(rb"\AReturn-Path:.*\n", b"", letter).replace(b"\n", b"\r\n")
     return bool(dkim.verify(raw, dnsfunc=lambda *_, **__: key.record.encode()))
 
@@ -111,7 +111,7 @@ def test_new_keys_and_certificates_are_taken_up_and_nothing_else_changes(
     database_url: str, tmp_path: Path
 ) -> None:
     files = Files(tmp_path)
-    old = signing.load(signing.NamedFile("s1", files.signing))
+    old = load_key(KeyFile("s1", files.signing))
     served = Served(tmp_path, database_url, files)
     first = served.serial()
     with Wire(served.process.port) as plain, Wire(served.process.port) as secret:

@@ -16,7 +16,8 @@ from sqlalchemy import select
 from wire import Wire, mail
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.smtpd.server import LARGEST_MAIL, SmtpHandler
+from pbmserv.smtpd.dialog import Dialog
+from pbmserv.smtpd.listener import LARGEST_MAIL
 from pbmserv.store.tables.mail import inbox
 
 ALICE = "alice@players.example"
@@ -522,7 +523,7 @@ class OurFault(LookupError):
 
 
 async def breaks(
-    door: SmtpHandler,
+    door: Dialog,
     server: object,
     session: object,
     envelope: object,
@@ -536,7 +537,7 @@ async def breaks(
 def test_a_fault_in_any_hook_is_temporary_and_tells_nothing(
     embedded: Running, monkeypatch: pytest.MonkeyPatch, hook: str
 ) -> None:
-    monkeypatch.setattr(SmtpHandler, f"handle_{hook}", breaks)
+    monkeypatch.setattr(Dialog, f"handle_{hook}", breaks)
     raw = mail(ALICE, "list", Message_ID=f"<{hook}@fault.example>").decode()
     with Wire(embedded.port, hello="") as wire:
         answers = [

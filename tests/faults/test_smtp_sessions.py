@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from running import Running, start
 from wire import Wire, mail
 
-from pbmserv.mail.envelope import block_of
-from pbmserv.smtpd import server, session
+from pbmserv.mail.networks import block_of
+from pbmserv.smtpd import listener, session
 from pbmserv.smtpd.session import MOST_COMMANDS, MOST_ERRORS
 
 ALICE = "alice@players.example"
@@ -178,7 +178,7 @@ def test_a_mail_that_is_taken_renews_patience(embedded: Running) -> None:
 def test_silence_ends_a_session(
     embedded: Running, begun: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "SESSION_TIMEOUT", 0.05)
+    monkeypatch.setattr(listener, "SESSION_TIMEOUT", 0.05)
     with Wire(embedded.port, hello="") as wire:
         if begun == "a command":
             wire.say(b"EHLO play")

@@ -19,7 +19,7 @@ from wire import Wire, mail
 from pbmserv.log import TextFormatter
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.smtpd import server as smtp
+from pbmserv.smtpd import dialog
 from pbmserv.smtpd.session import TRY_LATER
 from pbmserv.stages.door import Door
 from pbmserv.store.accounts import players
@@ -138,7 +138,7 @@ def test_recipients_do_not_wait_in_turn_for_a_database_that_is_locked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float, tries: int
 ) -> None:
     monkeypatch.setattr(session, "BUSY_TIMEOUT_MS", 500)  # more than a slow disk takes
-    monkeypatch.setattr(smtp, "PATIENCE", patience)
+    monkeypatch.setattr(dialog, "PATIENCE", patience)
     asked = []
     take = Door.arrives
 

@@ -1,6 +1,6 @@
-"""Six ways in that a stranger has, each as a function of octets that must never raise.
+"""Six entry points for strangers, each as a function of octets that must never raise.
 
-What it asserts is what must hold for every input; `fuzz.py` searches for one that breaks it, and
+The assertions hold for every input. `fuzz.py` searches for an input that breaks one, and
 `test_fuzz_corpus.py` tries the corpus and small changes of it in every run of the tests.
 """
 
@@ -21,7 +21,7 @@ from zone import Zone
 from pbmserv.clock import SystemClock
 from pbmserv.commands.reading.mail import read
 from pbmserv.errors import MailError
-from pbmserv.inbound.auth.verdict import Senders, Trusted
+from pbmserv.inbound.auth.verdict import Trusted, examine
 from pbmserv.inbound.dsn import MOST_RECIPIENTS, read_report
 from pbmserv.inbound.message import read_mail, wire_refusal
 from pbmserv.inbound.quotes.line_signs import BLANKS, unadorned
@@ -29,9 +29,9 @@ from pbmserv.inbound.quotes.reply import new_text
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import KeyRing, MailDomain
 from pbmserv.net.connection_limits import Bounds, ConnectionLimits
-from pbmserv.service.delivery.incoming import MailReader
 from pbmserv.service.limits.rates import Rates, Traffic
-from pbmserv.smtpd.server import Listener
+from pbmserv.service.mails.incoming import MailReader
+from pbmserv.smtpd.listener import Listener
 from pbmserv.stages.door import UNREADABLE, Door
 from pbmserv.store.delivery.arrivals import NewArrival
 
@@ -43,7 +43,7 @@ _MOST_REPLY_LINES = 12  # of one command; EHLO has the most
 
 
 class Faults(logging.Handler):
-    """Whatever the server logs as its own fault is a finding."""
+    """A handler that keeps logged faults of the server; each is a finding."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -53,7 +53,7 @@ class Faults(logging.Handler):
         self.records.append(record)
 
     def none(self) -> None:
-        """Raise what was logged."""
+        """Raise the first logged fault."""
         records, self.records = self.records, []
         for record in records:
             if record.exc_info and record.exc_info[1]:
@@ -62,7 +62,7 @@ class Faults(logging.Handler):
 
 
 class Shelf:
-    """Stands where the mail store is and only keeps, so that a session costs no disk."""
+    """A mail store in memory, so that a session costs no disk."""
 
     def __init__(self) -> None:
         self.arrived: list[NewArrival] = []
@@ -75,7 +75,7 @@ class Shelf:
         return stored
 
     def has_room(self, _octets: int, *, for_postmaster: bool) -> bool:
-        """As a quota says: always."""
+        """Return that there is room."""
         assert for_postmaster in {True, False}
         return True
 
@@ -254,7 +254,7 @@ def command(octets: bytes) -> None:
 
 
 def _names() -> Zone:
-    """What the domains of the fuzzed mails publish: a key, a policy, and who sends for them."""
+    """Return the DNS records of the domains of fuzzed mails: a key, a policy and SPF."""
     zone = Zone()
     zone.add_txt("s1._domainkey.a.example", "v=DKIM1; k=ed25519; p=" + "A" * 43 + "=")
     zone.add_txt("_dmarc.a.example", "v=DMARC1; p=reject; aspf=s")
@@ -262,7 +262,8 @@ def _names() -> Zone:
     return zone
 
 
-SENDERS = Senders(_names(), Trusted("mx.games.example", frozenset({"a.example"})))
+NAMES = _names()
+TRUSTED = Trusted("mx.games.example", frozenset({"a.example"}))
 
 
 def sender(octets: bytes) -> None:
@@ -276,7 +277,7 @@ def sender(octets: bytes) -> None:
             envelope = Envelope(
                 f"{name}@a.example", HOUSE.address, raw, "198.51.100.7", name, handed_on
             )
-            verdict = SENDERS.examine(envelope)
+            verdict = examine(envelope, TRUSTED, NAMES)
             said = b"pass" in octets.lower() and handed_on  # our own server may say so
             assert said or not verdict.passed, verdict
             assert verdict.found.isascii()

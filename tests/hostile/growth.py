@@ -1,11 +1,11 @@
-"""Measures how the processor time of a function grows with the length of its argument."""
+"""Measures processor time: how it grows with the length of an argument, and limits for it."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import thread_time
+from time import process_time, thread_time
 from typing import Any
 
 FLOOR_S = 0.003
@@ -16,6 +16,21 @@ quadratic growth."""
 PATIENCE_S = 0.4
 """Seconds of processor time after which a function is interrupted."""
 _ROUNDS = 4
+
+
+LOOP_S = 0.03
+"""Seconds of processor time that `_loop` takes on the machine for which limits are written."""
+
+
+def _loop() -> float:
+    begun = process_time()
+    sum(number * number for number in range(700_000))
+    return process_time() - begun
+
+
+def allowed(seconds: float) -> float:
+    """Return a limit of processor time, which is higher on a slow or busy machine."""
+    return seconds * max(1.0, min(_loop() for _ in range(3)) / LOOP_S)
 
 
 class _TooLong(BaseException):

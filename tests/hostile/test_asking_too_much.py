@@ -1,4 +1,4 @@
-"""What is said to whoever asks for too much at once, and that the rest is left alone."""
+"""Mails that ask for too much at once: their answers, and the part that is not carried out."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.service.boards import plies
-from pbmserv.service.core import mail_service
 from pbmserv.service.core.budget import Budget, TooMuch, Work
+from pbmserv.service.mails import mail_service
 
 ALICE, BOB = address_of("alice"), address_of("bob")
 
@@ -36,7 +36,9 @@ def limited(monkeypatch: pytest.MonkeyPatch, allowed: int) -> None:
     monkeypatch.setattr(mail_service, "Budget", lambda: Budget(allowed))
 
 
-def test_the_rest_of_a_mail_is_not_tried_and_what_was_done_stays(house, monkeypatch) -> None:
+def test_commands_after_the_limit_are_not_tried_and_those_before_it_stay(
+    house, monkeypatch
+) -> None:
     play_both(house)
     limited(monkeypatch, 600)
     lines = [f"blackbox move 1 alice {PASSWORD} +{cell}" for cell in ("a1", "b1", "c1", "d1", "a2")]
@@ -53,7 +55,7 @@ def test_the_rest_of_a_mail_is_not_tried_and_what_was_done_stays(house, monkeypa
     assert shown.text.count("? |") == done
 
 
-def test_one_command_that_is_too_much_alone_is_told_so_and_changes_nothing(
+def test_a_single_command_that_asks_for_too_much_is_refused_and_changes_nothing(
     house, monkeypatch
 ) -> None:
     play_both(house)
@@ -65,7 +67,7 @@ def test_one_command_that_is_too_much_alone_is_told_so_and_changes_nothing(
     assert "? |" not in shown.text
 
 
-def test_a_command_that_catches_the_refusal_fails_all_the_same() -> None:
+def test_a_command_that_ignores_the_refusal_fails_too() -> None:
     budget = Budget(10)
     with pytest.raises(TooMuch):
         budget.spend(Work.COMMAND)
@@ -77,7 +79,9 @@ def test_a_command_that_catches_the_refusal_fails_all_the_same() -> None:
     assert not endless.is_over
 
 
-def test_what_a_queue_of_another_player_asks_for_does_not_drop_it(house, monkeypatch) -> None:
+def test_a_queued_move_stays_if_the_mail_of_the_opponent_asks_for_too_much(
+    house, monkeypatch
+) -> None:
     play_both(house)
     house.send(BOB, f"blackbox queue 1 bob {PASSWORD} a; b")
     limited(monkeypatch, 900)

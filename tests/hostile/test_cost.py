@@ -1,8 +1,7 @@
-"""No request costs more than half a second of processor time, on the largest boards either.
+"""No request costs more than half a second of processor time, even on the largest boards.
 
 Each row asks a server that has nothing in memory for as much as it can: mails with their letters,
-pages and pictures, letters about many boards. `benchmarks.heavy` has more mails, and
-`test_heavy_mails.py` counts their work.
+pages and pictures, letters about many boards. `heavy_mails.py` has more mails.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from urllib.parse import quote
 
 import pytest
 from asking_pages import asked, followed, site_of
+from growth import allowed
 from sqlalchemy import select
 
 from pbmserv.engine.position import Position, opening, work_of
@@ -25,9 +25,11 @@ from pbmserv.engine.record import GameRecord, Ply
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.core.results import Notification, told_letter
+from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outcome import Notification
 from pbmserv.service.delivery import digest, waiting_boards
-from pbmserv.service.time.deadlines import clock_context
 from pbmserv.store.boards import boards
 from pbmserv.store.delivery import outbox
 from pbmserv.store.tables.boards import boards as board_rows
@@ -36,8 +38,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parent.parent.parent
 MOST_S = 0.5
-"""Seconds of processor time, on a machine that needs `LOOP_S` for `_loop`."""
-LOOP_S = 0.03
+"""Seconds of processor time; see `growth.allowed`."""
 MAILS = (
     *("saved game", "restarts", "guesses", "records", "full boards", "a file of many"),
     *("plans of", "seal all", "many cells", "race of eight", "hints"),
@@ -47,34 +48,22 @@ MANY = 45
 """Boards of one reader, each as full as can be."""
 
 
-def _loop() -> float:
-    begun = process_time()
-    sum(number * number for number in range(700_000))
-    return process_time() - begun
-
-
-def allowed() -> float:
-    """Half a second, or more on a machine that is slow, or whose processors have much to do."""
-    return MOST_S * max(1.0, min(_loop() for _ in range(3)) / LOOP_S)
-
-
 @pytest.fixture
-def benchmarks(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The modules `heavy`, `heavy_mails` and `heavy_world`."""
+def hostile(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The modules `heavy_mails` and `heavy_world`."""
     monkeypatch.syspath_prepend(ROOT)
 
     class Modules:
-        heavy: Any = importlib.import_module("benchmarks.heavy")
-        mails: Any = importlib.import_module("benchmarks.heavy_mails")
-        world: Any = importlib.import_module("benchmarks.heavy_world")
+        mails: Any = importlib.import_module("tests.hostile.heavy_mails")
+        world: Any = importlib.import_module("tests.hostile.heavy_world")
 
     return Modules
 
 
 @pytest.fixture
-def world(benchmarks: Any, tmp_path: Path) -> Iterator[Any]:
-    with benchmarks.world.world(tmp_path) as made:
-        benchmarks.heavy.cost_of(made, "an ordinary move")  # compiles templates
+def world(hostile: Any, tmp_path: Path) -> Iterator[Any]:
+    with hostile.world.world(tmp_path) as made:
+        hostile.mails.cost_of(made, "an ordinary move")  # compiles templates
         yield made
 
 
@@ -82,26 +71,29 @@ def told(costs: dict[str, float]) -> str:
     return "\n".join(f"{seconds:6.3f} {name}" for name, seconds in costs.items())
 
 
-def test_no_mail_with_its_letters_costs_more(world: Any, benchmarks: Any) -> None:
-    names = [name for name in benchmarks.mails.HEAVY if any(part in name for part in MAILS)]
+def test_no_mail_with_its_letters_costs_more(world: Any, hostile: Any) -> None:
+    names = [name for name in hostile.mails.HEAVY if any(part in name for part in MAILS)]
     assert len(names) > 20
-    costs = {name: benchmarks.heavy.cost_of(world, name).whole for name in names}
-    assert max(costs.values()) < allowed(), told(costs)
+    costs = {name: hostile.mails.cost_of(world, name).whole for name in names}
+    for name in [name for name, seconds in costs.items() if seconds >= MOST_S]:
+        # A busy machine is slow now and then, a heavy mail each time.
+        costs[name] = min(costs[name], hostile.mails.cost_of(world, name).whole)
+    assert max(costs.values()) < allowed(MOST_S), told(costs)
 
 
 # -- pages -----------------------------------------------------------------------------------
 
 
-def _full(world: Any, benchmarks: Any) -> int:
+def _full(world: Any, hostile: Any) -> int:
     """One of the largest boards, with as many moves as there is room for, half of them long."""
-    mails = benchmarks.mails
+    mails = hostile.mails
     long = mails._free(36, (mails.MARKED, mails.UNMARKED), 2)
     return int(mails._large(world, *mails._free(1_000, mails.SMALL_STEPS, 2), *long))
 
 
-def _race(world: Any, benchmarks: Any) -> int:
+def _race(world: Any, hostile: Any) -> int:
     """A race of eight on the largest board, with as many markers as can be."""
-    mails = benchmarks.mails
+    mails = hostile.mails
     marked = [(seat, mails.MARKED, True) for seat in range(8)]
     return int(mails._race(world, *marked, *((seat, "resign", False) for seat in range(8))))
 
@@ -114,18 +106,18 @@ def _finish(world: Any, number: int) -> None:
         boards.finish(connection, number, outcome, world.now)
 
 
-def test_no_page_costs_more(world: Any, benchmarks: Any) -> None:
-    over, race = _full(world, benchmarks), _race(world, benchmarks)
-    restarted = benchmarks.mails._restarted(world)
+def test_no_page_costs_more(world: Any, hostile: Any) -> None:
+    over, race = _full(world, hostile), _race(world, hostile)
+    restarted = hostile.mails._restarted(world)
     for number in (over, race, restarted):
         _finish(world, number)
     with world.at_once():
-        full = [_full(world, benchmarks) for _ in range(MANY)]
+        full = [_full(world, hostile) for _ in range(MANY)]
     ring = world.server.mail_domain.ring
     day = world.now.date().toordinal() - date(1970, 1, 1).toordinal()
     own = ring.token(ReplyAddress(Purpose.PAGE, world.ids["alice"], 0, day, 0))
     board = ring.token(ReplyAddress(Purpose.BOARD, world.ids["alice"], full[0], 3, 0))
-    wide = quote(benchmarks.mails.ALL_OVER[:990])
+    wide = quote(hostile.mails.ALL_OVER[:990])
     paths = (
         *(f"/game/{n}{kind}" for n in (over, race, restarted) for kind in ("", ".svg", ".png")),
         *(f"/game/{over}{kind}?turn=1" for kind in ("", ".svg", ".png")),
@@ -152,7 +144,7 @@ def test_no_page_costs_more(world: Any, benchmarks: Any) -> None:
             statuses[path] = answer.status
 
     asyncio.run(ask())
-    assert max(costs.values()) < allowed(), told(costs)
+    assert max(costs.values()) < allowed(MOST_S), told(costs)
     large = {path for path, status in statuses.items() if status != 200}
     assert large == {path for path in paths if f"/{restarted}" in path}
     assert {statuses[path] for path in large} == {503}
@@ -161,9 +153,9 @@ def test_no_page_costs_more(world: Any, benchmarks: Any) -> None:
 # -- letters about many boards ----------------------------------------------------------------
 
 
-def test_no_letter_about_many_boards_costs_more(world: Any, benchmarks: Any) -> None:
+def test_no_letter_about_many_boards_costs_more(world: Any, hostile: Any) -> None:
     with world.at_once():
-        full = [_full(world, benchmarks) for _ in range(MANY)]
+        full = [_full(world, hostile) for _ in range(MANY)]
     alice = world.ids["alice"]
 
     def reminders(context: Any) -> Any:
@@ -184,9 +176,9 @@ def test_no_letter_about_many_boards_costs_more(world: Any, benchmarks: Any) -> 
         world.restart()
         begun = process_time()
         with world.server.database.writing.connect() as connection, connection.begin():
-            context = clock_context(world.server.services, connection, world.now)
+            context = CommandContext(world.server.services, connection, CLOCK, world.now)
             (part,) = make(context)
-            letter = told_letter(context, Notification("alice@players.example", alice, part))
+            letter = outbox_row(context, Notification("alice@players.example", alice, part))
             outbox.add(connection, [letter], world.now)
         costs[f"{name}, until it is queued"] = process_time() - begun
         named = [one["board"] for one in part.words["waiting"]], part.words["more"]
@@ -198,7 +190,7 @@ def test_no_letter_about_many_boards_costs_more(world: Any, benchmarks: Any) -> 
         costs[f"{name}, made"] = process_time() - begun
         text = raw.decode()
         assert all(str(number) in text for number in named[1])
-    assert max(costs.values()) < allowed(), told(costs)
+    assert max(costs.values()) < allowed(MOST_S), told(costs)
 
 
 # -- prices ------------------------------------------------------------------------------------
@@ -217,7 +209,7 @@ def _played(words: tuple[str, ...], plies: list[tuple[str, bool]]) -> tuple[Posi
 
 
 def test_the_price_of_a_ply_covers_its_work_on_every_board() -> None:
-    """Of each kind of ply a unit takes no more than a few times what a marker takes."""
+    """A unit of work of any kind of ply takes at most a few times as long as a marker."""
     columns = ",".join(f"!{chr(65 + n)}" for n in range(26))
     kinds = {
         "markers": [("+A1", True), ("/A1", True)],

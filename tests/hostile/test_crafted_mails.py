@@ -6,31 +6,47 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from examples import DEEP
+from growth import allowed
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent.parent
-SHARE = 1 if DEEP else 2
-"""A usual run makes mails half as long as allowed; `python -m benchmarks.crafted` makes all."""
+SHARE = 1 if DEEP else 4
+"""A usual run makes mails a quarter as long as allowed; `tests.hostile.crafted` whole ones."""
 LENGTH = 2**20 // SHARE
 MOST_CPU_S = 0.5 / SHARE
 MOST_MEMORY = 64 * 2**20 // SHARE
 MOST_GROWTH = 8  # for four times the mail
 
 
-def test_a_long_mail_made_to_be_slow_costs_little_and_grows_with_its_size():
-    # A process of its own, because only the most memory that one ever had can be asked for.
+def measured() -> list[dict[str, Any]]:
+    """Read all crafted mails in a process of its own, whose highest use of memory is known."""
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.crafted", str(LENGTH)],
+        [sys.executable, "-m", "tests.hostile.crafted", str(LENGTH)],
         cwd=ROOT, capture_output=True, text=True, check=True, timeout=100,
     )  # fmt: skip
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(lines) >= 80
-    for line in lines:
-        quarter, full = line["seconds"]
-        assert full <= MOST_CPU_S, line
-        assert full <= MOST_GROWTH * quarter + 0.05, line
-    assert lines[-1]["grown"] <= MOST_MEMORY, [line["grown"] for line in lines]
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def slow_mails(mails: list[dict[str, Any]]) -> dict[str, list[float]]:
+    """Return the times of slow mails, for a quarter of their length and for all of it."""
+    limit = allowed(MOST_CPU_S)
+    return {
+        mail["name"]: mail["seconds"]
+        for mail in mails
+        if mail["seconds"][1] > min(limit, MOST_GROWTH * mail["seconds"][0] + 0.05)
+    }
+
+
+def test_a_long_mail_made_to_be_slow_costs_little_and_grows_with_its_size():
+    mails = measured()
+    assert len(mails) >= 80
+    assert mails[-1]["grown"] <= MOST_MEMORY, [mail["grown"] for mail in mails]
+    slow = slow_mails(mails)
+    if slow:  # a busy machine is slow now and then, a slow reader each time
+        again = slow_mails(measured())
+        assert not slow.keys() & again.keys(), (slow, again)

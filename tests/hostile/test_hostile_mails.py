@@ -19,7 +19,7 @@ NUMBERS = count(1)
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """One server for all of them: what one leaves behind must not hurt the next."""
+    """A server for all mails, so that one mail may disturb the next."""
     folder: Path = tmp_path_factory.mktemp("hostile")
     with start(f"sqlite:///{folder}/pbmserv.sqlite3", folder) as running:
         yield running

@@ -1,4 +1,4 @@
-"""Takes mails in without letting the house think about them."""
+"""Carries out mails without moves of the house."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pbmserv.mail.envelope import Envelope
 
 
 def take(server: Indoors, letter: Letter, body: str) -> None:
-    """Take in a reply, and do nothing else."""
+    """Carry out a reply, and do nothing else."""
     mail = EmailMessage()
     mail["From"] = sender = str(letter.message["To"])
     mail["To"] = letter.reply_to

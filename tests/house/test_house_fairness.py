@@ -1,4 +1,4 @@
-"""The house goes by its seat's view: its moves, and how long they take, tell of nothing else."""
+"""The house plays by its view: its moves and their duration reveal nothing else."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from pbmserv.engine.record import GameRecord
 from pbmserv.engine.types import Move, Rng, Seat, Step
 from pbmserv.games.blackbox.bots.levels import LEVELS, Level
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import trace_all
 from pbmserv.games.blackbox.options import Options, drawn
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
 from pbmserv.service.bots import bot_worker
-from pbmserv.service.time.scheduler import Rounds
+from pbmserv.service.time.rounds import Rounds
 
 ALICE = address_of("alice")
 HIDING = "b3,d3,a1,f2"
@@ -35,7 +35,7 @@ KINDS = (("-size=5x5", "-atoms=3"), ("-size=4x4", "-atoms=1-2", "-fair"), ("-siz
 
 
 def begun(words: tuple[str, ...], lot: Rng) -> Position:
-    """A board on which everything is hidden and the bot in seat 0 has fired at some ports."""
+    """Return a board with all atoms hidden, on which the bot in seat 0 has fired at some ports."""
     position = opening(GAME, GameRecord("blackbox", 1, 2, words, b"fairness" * 4))
     for seat in (BOT, PERSON):
         position = play(position, seat, hidden(position.state.options, lot))
@@ -73,14 +73,14 @@ def others(state: State, lot: Rng) -> Iterator[State]:
 
 
 def thought(position: Position, level: str) -> tuple[Move, int]:
-    """The bot's move, and of how many calls the thought consisted."""
+    """Return the bot's move, and the number of function calls that it took."""
     calls = 0
 
     def count(_frame: object, event: str, _what: object) -> None:
         nonlocal calls
         calls += event in {"call", "c_call"}
 
-    gc.disable()  # whoever is told when garbage is collected would be counted, too
+    gc.disable()  # callbacks of the garbage collector would be counted
     sys.setprofile(count)
     try:
         move = bot_move(position, BOT, level)
@@ -91,7 +91,7 @@ def thought(position: Position, level: str) -> tuple[Move, int]:
 
 
 def in_world(position: Position, state: State) -> Position:
-    """The position, if that were what the boxes hold."""
+    """Return the position with other boxes."""
     return replace(position, step=Step(state, {None: ""}))
 
 
@@ -106,7 +106,7 @@ def test_worlds_that_a_level_cannot_tell_apart_get_the_same_move_in_as_much_work
         position = begun(KINDS[compared % len(KINDS)], lot)
         if min(GAME.to_act(position.state)) != BOT:
             continue
-        bot_move(position, BOT, level)  # what is looked up once is looked up now
+        bot_move(position, BOT, level)  # fill the caches
         # Neither world has been viewed yet: the view that was made last is kept.
         ours = thought(in_world(position, replace(position.state)), level)
         for number, other in enumerate(islice(others(position.state, lot), 6)):
@@ -119,7 +119,7 @@ def test_worlds_that_a_level_cannot_tell_apart_get_the_same_move_in_as_much_work
 
 
 def parts(value: object, seen: set[int]) -> Iterator[object]:
-    """A value and all that can be reached from it by attributes and elements."""
+    """Yield a value and all values that can be reached by attributes and elements."""
     if id(value) in seen:
         return
     seen.add(id(value))

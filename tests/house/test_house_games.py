@@ -1,4 +1,4 @@
-"""The house and other games: it plays those that have bots, and says kindly which it does not."""
+"""The house plays games that have bots, and kindly refuses others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALICE = address_of("alice")
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Indoors]:
-    """A server that plays Heaps, too."""
+    """Start a server with Blackbox and Heaps."""
     show_heaps()
     games = [*Registry.installed(), HEAPS]
     monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))

@@ -1,4 +1,4 @@
-"""Playing against the house by mail: one letter for each turn, and nothing else is special."""
+"""Playing against the house by mail: one letter for each turn, and no other exceptions."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ def server(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 
 def one(letters: list[Posted], to: str = ALICE) -> Posted:
-    """The only letter there is."""
+    """Return the only letter."""
     (letter,) = letters
     assert letter.recipient == to
     return letter
 
 
 def begun(server: Indoors, words: str = "house") -> Posted:
-    """A board on which everything is hidden; alice is to fire."""
+    """Return a board with all atoms hidden, on which alice is to fire."""
     started = one(server.begin(ALICE, f"blackbox challenge alice {words}"))
     assert started.kind == "started"
     return one(server.reply(started, HIDING))
 
 
 def unused(letter: Posted) -> str:
-    """The first port that the letter lists as not used."""
+    """Return the first port that the letter lists as unused."""
     return letter.text.partition("Ports not used yet:")[2].split()[0]
 
 
 def waiting(server: Indoors) -> int:
-    """Boards on which the house is to move, and letters that wait for it."""
+    """Return the boards on which the house is to move, and the letters that wait for it."""
     with server.server.database.reading.connect() as connection:
         turns = connection.execute(select(func.count()).select_from(house_turns)).scalar_one()
         kept = select(func.count()).select_from(outbox).where(outbox.c.state == "coming")
@@ -276,7 +276,7 @@ def test_a_board_that_ends_meanwhile_needs_no_move(server: Indoors) -> None:
     take(server, letter, "5")
     plies = len(record(server))
     signed = Signature("olga", "Both asked for it.")
-    server.operators.do(signed, partial(operating_boards.withdrawn, number=1))
+    server.operators.do(signed, partial(operating_boards.end_board, number=1))
     kinds = {letter.kind for letter in server.letters()}
     assert kinds == {"board", "operator-board"}
     assert len(record(server)) == plies

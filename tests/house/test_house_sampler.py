@@ -1,4 +1,4 @@
-"""The compiled loops: what they find fits, nothing is left out, and samples are fair."""
+"""The compiled loops find all fitting layouts and no others, and their samples are fair."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ import pytest
 from pbmserv.engine.types import Rng, Seat, Step
 from pbmserv.games.blackbox.bots import candidates as finding
 from pbmserv.games.blackbox.bots import coach
+from pbmserv.games.blackbox.bots import loops as loading
 from pbmserv.games.blackbox.bots import search as plain
 from pbmserv.games.blackbox.bots.candidates import (
     candidates,
-    compiled_loops,
-    missing_loops,
-    settled,
+    settled_samples,
 )
 from pbmserv.games.blackbox.bots.knowledge import Effort, beginning
 from pbmserv.games.blackbox.bots.levels import IMAGINED, LEVELS
+from pbmserv.games.blackbox.bots.loops import compiled_loops, why_no_loops
 from pbmserv.games.blackbox.bots.search import Case, Result
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import Geometry, geometry, trace_all
+from pbmserv.games.blackbox.geometry import Geometry, geometry
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.state import new_state
 from pbmserv.games.blackbox.views import View
 
@@ -59,7 +60,7 @@ LARGE = ("-size=15x15", "-atoms=10")
 
 
 def told(board: Geometry, count: int, ports: int, seed: int) -> list[Result]:
-    """What some ports of a box drawn by lot show."""
+    """Return the results of some ports of a random box."""
     lots = Random(seed)
     real = trace_all(board, lots.sample(board.cells, count))
     return [(port, real[port]) for port in lots.sample(range(len(real)), ports)]
@@ -102,17 +103,17 @@ def test_every_layout_of_a_sample_explains_all_results(side: int, count: int, po
     board = geometry(side, side)
     results = told(board, count, ports, side)
     amounts = (count, count), 60, 100, 4
-    samples = settled(sampler, board, tuple(results), *amounts)
+    samples = settled_samples(sampler, board, tuple(results), *amounts)
     assert samples
     for found in samples:
         assert len(found) == len(set(found)) >= 1
         assert all(len(layout) == count and explains(board, layout, results) for layout in found)
     finding._crowds.cache_clear()
-    assert samples == settled(sampler, board, tuple(results), *amounts)
+    assert samples == settled_samples(sampler, board, tuple(results), *amounts)
 
 
 def test_a_sample_is_nearly_as_likely_to_hold_one_layout_as_another() -> None:
-    """Each of 40 to 200 layouts that fit is drawn about as often as the others."""
+    """Each of 40 to 200 fitting layouts is drawn about equally often."""
     board, count = geometry(6, 6), 3
     results = told(board, count, 3, 4)
     fits = [
@@ -123,7 +124,7 @@ def test_a_sample_is_nearly_as_likely_to_hold_one_layout_as_another() -> None:
     assert 40 <= len(fits) <= 200
     drawn: Counter[frozenset[int]] = Counter()
     for moves in range(50, 125):  # others each time
-        for found in settled(sampler, board, tuple(results), (count, count), 40, moves, 4):
+        for found in settled_samples(sampler, board, tuple(results), (count, count), 40, moves, 4):
             drawn.update(found)
     assert set(drawn) == set(fits)
     mean = drawn.total() / len(fits)
@@ -135,7 +136,7 @@ def test_each_number_of_atoms_counts_as_equally_likely() -> None:
     board = geometry(6, 6)
     results = told(board, 3, 1, 5)
     drawn: Counter[int] = Counter()
-    for found in settled(sampler, board, tuple(results), (2, 3), 400, 50, 4):
+    for found in settled_samples(sampler, board, tuple(results), (2, 3), 400, 50, 4):
         drawn.update(map(len, found))
     likely = []
     for count in (2, 3):
@@ -150,17 +151,17 @@ def test_spectra_are_those_of_plain_python() -> None:
     assert sampler.spectra(board, layouts) == [trace_all(board, layout) for layout in layouts]
 
 
-# -- what the house makes of it ----------------------------------------------------------------
+# -- moves of the house ----------------------------------------------------------------------
 
 
 def box_of(words: tuple[str, ...], seed: int) -> frozenset[int]:
-    """Atoms of a box drawn by lot."""
+    """Return the atoms of a random box."""
     options = GAME.options(words, 2)
     return frozenset(Random(seed).sample(options.board.cells, options.least))
 
 
 def view_of(words: tuple[str, ...], atoms: frozenset[int], fired: Iterable[int]) -> View:
-    """What alice sees of these atoms once she has fired at some ports."""
+    """Return alice's view of a box after she fired at some ports."""
     options = GAME.options(words, 2)
     start = new_state(options, 2)
     state = replace(start, boxes=tuple(replace(box, atoms=atoms) for box in start.boxes), turns=2)
@@ -204,15 +205,15 @@ def test_a_guess_that_was_wrong_is_no_candidate() -> None:
 def test_a_beginner_thinks_of_few_layouts_of_a_large_board(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It forgets others each turn, so that nothing found before helps: that has to be cheap."""
+    """It forgets other results in each turn, so that caches do not help: a search must be fast."""
     held: list[int] = []
-    scattered = sampler.scattered
+    scattered = sampler.scatter
 
     def counted(board: Geometry, limits: tuple[int, int], people: int, seed: int) -> object:
         held.append(people)
         return scattered(board, limits, people, seed)
 
-    monkeypatch.setattr(sampler, "scattered", counted)
+    monkeypatch.setattr(sampler, "scatter", counted)
     view = view_of(LARGE, box_of(LARGE, 4), range(0, 60, 6))
     LEVELS["house-beginner"].choose(view, Rng(b"beginner", 1))
     assert held
@@ -220,7 +221,7 @@ def test_a_beginner_thinks_of_few_layouts_of_a_large_board(
 
 
 def test_on_a_large_board_the_house_knows_what_its_view_tells_and_no_more() -> None:
-    """Two boxes that look alike so far lead to the same move, and so does the same again."""
+    """Two boxes with the same view lead to the same move, and so does the same box again."""
     ports = range(0, 60, 9)
     first = view_of(LARGE, box_of(LARGE, 8), ports)
     found = candidates(first, Rng(b"one", 1))
@@ -244,9 +245,9 @@ def test_the_coach_knows_the_best_port_of_each_turn() -> None:
             break
         best = max(bits, key=lambda port: (bits[port], port))
         port = best if turn % 3 else lots.choice(sorted(known.unused))
-        known = known.fired(port, real[port], effort)
+        known = known.after_ray(port, real[port], effort)
     assert known.is_decided(known.ports(effort))
-    assert list(known.layouts.listed(known.some)) == [atoms]
+    assert list(known.layouts.listed(known.fitting)) == [atoms]
 
 
 def test_without_numba_the_house_says_so_and_plays_as_it_can(
@@ -255,9 +256,9 @@ def test_without_numba_the_house_says_so_and_plays_as_it_can(
     monkeypatch.setitem(sys.modules, "numba", None)
     with caplog.at_level(logging.WARNING, "pbmserv.games"):
         assert compiled_loops.__wrapped__() is None
-    assert vars(caplog.records[-1])["because"] == missing_loops()
-    assert "needs numba, which is not installed" in missing_loops()
-    monkeypatch.setattr(finding, "compiled_loops", lambda: None)
+    assert vars(caplog.records[-1])["because"] == why_no_loops()
+    assert "needs numba, which is not installed" in why_no_loops()
+    monkeypatch.setattr(loading, "compiled_loops", lambda: None)
     view = view_of(LARGE, box_of(LARGE, 8), range(0, 60, 9))
     found = candidates(view, Rng(b"plain", 1))
     assert found.layouts
@@ -285,29 +286,29 @@ def test_where_what_was_compiled_may_not_run_the_house_does_without(
     def refused(*_: object, **__: object) -> None:
         raise PermissionError(EPERM, "Operation not permitted")
 
-    monkeypatch.setattr(finding, "mmap", refused)
+    monkeypatch.setattr(loading, "mmap", refused)
     assert compiled_loops.__wrapped__() is None
-    assert "MemoryDenyWriteExecute=no" in missing_loops()
+    assert "MemoryDenyWriteExecute=no" in why_no_loops()
 
 
-# -- what is kept of it -------------------------------------------------------------------------
+# -- compiled files -----------------------------------------------------------------------------
 
 
 def test_what_was_compiled_from_other_sources_is_compiled_anew(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    with finding._kept_loops() as folder:
+    with loading._compile_folder() as folder:
         kept = Path(folder, "bots_1", "sampler._divide-1.py311.1.nbc")
         kept.parent.mkdir()
         kept.touch()
-    with finding._kept_loops() as folder:
+    with loading._compile_folder() as folder:
         assert kept.exists()
     sources = Path(folder, "sources")
-    sources.write_text("another geometry.walk")
-    with finding._kept_loops():
+    sources.write_text("another rays.walk")
+    with loading._compile_folder():
         assert not kept.exists()
-    assert sources.read_text() != "another geometry.walk"
+    assert sources.read_text() != "another rays.walk"
 
 
 def test_while_one_compiles_the_others_wait(
@@ -317,10 +318,10 @@ def test_while_one_compiles_the_others_wait(
     happened: list[str] = []
 
     def second() -> None:
-        with finding._kept_loops():
+        with loading._compile_folder():
             happened.append("second")
 
-    with finding._kept_loops():
+    with loading._compile_folder():
         other = Thread(target=second)
         other.start()
         other.join(0.2)
@@ -330,7 +331,7 @@ def test_while_one_compiles_the_others_wait(
 
 
 def test_the_coach_follows_each_probe_of_a_large_board() -> None:
-    """What it counts, or reckons, never grows, and in the end the box itself is among it."""
+    """Counts and estimates of layouts never grow, and the box itself is one of them at the end."""
     options = GAME.options(["-size=15x15", "-atoms=10", "-fair"], 2)
     lots = Rng(b"coach", 0)
     start = new_state(options, 2)
@@ -358,12 +359,12 @@ def test_the_coach_follows_each_probe_of_a_large_board() -> None:
 def test_it_is_kept_where_a_folder_can_be_made(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """None can be made below a file, by nobody."""
+    """No user can create a folder below a file."""
     taken = tmp_path / "taken"
     taken.touch()
-    monkeypatch.setattr(finding, "_places", lambda: iter([taken, tmp_path / "free"]))
-    with finding._kept_loops() as folder:
+    monkeypatch.setattr(loading, "_cache_folders", lambda: iter([taken, tmp_path / "free"]))
+    with loading._compile_folder() as folder:
         assert folder == str(tmp_path / "free" / "blackbox-loops")
-    monkeypatch.setattr(finding, "_places", lambda: iter([taken]))
-    with finding._kept_loops() as folder:
+    monkeypatch.setattr(loading, "_cache_folders", lambda: iter([taken]))
+    with loading._compile_folder() as folder:
         assert not folder

@@ -1,4 +1,4 @@
-"""The house's mind: it finds all layouts that fit, agrees with known numbers, and is as strong."""
+"""The solver of the house finds all fitting layouts, and agrees with published numbers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ from pbmserv.games.blackbox.bots.levels import (
 from pbmserv.games.blackbox.bots.search import Case, search, wander
 from pbmserv.games.blackbox.bots.trees import Damaged
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import HIT, Geometry, geometry, trace_all
+from pbmserv.games.blackbox.geometry import Geometry, geometry
 from pbmserv.games.blackbox.options import Options
+from pbmserv.games.blackbox.rays import HIT, trace_all
 from pbmserv.games.blackbox.state import Box, State, new_state
 from pbmserv.games.blackbox.views import View
 
@@ -86,7 +87,7 @@ def test_bits_of_a_first_probe() -> None:
 
 
 def turned(board: Geometry) -> Iterator[tuple[list[int], list[int]]]:
-    """The eight ways to turn a square board over: where each cell goes, and where each port."""
+    """Return the new cells and ports of a square board for its eight symmetries."""
     last = board.width - 1
     points = [divmod(cell, board.width) for cell in board.cells]
     side = range(board.width)
@@ -110,7 +111,7 @@ def turned(board: Geometry) -> Iterator[tuple[list[int], list[int]]]:
 
 
 def test_six_by_six_with_four_atoms_has_so_many_ambiguous_spectra() -> None:
-    """By symmetry: one of eight layouts is traced, the others are turned."""
+    """One of eight symmetric layouts is traced, and the results of the others follow."""
     board = geometry(6, 6)
     ways = [(cells, [*ports, HIT]) for cells, ports in turned(board)]
     spectra: dict[frozenset[int], tuple[int, ...]] = {}
@@ -130,11 +131,11 @@ def test_six_by_six_with_four_atoms_has_so_many_ambiguous_spectra() -> None:
     assert sum(size * number for size, number in sizes.items()) == 1_636
 
 
-# -- what a seat reckons with ------------------------------------------------------------------
+# -- candidates of a seat ----------------------------------------------------------------------
 
 
 def box_to_solve(options: Options, atoms: frozenset[int]) -> State:
-    """A board on which alice is to fire at these atoms, and so is the house at others."""
+    """Return a board with these atoms for alice and others for the house."""
     state = new_state(options, 2)
     boxes = tuple(replace(box, atoms=atoms) for box in state.boxes)
     return replace(state, boxes=boxes, turns=2)
@@ -246,11 +247,11 @@ def test_a_race_tells_the_house_no_more_than_any_player() -> None:
         assert moves[0] == moves[1]
 
 
-# -- how strong it is ------------------------------------------------------------------------------
+# -- strength --------------------------------------------------------------------------------------
 
 
 def turns_to_win(level: str, number: int) -> int:
-    """How many turns it takes on 7x7 with 4 atoms, the opponent doing nothing; 15 = lost."""
+    """Return the turns of a game on 7x7 with 4 atoms without moves of the opponent; 15 is lost."""
     options = GAME.options((), 2)
     lot = Rng(b"strength", number)
     state = box_to_solve(options, anywhere(options, lot))
@@ -306,7 +307,7 @@ def test_what_is_hidden_is_hard_to_find_and_hard_to_foresee() -> None:
     entropy = log2(sum(shares.values())) - sum(
         share * log2(share) for share in shares.values() if share
     ) / sum(shares.values())
-    assert entropy > 15.5  # of 17.7: who knows how likely each is knows little
+    assert entropy > 15.5  # of 17.7: the likelihoods give little information
 
 
 @pytest.mark.usefixtures("trees_anew")
@@ -316,7 +317,7 @@ def test_a_damaged_file_of_likelihoods_only_makes_hiding_plainer(
     def broken(name: str) -> bytes:
         raise Damaged(name)
 
-    monkeypatch.setattr(difficulty, "stored", broken)
+    monkeypatch.setattr(difficulty, "read_stored", broken)
     assert len(unobtrusive(GAME.options((), 2), Rng(b"hide", 1))) == 4
 
 
@@ -325,7 +326,7 @@ def test_layouts_are_numbered_as_combinations_come() -> None:
 
 
 def test_a_port_at_which_all_agree_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "ALL", 0)  # a sample, though all could be listed
+    monkeypatch.setattr(finding, "ALL", 0)  # a sample, although all layouts could be listed
     options = GAME.options(("-size=3x3", "-atoms=1"), 2)
     state = box_to_solve(options, frozenset({4}))
     found = candidates(seen(state.boxes[ALICE], state), lots())

@@ -1,4 +1,5 @@
-"""The house's moves survive a process that dies, and are made once however many think of them."""
+"""Moves of the house survive the death of a process, and are made once even if several compute
+them."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ HIDING = "b3,d3,a1,f2"
 
 
 def process(database_url: str, folder: Path) -> AbstractContextManager[Indoors]:
-    """A server without its doors and without any thread that looks at anything by itself."""
+    """Return a server without doors and background threads."""
     return indoors(folder, database=database_url)
 
 

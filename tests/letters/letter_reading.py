@@ -16,6 +16,13 @@ from pbmserv.games.blackbox.views import View
 from pbmserv.store.boards import boards
 
 WIDTH = 76
+ENDED_BY = {
+    "td": {"td", "th"},
+    "th": {"td", "th"},
+    "tr": {"td", "th", "tr"},
+    "/table": {"td", "th", "tr"},
+}
+"""Elements that a tag ends, so that they need no end tag of their own in HTML."""
 VOID = {"br", "hr", "meta", "col", "img", "input", "link"}
 SINGLE = (
     *("Date", "From", "To", "Reply-To", "Subject", "Message-ID", "In-Reply-To", "References"),
@@ -93,6 +100,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag not in {"script", "img", "iframe", "form", "object", "link"}, tag
+        self._end_before(tag)
         assert tag != "style" or self.open == ["html", "head"]
         names = [name for name, _ in attrs]
         assert len(names) == len(set(names)), (tag, names)
@@ -122,10 +130,17 @@ class Page(HTMLParser):
             self._inside[-1].rows[-1][-1].look = look
 
     def handle_endtag(self, tag: str) -> None:
+        self._end_before(f"/{tag}")
         assert self.open.pop() == tag, tag
         self._aside = max(0, self._aside - 1)
         if tag == "table":
             self._inside.pop()
+
+    def _end_before(self, tag: str) -> None:
+        """End the elements whose end tags may be left out in front of this tag."""
+        while self.open[-1:] and self.open[-1] in ENDED_BY.get(tag, ()):
+            self.open.pop()
+            self._aside = max(0, self._aside - 1)
 
     def handle_data(self, data: str) -> None:
         if {"title", "style"} & set(self.open):
@@ -159,7 +174,7 @@ IN_TEXT = {"\u00b7": ".", "\u25cf": "@"}
 
 def _shown(spot: Spot) -> str:
     """What a spot shows: a mark in front of its name, or no name."""
-    if not spot.pieces or (spot.look in {"", "port", "off"} and len(spot.pieces) == 1):
+    if not spot.pieces or (spot.look in {"", "p", "off"} and len(spot.pieces) == 1):
         return ""
     first = spot.pieces[0]
     return ".*" if first == "*" and spot.look == "seal" else IN_TEXT.get(first, first)

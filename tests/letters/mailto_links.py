@@ -8,11 +8,11 @@ from html import unescape
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 LINK = re.compile(
-    r'<a href="(?P<href>mailto:[^"]*)"(?: aria-label="(?P<label>[^"]*)")?>(?P<text>[^<]*)</a>'
+    r'<a\s+href="(?P<href>mailto:[^"]*)"(?:\s+aria-label="(?P<label>[^"]*)")?>(?P<text>[^<]*)</a>'
 )
-SPOT = re.compile(r"[A-Z]{0,2}[0-9]{0,2}|[?·]")
+SPOT = re.compile(r"[A-Z]{0,2}[0-9]{0,2}|[?·◆]")
 """What stands on a spot of a board."""
-ANY = re.compile(r'<a [^>]*?href="(?P<href>mailto:[^"]*)"')
+ANY = re.compile(r'<a\s[^>]*?href="(?P<href>mailto:[^"]*)"')
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def signing_up(folder: Path) -> Iterator[Posted]:
         yield from server.reply(unwanted, "reject")
         yield from server.send(BOB, f"signup bobby {PASSWORD} bob@a.example bob@b.example")
         yield from server.send(BOB, f"signup alice {PASSWORD}")
-        yield from server.send(CAROL, "hello there")
+        yield from server.send(CAROL, "I want to play")
         yield from server.send(BOB, "forgot alice")
         (reset,) = server.send(ALICE, "forgot alice")
         yield reset
@@ -53,6 +53,12 @@ def signing_up(folder: Path) -> Iterator[Posted]:
             yield from server.send(ALICE, f"help {subject}")
         for subject in ("nonsense", "move", "challenge", "signup", "show", "change password"):
             yield from server.send(ALICE, f"help {subject}")
+
+
+def shut(folder: Path) -> Iterator[Posted]:
+    """A server that takes no new players."""
+    with indoors(folder, signup="closed") as server:
+        yield from server.send(CAROL, "I want to play")
 
 
 def playing(folder: Path) -> Iterator[Posted]:
@@ -231,6 +237,7 @@ def rated(folder: Path) -> Iterator[Posted]:
         yield from server.send(DAVE, f"unsubscribe 2 dave {PASSWORD}")
         yield from server.send(ALICE, f"blackbox reject 2 alice {PASSWORD}")
         yield from server.send(BOB, "blackbox challenge bob carol", "At once!")
+        yield from server.send(BOB, f"friends bob {PASSWORD}")
         for asked in (
             "standings",
             "ratings",
@@ -287,7 +294,7 @@ def operating(folder: Path) -> Iterator[Posted]:
             partial(boards.set_deadline, number=1, times=["--totaltime=60"]),
             partial(boards.hand_over, number=1, old="bob", new="dave"),
             partial(boards.set_rated, number=2, rated=True),
-            partial(boards.withdrawn, number=3),
+            partial(boards.end_board, number=3),
             partial(people.suspend, userid="carol", end_games=False),
             partial(people.restore, userid="carol"),
             partial(people.merge, userid="carol", into="dave"),
@@ -464,6 +471,7 @@ def _comes_back(server: Indoors, letter: Posted) -> list[Posted]:
 
 
 STORIES: tuple[Story, ...] = (
+    shut,
     signing_up,
     playing,
     addresses,

@@ -13,19 +13,20 @@ from letter_reading import check_form, facts, page_of
 from mailto_links import drafts_of
 from stories import BOB, STORIES
 
+from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.looking import Games, Help
-from pbmserv.commands.table.model import Reading
-from pbmserv.errors import PlayerError
+from pbmserv.errors import PlayerError, is_form
 from pbmserv.inbound.headers import read_headers, split_block
-from pbmserv.inbound.message import automatic
-from pbmserv.letters.environment import template_of, templates_root
+from pbmserv.inbound.robots import automatic
 from pbmserv.mail.letter_kinds import KINDS
 from pbmserv.service.boards import queries
+from pbmserv.views.environment import template_of, templates_root
 
 pytestmark = pytest.mark.slow
 
 NO_LETTERS = {"pieces"}
+DARK = re.compile(r"@media \(prefers-color-scheme:dark\)\{\n(.*?)^\}\n", re.DOTALL | re.MULTILINE)
 MARKS = ("Auto-Submitted", "X-Auto-Response-Suppress", "X-Loop", "List-Id")
 
 
@@ -70,8 +71,9 @@ def test_letters_of_all_kinds_are_short_and_their_links_harmless(letters: list[P
             assert len(letter.html.encode()) < 60_000, letter.kind
             for draft in drafts_of(letter.html):
                 assert draft.to.startswith("pbmserv+")
-                assert draft.subject.startswith("Re: ")
+                assert re.match(r"Re: |Blackbox \d+$", draft.subject), draft
                 assert not draft.body.startswith(("resign", "delete", "signoff"))
+                assert not is_form(draft.body), "a button works as it is"
 
 
 def test_pages_are_such_as_all_mail_programs_show(letters: list[Posted]) -> None:
@@ -79,13 +81,17 @@ def test_pages_are_such_as_all_mail_programs_show(letters: list[Posted]) -> None
 
     The style block has the rules of boards and dark colours alone, and nothing is fetched.
     """
-    boards = template_of("letters/boards.css").render().strip()
+    boards = template_of("games/blackbox/head.css").render().partition("@media")[0].split()
     for page in (letter.html for letter in letters if letter.has_html):
         block = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
         assert block is not None
-        outside, _, inside = block[1].strip().partition("@media (prefers-color-scheme:dark){")
-        assert outside.split() == [*boards.split(), ":root{color-scheme:light", "dark}"]
-        assert set(re.findall(r"([a-z-]+):", re.sub(r"[^{}]*\{", "{", inside))) == {
+        rules = block[1].replace("\r", "")
+        outside = DARK.sub("", rules).split()
+        frame = [":root{color-scheme:light", "dark}", "a{color:#1f4e4e}"]
+        assert outside[:3] == frame
+        assert set(outside[3:]) <= set(boards)
+        inside = "".join(DARK.findall(rules))
+        assert set(re.findall(r"([a-z-]+):", re.sub(r"[^{}]*\{", "{", inside))) <= {
             "background", "color", "border-color",
         }  # fmt: skip
         body = page.partition("<body")[2]
@@ -194,7 +200,7 @@ def test_the_subject_of_a_letter_asks_for_nothing(letters: list[Posted]) -> None
     for subject in {one for one in subjects if not re.fullmatch(r"Daily Box \d+", one)}:
         for body in ("", "b3", "yes"):
             read_as = read(f"Re: {subject}", body, games=("blackbox",), reply=False)
-            asked = [line.asked for line in read_as.lines]
+            asked = [line.meaning for line in read_as.lines]
             assert all(isinstance(one, PlayerError | Help | Games) for one in asked), subject
 
 
@@ -210,6 +216,6 @@ def test_below_the_subject_of_a_letter_the_words_count(letters: list[Posted]) ->
 
 def _told(reading: Reading) -> list[tuple[str, object]]:
     return [
-        (one.echo, one.asked.refusal if isinstance(one.asked, PlayerError) else one.asked)
+        (one.echo, one.meaning.refusal if isinstance(one.meaning, PlayerError) else one.meaning)
         for one in reading.lines
     ]

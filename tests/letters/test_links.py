@@ -14,7 +14,7 @@ from mailto_links import drafts_of, links_of
 from rows import rows
 from running import Letter, Running
 
-from pbmserv.letters.looking import Mailto
+from pbmserv.letters.replies import Mailto
 
 pytestmark = pytest.mark.slow
 
@@ -184,9 +184,9 @@ def test_a_report_of_many_boards_stays_short_and_says_what_it_leaves_out(server:
 
 
 def test_what_stands_in_a_link_is_encoded() -> None:
-    link = Mailto("pbmserv+abc@games.example", "Re: Blackbox 1")("+b3,?\nToo \u00e4&b=c")
+    link = Mailto("pbmserv+abc@games.example", "Blackbox 1")("+b3,?\nToo \u00e4&b=c")
     assert link == (
-        "mailto:pbmserv%2Babc@games.example?subject=Re:%20Blackbox%201"
+        "mailto:pbmserv+abc@games.example?subject=Blackbox%201"
         "&body=%2Bb3%2C%3F%0D%0AToo%20%C3%A4%26b%3Dc"
     )
 

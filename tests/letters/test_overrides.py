@@ -10,7 +10,7 @@ import forking
 import pytest
 
 from pbmserv.errors import OperatorError
-from pbmserv.letters import overrides
+from pbmserv.views import overrides
 
 pytestmark = pytest.mark.slow
 
@@ -102,8 +102,8 @@ def test_files_that_cannot_be_trusted_or_read_are_not_used(tmp_path: Path) -> No
 RENDER = """
 import sys
 from pathlib import Path
-from pbmserv.letters import overrides
-from pbmserv.letters.environment import environment, keep_compiled
+from pbmserv.views import overrides
+from pbmserv.views.environment import environment, keep_compiled
 overrides.use(Path(sys.argv[1]))
 keep_compiled(Path(sys.argv[2]))
 words = {"userid": "<b>eve</b>", "new": ["a@b.example"], "dropped": []}

@@ -24,7 +24,7 @@ from pbmserv.store.boards.boards import BoardRow
 pytestmark = pytest.mark.slow
 
 ALICE, BOB = "alice", "bob"
-GAMES = 6
+GAMES = 4
 SEATED = {"challenge", "challenged", "board", "result", "refusal", "chat", "chat-sent"}
 
 Played = tuple[int, list[Posted]]

@@ -12,12 +12,12 @@ from rows import rows
 
 import pbmserv
 from pbmserv.errors import PlayerError, Refusal, ServerFault
-from pbmserv.letters.environment import environment
-from pbmserv.letters.scene import why
+from pbmserv.views.environment import environment
+from pbmserv.views.texts import refusal_sentence
 
 SOURCES = [
     path
-    for room in ("commands", "engine", "inbound", "service")
+    for room in ("commands", "engine", "inbound", "service", "views")
     for path in sorted((Path(pbmserv.__file__).parent / room).rglob("*.py"))
 ]
 BUILT = ("mail-",)
@@ -63,4 +63,4 @@ def test_every_code_in_the_source_has_a_sentence_and_no_sentence_is_idle() -> No
 @rows("code", ["no-such-code", "blackbox.no-such-code"])
 def test_a_code_without_a_sentence_is_our_fault(code: str) -> None:
     with pytest.raises(ServerFault, match=code):
-        why(Refusal(code))
+        refusal_sentence(Refusal(code))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
-from pbmserv.letters.scene import compose
+from pbmserv.letters.rendering import compose
 
 pytestmark = pytest.mark.slow
 
@@ -75,6 +75,33 @@ def test_a_report_of_many_boards_leaves_some_undrawn_and_says_how_to_see_them(
     assert 'reply "show' in " ".join(report.text.split())
     undrawn = report.html.count("The board is not drawn here")
     assert report.html.count("the plain text of this letter shows it") < undrawn
+
+
+TURNS = ("", "3,+c3,+b5,+d4,!f", "a", "c", "14", "+e6,h", "k,+f1", "?", "9", "10")
+"""Moves of a game: marks, seals, rays and a wrong guess."""
+
+
+@pytest.mark.parametrize(("size", "most"), [("7x7", 16_384), ("8x8", 19_000)])
+def test_the_html_of_a_turn_is_light(server: Indoors, size: str, most: int) -> None:
+    """Players on slow networks, and spam filters, prefer light letters.
+
+    An 8x8 board has up to 96 links of 100 octets each beside the opponent's box.
+    """
+    server.send(ALICE, f"blackbox challenge alice bob -size={size}")
+    turns = []
+    for move in ("b3,d3,a1,f2", *TURNS[1:]):
+        for who in ("alice", "bob"):
+            turns += server.send(address_of(who), f"blackbox move 1 {who} {PASSWORD} {move}")
+    boards = [letter for letter in turns if letter.kind == "board"]
+    assert len(boards) > 2 * len(TURNS)
+    assert max(len(letter.html.encode()) for letter in boards) <= most
+
+
+def test_letters_without_a_board_carry_no_styles_of_a_game(server: Indoors) -> None:
+    (standings,) = server.send(ALICE, "blackbox standings")
+    assert ".grid" not in standings.html
+    assert ".hit" not in standings.html
+    assert len(standings.html.encode()) < 5_000
 
 
 def test_a_letter_that_would_be_too_long_goes_as_text_alone() -> None:

@@ -1,4 +1,4 @@
-"""What the tests of operators share: signed deeds, boards in play, and letters to read."""
+"""Helpers for tests of operators: signed deeds, boards in play, mails at the door."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ def do(house: Indoors, deed: Callable[..., Deed], **words: Any) -> Deed:
     return house.operators.do(SIGNED, partial(deed, **words))
 
 
-def begun(house: Indoors, first: str = "alice", second: str = "bob", words: str = SMALL) -> int:
-    """The number of a board on which both have hidden an atom."""
+def start_board(
+    house: Indoors, first: str = "alice", second: str = "bob", words: str = SMALL
+) -> int:
+    """Start a board on which both players have hidden an atom; return its number."""
     letters = house.send(address_of(first), f"blackbox challenge {first} {second} {words}")
     number = letters[0].board
     assert number is not None
@@ -30,8 +32,8 @@ def begun(house: Indoors, first: str = "alice", second: str = "bob", words: str 
     return number
 
 
-def taken(house: Indoors, subject: str) -> None:
-    """The door has said 250 to a mail of alice, and play has not looked yet."""
+def deliver_at_door(house: Indoors, subject: str) -> None:
+    """Deliver a mail of alice to the door; play has not read it yet."""
     house.mails += 1
     raw = f"From: {ALICE}\r\nSubject: {subject}\r\nMessage-ID: <w{house.mails}@x.example>\r\n\r\n"
     envelope = Envelope(ALICE, house.server.mail_domain.address, raw.encode())

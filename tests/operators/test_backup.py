@@ -1,4 +1,4 @@
-"""`pbmserv db backup` and `restore`: a copy under load, put back, and played on from there."""
+"""`pbmserv db backup` and `restore`: a copy made under load is restored, and games go on."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, CAROL, taken
+from deeds import ALICE, CAROL, deliver_at_door
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from migrated import migrated
 from running import Running
 from sqlalchemy import func, select, text
 
-from pbmserv import files
+from pbmserv import file_locks, files
 from pbmserv.errors import OperatorError
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
@@ -36,13 +36,13 @@ PROGRAMS = max(Path(_WHEEL.origin).parent.glob("pginstall*")) / "bin"
 
 @pytest.fixture(autouse=True)
 def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """PostgreSQL's own programs are those of the server that the tests run."""
+    """Use the programs of the PostgreSQL that the tests run."""
     monkeypatch.setenv("PATH", f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}")
 
 
 @pytest.fixture
 def elsewhere(request: pytest.FixtureRequest, database_url: str, tmp_path: Path) -> str:
-    """An empty database of the same kind."""
+    """Return an empty database of the same kind."""
     if database_url.startswith("sqlite"):
         return f"sqlite:///{tmp_path}/elsewhere/pbmserv.sqlite3"
     url: str = request.getfixturevalue("empty_postgres_url")
@@ -58,7 +58,7 @@ def restore(url: str, file: Path, place: files.Place = files.new) -> backup.Copy
 
 
 def challenged(house: Indoors, first: str, second: str) -> Posted:
-    """The letter that asks the second player to play."""
+    """Return the letter that asks the second player to play."""
     letters = house.send(
         address_of(first), f"blackbox challenge {first} {second} -size=4x4 -atoms=1"
     )
@@ -66,7 +66,7 @@ def challenged(house: Indoors, first: str, second: str) -> Posted:
 
 
 def answers(house: Indoors, letter: Posted, body: str) -> list[str]:
-    """The kinds of letters that a reply leads to."""
+    """Return the kinds of letters that answer a reply."""
     return [kind for one in house.reply(letter, body) for kind in (one.kind, *one.inside)]
 
 
@@ -109,17 +109,17 @@ def test_a_restored_server_is_played_on_from_where_the_copy_was_made(
 def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
     server: Running, database_url: str, elsewhere: str, tmp_path: Path
 ) -> None:
-    taken: list[str] = []
+    accepted: list[str] = []
     stop = threading.Event()
     enough = threading.Event()
 
     def write() -> None:
         while not stop.is_set():
-            number = f"<{len(taken)}@load.example>"
+            number = f"<{len(accepted)}@load.example>"
             answer = server.send("zoe@players.example", "help", message_id=number)
             assert answer.startswith("250"), answer
-            taken.append(number)
-            if len(taken) >= 5:
+            accepted.append(number)
+            if len(accepted) >= 5:
                 enough.set()
 
     writers = [threading.Thread(target=write) for _ in range(1)]
@@ -127,9 +127,9 @@ def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
         writer.start()
     try:
         assert enough.wait(20)
-        before = len(taken)
+        before = len(accepted)
         save(database_url, tmp_path / "copy")
-        during = len(taken)
+        during = len(accepted)
     finally:
         stop.set()
         for writer in writers:
@@ -138,7 +138,7 @@ def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
     with closing(Database(elsewhere)) as database, database.reading.connect() as connection:
         found = connection.execute(select(func.count()).select_from(inbox)).scalar_one()
         assert schema.check(database, ("game",) if database.is_sqlite else schema.ALL) == []
-    assert before <= found <= len(taken)
+    assert before <= found <= len(accepted)
     assert during >= before
 
 
@@ -146,19 +146,19 @@ def test_every_mail_that_got_its_250_is_in_a_copy_made_under_load(
 
 
 def carried_out(house: Indoors) -> list[str]:
-    """The subjects of the letters that waiting mails lead to."""
+    """Return the subjects of the answers to waiting mails."""
     house.server.settle()
     return [letter.subject for letter in house.letters()]
 
 
 @pytest.mark.sqlite_alone
-def test_a_mail_that_waits_is_in_the_copy_and_carried_out_once(
+def test_a_waiting_mail_is_in_the_copy_and_carried_out_once(
     database_url: str, elsewhere: str, tmp_path: Path
 ) -> None:
     with indoors(tmp_path, database=database_url) as house:
         house.sign_up("alice")
         done = house.send(ALICE, "blackbox show 70")
-        taken(house, "blackbox show 71")
+        deliver_at_door(house, "blackbox show 71")
         save(database_url, tmp_path / "copy")
         assert len(carried_out(house)) == 1
         house.server.door_stage.run_once()
@@ -168,18 +168,18 @@ def test_a_mail_that_waits_is_in_the_copy_and_carried_out_once(
         assert carried_out(house) == []
 
 
-def test_what_waits_beside_a_restored_game_store_is_kept_and_nothing_is_done_twice(
+def test_waiting_mails_survive_a_restored_game_store_and_are_carried_out_once(
     tmp_path: Path,
 ) -> None:
     """On SQLite the mail store stays where it is: what came after the copy had its 250, too."""
     own = migrated(tmp_path / "pbmserv.sqlite3")
     with indoors(tmp_path, database=own) as house:
         house.sign_up("alice")
-        taken(house, "blackbox show 71")
+        deliver_at_door(house, "blackbox show 71")
         save(own, tmp_path / "copy")
         assert len(carried_out(house)) == 1
         house.server.door_stage.run_once()  # which removes it
-        taken(house, "blackbox show 72")
+        deliver_at_door(house, "blackbox show 72")
     for _ in range(2):  # done again after a fault, it adds nothing
         restore(own, tmp_path / "copy", files.over)
     with indoors(tmp_path, database=own) as house:
@@ -190,7 +190,7 @@ def test_what_waits_beside_a_restored_game_store_is_kept_and_nothing_is_done_twi
             "72",
         ]
         house.server.door_stage.run_once()
-        taken(house, "blackbox show 73")
+        deliver_at_door(house, "blackbox show 73")
         assert "73" in carried_out(house)[0]
     assert not list(tmp_path.glob("*.mail*"))
 
@@ -202,25 +202,25 @@ def test_the_door_removes_nothing_while_a_copy_is_made(tmp_path: Path) -> None:
     assert mail is not None
     with indoors(tmp_path, database=own) as house:
         waiting = house.server.base.mail
-        taken(house, "help")
-        with files.alone_with(mail, arrivals.REMOVAL) as first:
+        deliver_at_door(house, "help")
+        with file_locks.exclusive_work(mail, arrivals.REMOVAL) as first:
             assert first
             assert carried_out(house)
             house.server.door_stage.run_once()
             with waiting.reading.connect() as connection:
                 assert len(arrivals.numbers(connection)) == 1
-            with files.alone_with(mail, arrivals.REMOVAL) as second:
+            with file_locks.exclusive_work(mail, arrivals.REMOVAL) as second:
                 assert not second
         house.server.door_stage.run_once()
         with waiting.reading.connect() as connection:
             assert arrivals.numbers(connection) == []
 
 
-def test_a_damaged_mail_store_gives_way_only_when_asked(tmp_path: Path) -> None:
+def test_a_damaged_mail_store_is_replaced_only_with_overwrite(tmp_path: Path) -> None:
     own = migrated(tmp_path / "pbmserv.sqlite3")
     with indoors(tmp_path, database=own) as house:
         house.sign_up("alice")
-        taken(house, "blackbox show 71")
+        deliver_at_door(house, "blackbox show 71")
         save(own, tmp_path / "copy")
     mail = tmp_path / "pbmserv-mail.sqlite3"
     mail.write_bytes(mail.read_bytes()[:5000] + b"\x00" * 4000)
@@ -233,13 +233,13 @@ def test_a_damaged_mail_store_gives_way_only_when_asked(tmp_path: Path) -> None:
         assert "71" in carried_out(house)[0]
 
 
-def test_the_way_back_from_a_newer_version(tmp_path: Path) -> None:
+def test_a_copy_replaces_the_stores_of_a_newer_version(tmp_path: Path) -> None:
     """A copy replaces the stores that a newer version upgraded (docs/operating/upgrade.md)."""
     own = migrated(tmp_path / "pbmserv.sqlite3")
     with indoors(tmp_path, database=own) as house:
         house.sign_up("alice")
         save(own, tmp_path / "copy")
-        taken(house, "blackbox show 71")
+        deliver_at_door(house, "blackbox show 71")
     mail = tmp_path / "pbmserv-mail.sqlite3"
     for file in (tmp_path / "pbmserv.sqlite3", mail):
         with closing(sqlite3.connect(file)) as store:
@@ -282,9 +282,7 @@ def test_a_copy_of_a_newer_version_or_program_is_refused(
             restore(elsewhere, right)
 
 
-def test_a_database_that_is_there_or_in_use_is_left_alone(
-    database_url: str, tmp_path: Path
-) -> None:
+def test_a_database_in_use_or_not_empty_is_not_replaced(database_url: str, tmp_path: Path) -> None:
     file = tmp_path / "copy"
     with indoors(tmp_path, database=database_url) as house:
         house.sign_up("alice")
@@ -298,7 +296,7 @@ def test_a_database_that_is_there_or_in_use_is_left_alone(
         assert schema.check(database, ("game",) if database.is_sqlite else schema.ALL) == []
 
 
-def test_connections_that_are_ending_are_waited_for(
+def test_restore_waits_for_connections_that_are_ending(
     postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """PostgreSQL lists those of a server that was stopped a moment ago."""
@@ -318,7 +316,7 @@ def test_connections_that_are_ending_are_waited_for(
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.9, 0.999])
-def test_half_a_copy_is_refused_and_nothing_is_changed(
+def test_a_truncated_copy_is_refused_and_changes_nothing(
     database_url: str, tmp_path: Path, share: float
 ) -> None:
     whole = tmp_path / "copy"

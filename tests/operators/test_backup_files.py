@@ -1,4 +1,4 @@
-"""Copies of the database as files: private, whole or not there, in nobody else's place."""
+"""Copies of the database as files: private, complete or absent, never in place of other files."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def restore(url: str, file: Path, place: files.Place = files.new) -> backup.Copy
 
 
 def names(folder: Path) -> list[str]:
-    """All but the mail store, of which nothing is copied."""
+    """Return the names of all files except the mail store, which is not copied here."""
     return sorted(path.name for path in folder.iterdir() if "-mail" not in path.name)
 
 
 @pytest.fixture
 def own(tmp_path: Path) -> str:
-    """A SQLite database."""
+    """Return a SQLite database."""
     return migrated(tmp_path / "pbmserv.sqlite3")
 
 
@@ -49,7 +49,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.lstat().st_mode)
 
 
-def test_a_copy_is_its_owners_alone_whatever_was_there(own: str, tmp_path: Path) -> None:
+def test_only_the_owner_can_read_a_copy(own: str, tmp_path: Path) -> None:
     file = tmp_path / "copy"
     before = os.umask(0)
     try:
@@ -104,7 +104,7 @@ def test_nothing_but_a_file_is_restored(
         restore(own, tmp_path / "copy", files.over)
 
 
-def test_a_file_that_is_there_is_replaced_only_when_asked(own: str, tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced_only_with_overwrite(own: str, tmp_path: Path) -> None:
     file = tmp_path / "copy"
     file.write_text("precious")
     with pytest.raises(OperatorError, match="--overwrite replaces it"):
@@ -133,7 +133,7 @@ def test_a_file_system_without_links_is_good_enough(
 
 
 def pbmserv(folder: Path, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """A command as an operator gives it, on a disk on which a file has at most 100 kB."""
+    """Run a command on a disk on which files have at most 100 kB."""
     return subprocess.run(
         [sys.executable, "-m", "pbmserv", *words],
         env={"PBMSERV_DATA_DIR": str(folder), **settings},
@@ -159,7 +159,7 @@ def test_a_full_disk_leaves_nothing_behind(own: str, tmp_path: Path) -> None:
     assert names(tmp_path / "new") == []
 
 
-def test_the_log_of_an_older_database_is_never_read_into_a_restored_one(
+def test_the_log_of_an_old_database_is_not_applied_to_a_restored_one(
     own: str, tmp_path: Path
 ) -> None:
     save(own, tmp_path / "copy")
@@ -185,14 +185,14 @@ def test_a_damaged_database_is_replaced(own: str, tmp_path: Path) -> None:
         assert schema.check(database, ("game",)) == []
 
 
-def test_what_has_no_file_and_no_tables_is_not_copied(tmp_path: Path) -> None:
+def test_a_database_without_file_or_tables_is_not_copied(tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match="in memory"):
         save("sqlite://", tmp_path / "copy")
     with pytest.raises(OperatorError, match="no tables"):
         save(f"sqlite:///{tmp_path}/pbmserv.sqlite3", tmp_path / "copy")
 
 
-def test_the_commands_say_what_they_did_and_what_is_gone(own: str, tmp_path: Path) -> None:
+def test_the_commands_print_what_they_did_and_what_is_lost(own: str, tmp_path: Path) -> None:
     settings = {"PBMSERV_DATABASE": own, "PBMSERV_DATA_DIR": str(tmp_path)}
     file = str(tmp_path / "copy")
 

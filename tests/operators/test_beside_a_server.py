@@ -1,4 +1,4 @@
-"""Operators' commands beside a server that runs: its play does what they ask for."""
+"""Commands of operators beside a running server: its play carries them out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wire import Wire, mail
 from pbmserv.cli.main import run
 from pbmserv.config.settings import load
 from pbmserv.errors import OperatorError
-from pbmserv.files import held, turn
+from pbmserv.file_locks import borrow_stage, claim_stage
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.orders import RestoreUser, SuspendUser
 from pbmserv.stages.operators import OperatorOrders
@@ -42,7 +42,7 @@ def settings(
 
 @pytest.mark.usefixtures("settings")
 def test_commands_upgrade_nothing(database_url: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """An older server may still run on it, and an empty database may wait for a copy."""
+    """An older server may still run, and an empty database may wait for a copy."""
     with closing(Database(database_url)) as database:
         revision = text("SELECT version_num FROM alembic_version")
         with database.writing.begin() as connection:
@@ -93,9 +93,9 @@ def test_commands_write_while_the_server_has_the_file(
     database.close()
 
 
-def test_a_command_knows_whether_a_server_plays(tmp_path: Path) -> None:
+def test_a_command_detects_a_running_server(tmp_path: Path) -> None:
     path = tmp_path / "pbmserv.sqlite3"
-    with turn(path, "play") as is_ours:
+    with borrow_stage(path, "play") as is_ours:
         assert is_ours
-    with held(path, "play"), turn(path, "play") as is_ours:
+    with claim_stage(path, "play"), borrow_stage(path, "play") as is_ours:
         assert not is_ours  # the mark has our own number, which runs

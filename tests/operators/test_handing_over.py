@@ -1,4 +1,4 @@
-"""A seat is given to another player: who may see what from then on, and whose time runs."""
+"""An operator gives a seat to another player: secrets and clocks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, BOB, CAROL, begun, do, flat, to
+from deeds import ALICE, BOB, CAROL, do, flat, start_board, to
 from indoors import PASSWORD, Indoors, indoors
 from sqlalchemy import delete, select, update
 
@@ -29,7 +29,7 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 
 def test_a_board_is_handed_over(house: Indoors) -> None:
-    number = begun(house)
+    number = start_board(house)
     do(house, boards.hand_over, number=number, old="alice", new="carol")
     letters = house.letters()
     (news,) = to(letters, BOB)
@@ -60,7 +60,7 @@ def test_a_board_is_handed_over(house: Indoors) -> None:
 def test_a_board_is_handed_over_only_to_somebody_who_can_take_it(
     house: Indoors, old: str, new: str, why: str
 ) -> None:
-    number = begun(house)
+    number = start_board(house)
     with pytest.raises(OperatorError, match=why):
         do(house, boards.hand_over, number=number, old=old, new=new)
 
@@ -75,7 +75,7 @@ def hidden_by_carol(house: Indoors, number: int) -> None:
 
 
 @pytest.mark.parametrize("state", ["tray", "queued", "parked", "returned", "held"])
-def test_who_has_lost_a_seat_reads_nothing_through_it(house: Indoors, state: str) -> None:
+def test_the_old_player_sees_nothing_through_a_lost_seat(house: Indoors, state: str) -> None:
     house.send(BOB, f"prefs bob {PASSWORD} digest=daily@07:30")
     house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
     with house.server.database.writing.begin() as connection:
@@ -92,7 +92,7 @@ def test_who_has_lost_a_seat_reads_nothing_through_it(house: Indoors, state: str
         assert list(left.scalars()) == ["failed"]
 
 
-def test_a_letter_is_never_drawn_through_a_seat_that_its_reader_has_lost(house: Indoors) -> None:
+def test_a_letter_never_shows_a_seat_that_its_reader_has_lost(house: Indoors) -> None:
     """Whatever state a letter was in: it may be sent again, or have been on its way."""
     house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
     do(house, boards.hand_over, number=1, old="bob", new="carol")
@@ -115,7 +115,7 @@ def test_a_letter_is_never_drawn_through_a_seat_that_its_reader_has_lost(house: 
 
 
 @pytest.mark.sqlite_alone
-def test_all_time_runs_when_a_board_begins_by_being_handed_over(house: Indoors) -> None:
+def test_clocks_start_when_a_handover_starts_the_board(house: Indoors) -> None:
     house.send(ALICE, "blackbox challenge alice bob -size=4x4 -atoms=1")
     house.live(minutes=1)
     do(house, boards.hand_over, number=1, old="bob", new="carol")
@@ -131,8 +131,8 @@ def test_all_time_runs_when_a_board_begins_by_being_handed_over(house: Indoors) 
 
 
 @pytest.mark.sqlite_alone
-def test_who_takes_a_seat_over_has_all_the_time_anew(house: Indoors) -> None:
-    number = begun(house, "bob", "alice")
+def test_the_new_player_has_the_full_time(house: Indoors) -> None:
+    number = start_board(house, "bob", "alice")
     facts, _ = house.operators.look(partial(board_facts, number=number))
     (slow,) = [value.partition(" ")[0] for name, value in facts if name == "waits for"]
     house.live(days=6)

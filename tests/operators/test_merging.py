@@ -1,4 +1,4 @@
-"""Two accounts of one person become one: what moves, what stays, and what nobody else gets."""
+"""Merging two accounts of one person: what moves, and what stays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, BOB, CAROL, begun, do, flat
+from deeds import ALICE, BOB, CAROL, do, flat, start_board
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from migrated import game_tables
 from sqlalchemy import select, text, update
@@ -17,7 +17,7 @@ from pbmserv.errors import OperatorError
 from pbmserv.service.operators import people
 from pbmserv.service.operators.people import board_lines
 from pbmserv.service.ratings import rebuilding
-from pbmserv.store.operators import operating
+from pbmserv.store.operators.people import user_lines
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
@@ -31,14 +31,14 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 
 def test_two_accounts_become_one(house: Indoors) -> None:
-    first = begun(house, "alice", "carol")
+    first = start_board(house, "alice", "carol")
     house.send(ALICE, f"blackbox resign {first} alice {PASSWORD}")
-    second = begun(house, "bob", "carol")
+    second = start_board(house, "bob", "carol")
     do(house, people.merge, userid="alice", into="bob")
     letters = house.letters()
     assert {letter.recipient for letter in letters} == {BOB}
     assert "The account alice is now part of your account bob" in flat(letters[0])
-    users = house.operators.look(lambda context: operating.users(context.connection, None, "", 100))
+    users = house.operators.look(lambda context: user_lines(context.connection, None, "", 100))
     assert [user.userid for user in users if user.state == "active"] == ["bob", "carol"]
     lines = house.operators.look(partial(board_lines, player="bob", status="", game="", most=9))
     assert [line.id for line in lines] == [second, first]
@@ -50,7 +50,7 @@ def test_two_accounts_become_one(house: Indoors) -> None:
 
 @pytest.mark.sqlite_alone
 def test_players_of_one_board_cannot_be_merged(house: Indoors) -> None:
-    number = begun(house)
+    number = start_board(house)
     with pytest.raises(OperatorError, match=f"board {number}"):
         do(house, people.merge, userid="alice", into="bob")
     with pytest.raises(OperatorError, match="with itself"):
@@ -78,13 +78,13 @@ def test_the_ratings_are_those_of_one_person(house: Indoors) -> None:
 
 
 def solved(house: Indoors, userid: str) -> list[Posted]:
-    """A solo game, ended at once."""
+    """Play a solo game to its end."""
     letters = house.begin(f"{userid}@players.example", f"blackbox solo {userid} -size=3x3 -atoms=1")
     return house.reply(letters[-1], "+a1,?")
 
 
 @pytest.mark.sqlite_alone
-def test_scores_and_boxes_of_the_day_move_and_none_comes_twice(house: Indoors) -> None:
+def test_scores_and_boxes_of_the_day_move_and_no_box_comes_twice(house: Indoors) -> None:
     for userid in ("alice", "carol"):
         house.send(f"{userid}@players.example", f"blackbox daily {userid} {PASSWORD} 07:30")
     boxes = house.live(hours=20)
@@ -102,11 +102,11 @@ def test_scores_and_boxes_of_the_day_move_and_none_comes_twice(house: Indoors) -
     assert len([x for x in later if x.kind == "daily" or "daily" in x.inside]) <= 1
 
 
-def test_no_row_but_the_retired_account_itself_stays_with_the_old_player(house: Indoors) -> None:
+def test_only_the_retired_account_itself_stays_with_the_old_player(house: Indoors) -> None:
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 07:30")
     house.live(hours=20)
     solved(house, "alice")
-    begun(house, "alice", "carol")
+    start_board(house, "alice", "carol")
     do(house, people.merge, userid="alice", into="bob")
     house.letters()
     with house.server.database.reading.connect() as connection:
@@ -116,8 +116,8 @@ def test_no_row_but_the_retired_account_itself_stays_with_the_old_player(house: 
                 assert left == [], table.name
 
 
-def test_what_the_old_account_was_not_sent_yet_it_never_is(house: Indoors) -> None:
-    number = begun(house, "alice", "carol")
+def test_unsent_letters_to_the_old_account_are_never_sent(house: Indoors) -> None:
+    number = start_board(house, "alice", "carol")
     house.send(CAROL, f"message carol {PASSWORD} alice", "Are you there?")
     with house.server.database.writing.begin() as connection:
         waits = update(outbox).where(outbox.c.letter == "message")
@@ -137,14 +137,14 @@ def test_nobody_else_gets_the_old_name(house: Indoors) -> None:
     do(house, people.merge, userid="alice", into="bob")
     house.letters()
     (refused,) = house.send("stranger@players.example", f"signup alice {PASSWORD}")
-    assert 'Somebody plays as "alice" already.' in flat(refused)
+    assert 'Somebody already plays as "alice".' in flat(refused)
     for line in (f"showas alice {PASSWORD} 1", f"back alice {PASSWORD}", f"reset alice {PASSWORD}"):
         (refused,) = house.send(ALICE, line)
         assert "Not done" in refused.text
 
 
-def test_who_is_deleted_takes_the_names_of_all_their_accounts_along(house: Indoors) -> None:
-    number = begun(house, "alice", "carol")
+def test_deleting_a_player_removes_the_names_of_merged_accounts(house: Indoors) -> None:
+    number = start_board(house, "alice", "carol")
     house.send(ALICE, f"message alice {PASSWORD} carol", "words of mine")
     do(house, people.merge, userid="alice", into="bob")
     house.letters()
@@ -162,7 +162,7 @@ def test_who_is_deleted_takes_the_names_of_all_their_accounts_along(house: Indoo
     assert not [row for _, row in kept if "words of mine" in str(row)]
 
 
-def test_blocks_by_and_on_a_merged_account_hold_for_the_other_one(house: Indoors) -> None:
+def test_blocks_by_and_on_a_merged_account_hold_for_the_remaining_one(house: Indoors) -> None:
     house.sign_up("dora")
     house.send(ALICE, f"prefs alice {PASSWORD} block=carol,bob")
     house.send(address_of("dora"), f"prefs dora {PASSWORD} block=alice")

@@ -1,4 +1,4 @@
-"""The operators' command groups on a real terminal line: what they print, and how they refuse."""
+"""Commands of operators on a terminal: their output and refusals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A server's folder with two players, a board, and the settings to find it."""
+    """Return the settings of a server with two players and a board."""
     with indoors(tmp_path) as house:
         house.sign_up("alice", "bob", "alice-2")
         house.send(address_of("alice"), "blackbox challenge alice bob")
@@ -75,7 +75,9 @@ DONE = (
 )
 
 
-def test_every_command_says_what_it_did(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_prints_what_it_did(
+    settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for words, expected in DONE:
         run(words)
         told = capsys.readouterr()
@@ -133,7 +135,7 @@ def test_a_change_needs_a_reason(settings: Path, capsys: pytest.CaptureFixture[s
         ),
     ],
 )
-def test_what_no_row_can_be_is_wrong_usage(
+def test_an_impossible_number_is_wrong_usage(
     settings: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], expected: str
 ) -> None:
     assert run(words) == 2
@@ -142,7 +144,7 @@ def test_what_no_row_can_be_is_wrong_usage(
     assert expected in " ".join(told.err.replace("\u2502", " ").split())
 
 
-def test_the_largest_number_that_a_row_can_have_is_only_not_there(
+def test_the_largest_possible_number_is_only_unknown(
     settings: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words in (("board", "show"), ("outbox", "show"), ("inbox", "show")):
@@ -152,7 +154,7 @@ def test_the_largest_number_that_a_row_can_have_is_only_not_there(
 
 
 def commands(group: Any, path: str = "pbmserv") -> Iterator[tuple[str, Any]]:
-    """Every command of a group and of the groups in it."""
+    """Return every command of a group and its subgroups."""
     if not hasattr(group, "commands"):
         yield path, group
         return
@@ -168,7 +170,7 @@ def test_every_command_has_an_example_in_its_help() -> None:
 
 
 @pytest.mark.parametrize("arguments", [("game", "suspend", "blackbox", *WHY), ("serve",)])
-def test_a_database_that_takes_no_rows_is_told_in_one_line(
+def test_a_read_only_database_is_reported_in_one_line(
     postgres_url: str, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     database = Database(postgres_url)

@@ -1,4 +1,4 @@
-"""Letters on their way: held ones stay, dropped ones never go, and no token is shown."""
+"""Operators hold, drop and retry letters, and never see a token."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ import pytest
 from indoors import Indoors, address_of, indoors
 
 from pbmserv.errors import OperatorError
-from pbmserv.service.operators import people, queues
+from pbmserv.service.operators import people
 from pbmserv.service.operators.deeds import Signature
+from pbmserv.service.operators.letters import (
+    drop_letter,
+    failed_letters,
+    hold_letter,
+    letter_text,
+    retry_letters,
+)
 from pbmserv.store.delivery import bounces, outbox
-from pbmserv.store.operators import operating
+from pbmserv.store.operators.letters import letters
 
 SIGNED = Signature("olga", "the relay was mended")
 ALICE, BOB = map(address_of, ("alice", "bob"))
@@ -28,9 +35,9 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 
 def waiting(house: Indoors) -> list[int]:
-    """Numbers of letters that have not been sent."""
+    """Return the numbers of unsent letters."""
     found = house.operators.look(
-        lambda context: operating.letters_listed(context.connection, ("queued", "held"), "", 99)
+        lambda context: letters(context.connection, ("queued", "held"), "", 99)
     )
     return [row.id for row in found]
 
@@ -38,20 +45,20 @@ def waiting(house: Indoors) -> list[int]:
 def test_a_held_letter_stays_until_it_is_retried(house: Indoors) -> None:
     house.operators.do(SIGNED, partial(people.reset, userid="alice"))
     (queued,) = waiting(house)
-    house.operators.do(SIGNED, partial(queues.hold, number=queued))
+    house.operators.do(SIGNED, partial(hold_letter, number=queued))
     assert house.letters() == []
-    house.operators.do(SIGNED, partial(queues.retry, numbers=[queued]))
+    house.operators.do(SIGNED, partial(retry_letters, numbers=[queued]))
     (letter,) = house.letters()
     assert letter.recipient == ALICE
     token = letter.reply_to.partition("+")[2].partition("@")[0]
     assert len(token) >= 20
-    row, text = house.operators.look(partial(queues.shown, number=queued))
+    row, text = house.operators.look(partial(letter_text, number=queued))
     assert row.state == "sent"
     assert "another-word" in text or "password" in text
     assert token not in text
     with pytest.raises(OperatorError, match="has been sent"):
-        house.operators.do(SIGNED, partial(queues.retry, numbers=[queued]))
-    for deed in (queues.hold, queues.drop):
+        house.operators.do(SIGNED, partial(retry_letters, numbers=[queued]))
+    for deed in (hold_letter, drop_letter):
         with pytest.raises(OperatorError, match="has been sent"):
             house.operators.do(SIGNED, partial(deed, number=queued))
 
@@ -59,22 +66,22 @@ def test_a_held_letter_stays_until_it_is_retried(house: Indoors) -> None:
 def test_a_dropped_letter_never_goes(house: Indoors) -> None:
     house.operators.do(SIGNED, partial(people.reset, userid="alice"))
     (queued,) = waiting(house)
-    house.operators.do(SIGNED, partial(queues.drop, number=queued))
+    house.operators.do(SIGNED, partial(drop_letter, number=queued))
     assert house.letters() == []
-    row, text = house.operators.look(partial(queues.shown, number=queued))
+    row, text = house.operators.look(partial(letter_text, number=queued))
     assert (row.state, row.error, text) == ("failed", "dropped: the relay was mended", "")
 
 
-def test_all_that_a_broken_relay_lost_is_sent_with_one_command(house: Indoors) -> None:
+def test_one_command_sends_all_letters_that_a_broken_relay_lost(house: Indoors) -> None:
     for userid in ("alice", "bob", "alice"):
         house.operators.do(SIGNED, partial(people.reset, userid=userid))
     first, second, third = sorted(waiting(house))
     with house.server.database.writing.begin() as connection:
         outbox.failed(connection, [(n, "554 5.7.1 Relay access denied") for n in (first, second)])
-    house.operators.do(SIGNED, partial(queues.drop, number=third))
+    house.operators.do(SIGNED, partial(drop_letter, number=third))
 
     def failed(since: datetime | None = None) -> list[int]:
-        found: list[int] = house.operators.look(partial(queues.failed, since=since))
+        found: list[int] = house.operators.look(partial(failed_letters, since=since))
         return found
 
     assert failed() == failed(house.server.clock.now()) == [first, second]
@@ -86,8 +93,8 @@ def test_all_that_a_broken_relay_lost_is_sent_with_one_command(house: Indoors) -
         bounces.send_later(connection, letter, later, house.server.clock.now())
     assert failed() == [first]
 
-    deed = house.operators.do(SIGNED, partial(queues.retry, numbers=[first, third, 9_999]))
-    assert deed.said.splitlines() == [
+    deed = house.operators.do(SIGNED, partial(retry_letters, numbers=[first, third, 9_999]))
+    assert deed.summary.splitlines() == [
         f"We send letter {first} to {ALICE} as soon as possible.",
         f"We send letter {third} to {ALICE} as soon as possible.",
         "Not sent: there is no letter 9999; `pbmserv outbox list` shows them.",

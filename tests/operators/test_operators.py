@@ -1,4 +1,4 @@
-"""What operators do: suspend, restore, reset, merge, hand over, and the audit of it all."""
+"""Deeds of operators: suspend, restore, reset, deadlines, ratings, games, and the audit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from deeds import ALICE, BOB, begun, do, flat, to
+from deeds import ALICE, BOB, do, flat, start_board, to
 from indoors import PASSWORD, Indoors, indoors
 from sqlalchemy import text
 
@@ -17,7 +17,7 @@ from pbmserv.service.operators import boards, people
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.people import board_facts, game_lines, user_facts
 from pbmserv.service.ratings import rebuilding
-from pbmserv.store.operators import audit
+from pbmserv.store import audit
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 
 @pytest.mark.sqlite_alone
-def test_a_suspended_player_can_do_nothing_and_is_told_why(house: Indoors) -> None:
-    number = begun(house)
+def test_a_suspended_player_can_do_nothing_and_gets_the_reason(house: Indoors) -> None:
+    number = start_board(house)
     (answer,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
     do(house, people.suspend, userid="alice", end_games=False)
     (told,) = house.letters()
@@ -46,7 +46,7 @@ def test_a_suspended_player_can_do_nothing_and_is_told_why(house: Indoors) -> No
         assert 'have suspended the account "alice"' in flat(refused)
         assert PASSWORD not in refused.text
     (refused,) = house.send(BOB, "blackbox challenge bob alice")
-    assert "Nobody plays here under name 2" in flat(refused)
+    assert "Nobody here has name 2 of those you wrote" in flat(refused)
 
     do(house, people.restore, userid="alice")
     again, board = house.letters()
@@ -58,7 +58,7 @@ def test_a_suspended_player_can_do_nothing_and_is_told_why(house: Indoors) -> No
 
 @pytest.mark.sqlite_alone
 def test_running_games_of_a_suspended_player_can_be_ended(house: Indoors) -> None:
-    number = begun(house)
+    number = start_board(house)
     done = do(house, people.suspend, userid="alice", end_games=True)
     assert done.facts["ended"] == [number]
     (told,) = to(house.letters(), BOB)
@@ -69,7 +69,7 @@ def test_running_games_of_a_suspended_player_can_be_ended(house: Indoors) -> Non
 
 @pytest.mark.sqlite_alone
 def test_a_reset_revokes_old_letters_and_mails_new_ones(house: Indoors) -> None:
-    number = begun(house)
+    number = start_board(house)
     (old,) = house.send(ALICE, f"blackbox showas alice {PASSWORD} {number}")
     do(house, people.reset, userid="alice")
     reset, board = house.letters()
@@ -84,7 +84,7 @@ def test_a_reset_revokes_old_letters_and_mails_new_ones(house: Indoors) -> None:
 
 @pytest.mark.sqlite_alone
 def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
-    number = begun(house)
+    number = start_board(house)
     house.live(days=8)
     house.letters()
     times = ["--nagtime=5", "--forfeittime=40"]
@@ -92,8 +92,8 @@ def test_a_new_deadline_counts_from_now(house: Indoors) -> None:
     (told, _) = house.letters()
     assert (
         "Board 1 has new times. You get a reminder after 5 days without a move and another "
-        "a day before the end; after 40 days you lose the game. Those whose move it is "
-        "have all of that time from now on."
+        "a day before the end; after 40 days you lose the game. Players whose turn it "
+        "is have the full time, starting now."
     ) in flat(told)
     assert house.live(days=4) == []
     (reminder,) = house.live(days=2)
@@ -109,8 +109,10 @@ def times_of(house: Indoors, number: int) -> str:
     return dict(facts)["times"]
 
 
-def test_times_that_are_not_named_stay_as_they_are(house: Indoors) -> None:
-    number = begun(house, words="-size=2x2 -atoms=1 --nagtime=3 --forfeittime=10 --totaltime=60")
+def test_unnamed_times_stay(house: Indoors) -> None:
+    number = start_board(
+        house, words="-size=2x2 -atoms=1 --nagtime=3 --forfeittime=10 --totaltime=60"
+    )
     for time, expected in (
         ("--forfeittime=40", "nagtime 3, forfeittime 40, totaltime 60"),
         ("--nagtime=5", "nagtime 5, forfeittime 40, totaltime 60"),
@@ -122,18 +124,18 @@ def test_times_that_are_not_named_stay_as_they_are(house: Indoors) -> None:
 
 
 @pytest.mark.sqlite_alone
-def test_a_board_without_a_forfeit_is_said_to_have_none(house: Indoors) -> None:
-    number = begun(house)
+def test_a_board_without_a_forfeit_is_described_so(house: Indoors) -> None:
+    number = start_board(house)
     house.letters()
     done = do(house, boards.set_deadline, number=number, times=["--forfeittime=0"])
-    assert "reminder after 7 days, forfeit never" in done.said
+    assert "reminder after 7 days, forfeit never" in done.summary
     for told in house.letters():
-        assert "You get a reminder after 7 days without a move. Those" in flat(told)
+        assert "You get a reminder after 7 days without a move. Players" in flat(told)
         assert " 0 days" not in flat(told)
 
 
 @pytest.mark.sqlite_alone
-def test_a_board_is_left_out_of_the_ratings_and_taken_back_in(house: Indoors) -> None:
+def test_a_board_is_excluded_from_the_ratings_and_included_again(house: Indoors) -> None:
     house.send(ALICE, "blackbox challenge alice bob")
     house.send(ALICE, f"blackbox move 1 alice {PASSWORD} a1,b2,c3,d4")
     house.send(BOB, f"blackbox move 1 bob {PASSWORD} a1,b2,c3,d4")
@@ -155,13 +157,13 @@ def test_a_board_is_left_out_of_the_ratings_and_taken_back_in(house: Indoors) ->
 
 
 @pytest.mark.sqlite_alone
-def test_a_board_without_a_result_cannot_be_taken_into_the_ratings(house: Indoors) -> None:
+def test_a_board_without_a_result_cannot_be_rated(house: Indoors) -> None:
     house.begin(ALICE, "blackbox solo alice -practice")
     house.send(ALICE, "blackbox challenge alice bob")
     house.send(BOB, f"blackbox decline 2 bob {PASSWORD}")
-    do(house, boards.withdrawn, number=begun(house))
+    do(house, boards.end_board, number=start_board(house))
     house.letters()
-    house.send(ALICE, f"blackbox resign {begun(house)} alice {PASSWORD}")
+    house.send(ALICE, f"blackbox resign {start_board(house)} alice {PASSWORD}")
     with house.server.database.writing.begin() as connection:
         change = "UPDATE seats SET accepted_at = NULL WHERE board_id = 4 AND seat = 1"
         connection.execute(text(change))
@@ -178,12 +180,12 @@ def test_a_board_without_a_result_cannot_be_taken_into_the_ratings(house: Indoor
     assert house.letters() == []
 
 
-def test_a_closed_game_begins_no_boards_and_those_that_run_go_on(house: Indoors) -> None:
-    number = begun(house)
+def test_a_closed_game_has_no_new_boards_and_running_ones_go_on(house: Indoors) -> None:
+    number = start_board(house)
     do(house, boards.close_game, game="blackbox")
     for line in ("blackbox challenge alice bob", f"blackbox seek alice {PASSWORD}"):
         (refused,) = house.send(ALICE, line)
-        assert "Nobody can begin a board of Blackbox at present." in flat(refused)
+        assert "No new board of Blackbox can begin at the moment." in flat(refused)
     assert house.send(ALICE, f"blackbox move {number} alice {PASSWORD} 1")
     assert house.operators.look(game_lines) == [("blackbox", "1", "closed", "0", "1", "0", "0")]
     do(house, boards.open_game, game="blackbox")
@@ -204,11 +206,11 @@ def test_nothing_is_done_without_a_reason(house: Indoors) -> None:
 
 
 @pytest.mark.sqlite_alone
-def test_what_cannot_be_done_changes_nothing(house: Indoors) -> None:
+def test_an_impossible_deed_changes_nothing(house: Indoors) -> None:
     for deed, words in (
         (people.restore, {"userid": "alice"}),
         (people.suspend, {"userid": "nobody", "end_games": True}),
-        (boards.withdrawn, {"number": 99}),
+        (boards.end_board, {"number": 99}),
         (boards.open_game, {"game": "blackbox"}),
         (boards.close_game, {"game": "chess"}),
     ):
@@ -219,7 +221,7 @@ def test_what_cannot_be_done_changes_nothing(house: Indoors) -> None:
 
 
 @pytest.mark.sqlite_alone
-def test_a_player_reads_in_the_export_what_operators_did(house: Indoors) -> None:
+def test_the_export_includes_deeds_of_operators(house: Indoors) -> None:
     do(house, people.reset, userid="alice")
     house.letters()
     (export,) = house.send(ALICE, f"export alice {PASSWORD}")

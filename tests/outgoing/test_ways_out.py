@@ -1,4 +1,4 @@
-"""List-Unsubscribe: each letter's own way out, by one click and by mail; nothing else changes."""
+"""List-Unsubscribe: a reader ends letters of one kind, by one click or by mail."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def house(tmp_path: Path) -> Iterator[Indoors]:
 
 
 def way_out(letter: Letter) -> tuple[str, str]:
-    """The page and the address of a letter's List-Unsubscribe, "" for none."""
+    """Return the page and the address in a letter's List-Unsubscribe, ``""`` for none."""
     field = str(letter.message["List-Unsubscribe"] or "")
     page = re.search(r"<(https:[^>]+)>", field)
     mail = re.search(r"<mailto:([^?>]+)\?subject=unsubscribe>", field)
@@ -39,7 +39,7 @@ def way_out(letter: Letter) -> tuple[str, str]:
 
 
 def pressed(house: Indoors, letter: Letter) -> list[Posted]:
-    """A mail program POSTs the link of a letter, as RFC 8058 has it; what its reader is told."""
+    """Click the link as a mail program does (RFC 8058); return the confirmation."""
     assert letter.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     page, _ = way_out(letter)
     token = urlsplit(page).path.removeprefix("/play/unsubscribe/")
@@ -67,7 +67,7 @@ def challenged(house: Indoors, options: str = "") -> Posted:
 
 
 def moved(house: Indoors) -> Posted:
-    """A letter to alice with news of board 1."""
+    """Return a letter to alice with news of board 1."""
     challenged(house)
     house.send(ALICE, f"blackbox accept 1 alice {PASSWORD}")
     return to(house.send(BOB, f"blackbox move 1 bob {PASSWORD} {HIDING}"), ALICE)
@@ -115,7 +115,7 @@ def test_challenges_end_and_games_go_on(house: Indoors) -> None:
     assert house.send(ALICE, f"blackbox move 1 alice {PASSWORD} {HIDING}")[0].kind == "board"
 
 
-def test_one_click_is_told_with_the_way_back_once_a_day(house: Indoors) -> None:
+def test_a_click_is_confirmed_with_the_way_back_once_a_day(house: Indoors) -> None:
     """Who pressed a button beside one challenge may not know that it ends them all."""
     letter = challenged(house)
     (told,) = pressed(house, letter)
@@ -131,7 +131,7 @@ def test_one_click_is_told_with_the_way_back_once_a_day(house: Indoors) -> None:
     assert len(pressed(house, letter)) == 1
 
 
-def test_ones_own_reminders_end(house: Indoors) -> None:
+def test_the_players_own_reminders_end(house: Indoors) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} remind=10d,2d")
     moved(house)
     reminders = [one for _ in range(12) for one in house.live(days=1) if one.recipient == ALICE]
@@ -171,7 +171,7 @@ def test_the_box_of_the_day_ends(house: Indoors) -> None:
 
 
 @pytest.mark.parametrize("subject", ["unsubscribe", "Re: anything", "resign", ""])
-def test_the_same_by_mail_whatever_the_mail_says(house: Indoors, subject: str) -> None:
+def test_a_mail_to_the_link_does_the_same_whatever_it_says(house: Indoors, subject: str) -> None:
     letter = moved(house)
     _, address = way_out(letter)
     (told,) = house.send(ALICE, subject, "resign\nresign 1\n", to=address)
@@ -182,14 +182,14 @@ def test_the_same_by_mail_whatever_the_mail_says(house: Indoors, subject: str) -
     assert "resign" not in shown.text.lower().partition("reply")[0]
 
 
-def test_a_program_that_writes_it_is_heard_and_not_answered(house: Indoors) -> None:
+def test_a_mail_of_a_program_has_effect_and_no_answer(house: Indoors) -> None:
     letter = moved(house)
     _, address = way_out(letter)
     assert not house.send(ALICE, "unsubscribe", to=address, Auto_Submitted="auto-generated")
     assert "daily" in prefs(house)
 
 
-def test_answers_and_what_must_come_have_no_way_out(house: Indoors) -> None:
+def test_answers_and_required_letters_have_no_link(house: Indoors) -> None:
     kept = [*house.send(ALICE, "help"), *house.send(ALICE, f"prefs alice {PASSWORD}")]
     kept += house.send(ALICE, "forgot alice")
     kept += house.send(ALICE, f"change address alice {PASSWORD} alice@work.example")
@@ -201,7 +201,7 @@ def test_answers_and_what_must_come_have_no_way_out(house: Indoors) -> None:
             assert letter.message["List-Unsubscribe-Post"] is None
 
 
-def test_a_link_is_its_readers_own_and_ends_with_their_other_addresses(house: Indoors) -> None:
+def test_a_link_is_for_one_reader_and_is_revoked_with_the_reply_addresses(house: Indoors) -> None:
     letter = moved(house)
     page, _ = way_out(letter)
     token = page.rpartition("/")[2]
@@ -217,7 +217,7 @@ def test_a_link_is_its_readers_own_and_ends_with_their_other_addresses(house: In
     assert run(web_requests.unsubscribe(token)) is None
 
 
-def test_without_pages_under_https_there_is_only_the_address(tmp_path: Path) -> None:
+def test_without_https_pages_there_is_only_the_address(tmp_path: Path) -> None:
     with indoors(tmp_path, web_url="http://games.example") as house:
         house.sign_up("alice", "bob")
         letter = challenged(house)
@@ -226,7 +226,7 @@ def test_without_pages_under_https_there_is_only_the_address(tmp_path: Path) -> 
         assert letter.message["List-Unsubscribe-Post"] is None
 
 
-def test_feedback_tells_kinds_of_letters_and_nothing_of_people(house: Indoors) -> None:
+def test_feedback_ids_name_kinds_of_letters_and_no_people(house: Indoors) -> None:
     letters = house.send(BOB, "blackbox challenge bob alice")
     letters += house.send(CAROL, "blackbox challenge carol alice") + house.send(ALICE, "help")
     fields = {str(one.message["Feedback-ID"]) for one in letters}
@@ -235,7 +235,7 @@ def test_feedback_tells_kinds_of_letters_and_nothing_of_people(house: Indoors) -
         assert re.fullmatch(r"[a-z-]+:(blackbox|server):(news|answer):[0-9a-f]{10}", field)
 
 
-def test_the_whole_way_through_a_real_page(database_url: str, tmp_path: Path) -> None:
+def test_the_link_works_on_a_real_page(database_url: str, tmp_path: Path) -> None:
     with start(database_url, tmp_path, signup="open", web_url="https://games.example") as server:
         alice, bob = server.sign_up("alice"), server.sign_up("bob")
         server.send(bob, "blackbox challenge bob alice")

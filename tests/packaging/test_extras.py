@@ -25,8 +25,8 @@ BLOCK = f"import sys; sys.modules.update(dict.fromkeys({BLOCKED}))\n"
 NEEDS_ONE = {
     "pbmserv.games.blackbox.bots.kernels",
     "pbmserv.games.blackbox.bots.sampler",
-    "pbmserv.games.blackbox.cli.pdf",
-    "pbmserv.games.blackbox.cli.terminal",
+    "pbmserv.cli.blackbox.pdf",
+    "pbmserv.cli.blackbox.terminal",
     "pbmserv.store.core.postgresql",
     "pbmserv.store.operators.backup_postgresql",
 }
@@ -106,7 +106,7 @@ for module in pkgutil.walk_packages(pbmserv.__path__, "pbmserv."):
 """
     answer = blocked_python(program, tmp_path)
     assert answer.returncode == 0, answer.stderr
-    terminal = "pbmserv.games.blackbox.cli.terminal"
+    terminal = "pbmserv.cli.blackbox.terminal"
     names = {
         terminal if name.startswith(f"{terminal}.") else name for name in answer.stdout.split()
     }

@@ -17,7 +17,7 @@ from postfix import Postfix
 from programs import PATIENCE_S, program
 
 NO_RECIPIENT = 24
-"""What swaks ends with when every recipient was refused."""
+"""Exit code of swaks if all recipients were refused."""
 
 # mutt asks what to do with a text that is younger than the second in which it was edited.
 _EDITOR = """#!/bin/sh
@@ -58,7 +58,7 @@ set charset = utf-8
 
 @dataclass(frozen=True)
 class Player:
-    """Somebody whose mail server is Postfix."""
+    """A player whose mail server is Postfix."""
 
     name: str
     mta: Postfix
@@ -67,25 +67,24 @@ class Player:
 
     @property
     def address(self) -> str:
-        """Where their mail goes."""
         return f"{self.name}@{self.domain}"
 
     def letters(self) -> list[EmailMessage]:
-        """What is in their Maildir, read or not, in the order in which it came."""
+        """Return all letters in the Maildir in the order of their arrival."""
         box = self.mta.maildir(self.name)
         files = [*(box / "new").glob("*"), *(box / "cur").glob("*")]
         parse = BytesParser(policy=policy.default)
         letters = [parse.parsebytes(path.read_bytes()) for path in sorted(files, key=_arrived)]
-        return [one for one in letters if isinstance(one, EmailMessage)]
+        return [letter for letter in letters if isinstance(letter, EmailMessage)]
 
     def wait_for(self, count: int) -> EmailMessage:
-        """Wait until so many letters are there; the newest."""
+        """Wait until there are *count* letters, and return the newest."""
         last = monotonic() + PATIENCE_S
-        while len(found := self.letters()) < count:
-            assert monotonic() < last, f"{self.name} has {len(found)} letters\n{self.mta.log}"
-            sleep(0.05)  # a Maildir tells nobody
-        assert len(found) == count, [str(one["Subject"]) for one in found]
-        return found[-1]
+        while len(letters := self.letters()) < count:
+            assert monotonic() < last, f"{self.name} has {len(letters)} letters\n{self.mta.log}"
+            sleep(0.05)  # a Maildir sends no event
+        assert len(letters) == count, [str(letter["Subject"]) for letter in letters]
+        return letters[-1]
 
     def writes(
         self,
@@ -95,7 +94,11 @@ class Player:
         *,
         refused: bool = False,
     ) -> None:
-        """Send a mail with swaks; *refused*: Postfix does not take the recipient."""
+        """Send a mail with swaks.
+
+        Args:
+            refused: whether Postfix is to refuse the recipient.
+        """
         done = subprocess.run(
             [
                 program("swaks"),
@@ -125,7 +128,7 @@ class Player:
         _in_a_terminal([program("mutt"), "-n", "-F", str(rc), "-e", keys], self.folder)
 
     def thread_in_mutt(self) -> list[str]:
-        """The subjects of the newest letter's thread, as mutt sorts the Maildir."""
+        """Return the subjects of the newest letter's thread, as mutt sorts the Maildir."""
         copied = self.folder / "thread"
         rc = self._rc(self.folder / "no-editor", "set sort = threads\nset confirmcreate = no\n")
         newest = str(self.letters()[-1]["Message-ID"]).strip("<>")
@@ -139,7 +142,7 @@ class Player:
         return sorted(str(parse.parsebytes(path.read_bytes())["Subject"]) for path in found)
 
     def _rc(self, editor: Path, more: str = "") -> Path:
-        """How mutt is set up."""
+        """Write the settings of mutt, and return their path."""
         self.folder.mkdir(exist_ok=True)
         rc = self.folder / "muttrc"
         settings = _RC.format(
@@ -154,7 +157,7 @@ class Player:
 
 
 def _arrived(path: Path) -> tuple[int, str]:
-    """Maildir names begin with the second; what came in it, the file system knows."""
+    """Return a key for sorting: names in a Maildir are exact to the second only."""
     return path.stat().st_mtime_ns, path.name
 
 

@@ -54,12 +54,12 @@ class Postfix:
     port: int
 
     def maildir(self, name: str) -> Path:
-        """Where letters to a player are."""
+        """Return the Maildir of a player."""
         return self.folder / "mail" / name
 
     @property
     def log(self) -> str:
-        """All that it has logged."""
+        """The log so far."""
         return (self.folder / "postfix.log").read_text()
 
     def complaints(self) -> list[str]:
@@ -72,7 +72,7 @@ class Postfix:
         ]
 
     def queue(self) -> str:
-        """What waits in its queue, as ``postqueue`` prints it."""
+        """Return the queue as ``postqueue`` prints it."""
         done = subprocess.run(
             [program("postqueue"), "-c", self.folder / "etc", "-p"],
             check=True,

@@ -32,7 +32,7 @@ README = Path(__file__).parents[2] / "deploy" / "README.md"
 
 
 def told(mta: Postfix, name: str, *arguments: str) -> str:
-    """What one of Postfix's commands says about this configuration."""
+    """Return the output of a command of Postfix about this configuration."""
     command = [program(name), "-c", str(mta.folder / "etc"), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     return done.stdout.strip()

@@ -45,13 +45,13 @@ def door(tmp_path: Path) -> Iterator[Running]:
 @pytest.mark.parametrize(
     ("words", "data"), [one[1:] for one in TAKEN], ids=[one[0] for one in TAKEN]
 )
-def test_what_is_taken_is_answered(door: Running, words: tuple[str, ...], data: str) -> None:
+def test_accepted_mails_are_answered(door: Running, words: tuple[str, ...], data: str) -> None:
     said = swaks(door.port, *ALICE, *words, data=data)
     assert said.returncode == 0, said.stdout
     assert len(door.letters("alice@players.example")) == 1
 
 
-def test_what_is_not_ours_is_refused_at_once(door: Running) -> None:
+def test_mail_to_other_addresses_is_refused_at_once(door: Running) -> None:
     for to in ("nobody@games.example", "alice@players.example", "pbmserv@games.example.org"):
         said = swaks(door.port, "--from", "alice@players.example", "--to", to)
         assert said.returncode == NO_RECIPIENT, said.stdout

@@ -1,4 +1,4 @@
-"""Two players at one Blackbox board of a running server, and what they write and get."""
+"""Two players at a Blackbox board of a running server, with their mails and letters."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ ANNA, BELA = ADDRESSES
 
 @dataclass
 class Game:
-    """The board, number 1, with all atoms hidden; anna is to move."""
+    """Start board 1 with all atoms hidden and anna to move."""
 
     server: Correspondence
     board: int
 
     def write(self, seat: int, verb: str, words: str = "", body: str = "") -> Letter:
-        """Write a command in a subject; the answer comes back."""
-        self.read(seat)  # what came before is not asked about any more
+        """Send a command in a subject, and return the answer."""
+        self.read(seat)  # discard earlier letters
         command = f"blackbox {verb} {self.board} {NAMES[seat]} secret {words}".strip()
         self.server.send(ADDRESSES[seat], command, body)
         return self.server.letters(ADDRESSES[seat])[0]
 
     def move(self, seat: int, text: str) -> None:
-        """Make a move and forget the letters."""
+        """Make a move, and discard the letters."""
         self.write(seat, "move", text)
         self.server.letters()
 
     def read(self, seat: int) -> list[Letter]:
-        """New letters to a player."""
+        """Return the new letters to a player."""
         return self.server.letters(ADDRESSES[seat])
 
     def plies(self) -> list[tuple[int, str]]:
-        """The log: seats and texts."""
+        """Return seats and texts of all plies."""
         with self.server.server.database.reading.connect() as connection:
             return [(ply.seat, ply.text) for ply in moves.record(connection, self.board)]
 
 
 def begin(server: Correspondence) -> Game:
-    """A board on which both have hidden their atoms."""
+    """Return a board with all atoms hidden."""
     table = seat_pairs(server.server, 1, "t")[0]
     game = Game(server, table.board)
     for seat, atoms in enumerate(ATOMS):
@@ -57,5 +57,5 @@ def begin(server: Correspondence) -> Game:
 
 
 def flat(letter: Letter) -> str:
-    """The text of a letter without its line breaks."""
+    """Return the text of a letter without line breaks."""
     return " ".join(letter.text.split())

@@ -1,4 +1,4 @@
-"""Moves that are looked at first: submit and confirm, preview, check; and moves taken back."""
+"""Moves that players try before they make them: submit and confirm, preview, check, undo."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_submitted_move_may_wait_for_its_turn_but_not_longer(game: Game) -> No
     game.write(0, "submit", "14")
     assert "You fired port 14: reflection (%)." in game.write(0, "confirm").text
     nothing = game.write(0, "confirm")
-    assert "You have submitted no move." in nothing.text
+    assert "You have not submitted a move." in nothing.text
 
 
 def test_preview_and_check_fire_nothing_and_change_nothing(game: Game) -> None:
@@ -128,7 +128,7 @@ def test_markers_are_taken_back_and_the_log_keeps_both(game: Game) -> None:
 
     game.move(0, "3")
     refused = game.write(0, "undo")
-    assert "Your last move told somebody something hidden" in flat(refused)
+    assert "Your last move revealed something hidden" in flat(refused)
     refused = game.write(1, "undo")
     assert "The last move was not yours" in flat(refused)
     game.server.send(BELA, "blackbox show 1")
@@ -144,7 +144,7 @@ def test_hiding_is_taken_back_while_the_letter_about_it_waits(server: Correspond
     game.read(0)
     game.read(1)
     refused = game.write(0, "undo")
-    assert "The others know of your last move already" in flat(refused)
+    assert "The others already know about your last move" in flat(refused)
 
     # As if bela got one mail a day: the letter still lies in the tray.
     def into_the_tray(connection: Connection) -> None:

@@ -19,7 +19,7 @@ from pbmserv.errors import Illegal
 
 @pytest.fixture
 def heaps(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
-    """A server that plays Heaps, too."""
+    """Start a server with Blackbox and Heaps."""
     show_heaps()
     games = [*Registry.installed(), HEAPS]
     monkeypatch.setattr(Registry, "installed", classmethod(lambda cls: cls(games)))
@@ -86,7 +86,7 @@ def test_only_bots_that_a_game_has_are_offered(
     anna = heaps.sign_up("anna")
     heaps.send(anna, "list heaps")
     listed = heaps.letter(anna)
-    assert re.search(r"heaps challenge YOU house +play a bot\n", listed.text)
+    assert re.search(r"heaps challenge YOU house +play a bot that", listed.text)
     assert "house-" not in listed.text + listed.html
     monkeypatch.setitem(heaps.server.registry.bots, "heaps", ())
     heaps.send(anna, "list heaps")
@@ -108,7 +108,7 @@ def test_newcomers_are_offered_only_what_a_game_has(
             server.reply(letters[0], word)
             letters.append(server.letter("anna@players.example"))
     for letter in letters:
-        assert re.search(r"challenge house +play the house", letter.text)
+        assert re.search(r"challenge house +a bot: plays like", letter.text)
         assert "challenge house" in letter.html
         assert not re.search(r"\b(daily|solo|house-\w+|box)\b", letter.text + letter.html)
 
@@ -123,7 +123,7 @@ def test_newcomers_are_offered_the_game_that_one_can_begin_alone() -> None:
 class Coached(Heaps):
     """Heaps whose coach counts turns."""
 
-    def reported(self, state: Heap, reader: Seat | None) -> tuple[Seat, ...]:
+    def reported_seats(self, state: Heap, reader: Seat | None) -> tuple[Seat, ...]:
         return (Seat(0),)
 
     def report(self, steps: Sequence[Step[Heap]], seat: Seat) -> Mapping[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rows import rows
 
-from pbmserv.engine.plans import print_plan, read_plan, settle
+from pbmserv.engine.plans import checked_plan, print_plan, read_plan
 from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.types import Seat
@@ -17,7 +17,7 @@ RULES = Blackbox()
 
 
 def played(*moves: str) -> Position:
-    """A board on which the seats have made these moves in turn, both hidings first."""
+    """Return a board after these moves in turn, of which the first two hide atoms."""
     position = opening(GAME, GameRecord("blackbox", 1, 2, (), b"seed"))
     for number, text in enumerate(moves):
         seat = Seat(number % 2)
@@ -32,7 +32,7 @@ HIDDEN = ("b3,d3,a1,f2", "c3,b5,e5,g6")
 
 def settled(text: str, *moves: str, seat: Seat = ALICE) -> str:
     view = GAME.view(played(*HIDDEN, *moves).state, seat)
-    return print_plan(settle(GAME, view, read_plan(text)))
+    return print_plan(checked_plan(GAME, view, read_plan(text)))
 
 
 def test_a_plan_gets_canonical_words() -> None:
@@ -74,7 +74,7 @@ def test_later_moves_are_checked_against_what_the_earlier_ones_lead_to() -> None
 
 def test_a_plan_may_begin_with_hiding() -> None:
     view = GAME.view(played().state, BOB)
-    assert print_plan(settle(GAME, view, read_plan("a1,a2,a3,a4; 5"))) == "A1,A2,A3,A4; 5"
+    assert print_plan(checked_plan(GAME, view, read_plan("a1,a2,a3,a4; 5"))) == "A1,A2,A3,A4; 5"
 
 
 def test_conditions_speak_of_the_last_own_probe_and_of_ports() -> None:
@@ -90,7 +90,7 @@ def test_conditions_speak_of_the_last_own_probe_and_of_ports() -> None:
     assert true("3", "a", "1") == {"detour", "3=#", "1=8", "8=1", "1=detour"}
     assert true("1", "a", "3") == {"#", "3=#", "1=8", "8=1", "1=detour"}
     assert true("14") == {"%"}
-    assert true("3", seat=BOB) == set()  # another player's probes are no condition
+    assert true("3", seat=BOB) == set()  # another player's probes are not a condition
 
 
 def test_a_spectator_has_no_conditions() -> None:

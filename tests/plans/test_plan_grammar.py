@@ -19,15 +19,15 @@ from pbmserv.engine.plans import (
     Not,
     Plan,
     Play,
-    due,
     either,
     every,
     parse_plan,
+    play_due,
     print_plan,
     read_plan,
 )
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, Refusal
-from pbmserv.letters.scene import why
+from pbmserv.views.texts import refusal_sentence
 
 
 @rows(
@@ -66,13 +66,13 @@ def test_an_else_belongs_to_the_nearest_if() -> None:
 
 def test_the_move_behind_a_condition_is_for_the_turn_after() -> None:
     plan = read_plan("g if #: c else j")
-    assert due(plan, lambda _: False) == plan
+    assert play_due(plan, lambda _: False) == plan
     assert isinstance(plan, Play)
-    assert due(plan.then, lambda fact: fact == "#") == Play("c")
-    assert due(plan.then, lambda _: False) == Play("j")
-    assert due(read_plan("if #: c"), lambda _: False) is None
-    assert due(read_plan("if # and not % or 9: c"), lambda fact: fact == "#") == Play("c")
-    assert due(None, lambda _: True) is None
+    assert play_due(plan.then, lambda fact: fact == "#") == Play("c")
+    assert play_due(plan.then, lambda _: False) == Play("j")
+    assert play_due(read_plan("if #: c"), lambda _: False) is None
+    assert play_due(read_plan("if # and not % or 9: c"), lambda fact: fact == "#") == Play("c")
+    assert play_due(None, lambda _: True) is None
 
 
 @rows(
@@ -96,11 +96,11 @@ def test_the_move_behind_a_condition_is_for_the_turn_after() -> None:
         ("(g) if #: c", "plan-unexpected", "if # : c"),
     ],
 )
-def test_what_cannot_be_read_is_named(written: str, code: str, part: str) -> None:
+def test_a_refusal_names_the_unreadable_part(written: str, code: str, part: str) -> None:
     with pytest.raises(NotUnderstood) as refused:
         read_plan(written)
     assert (refused.value.refusal.code, refused.value.refusal.part) == (code, part)
-    assert why(refused.value.refusal).endswith(".")
+    assert refusal_sentence(refused.value.refusal).endswith(".")
 
 
 def chain(depth: int) -> str:
@@ -118,7 +118,7 @@ def test_there_are_limits() -> None:
         with pytest.raises(Illegal) as refused:
             read_plan(written)
         assert refused.value.refusal.code == code
-        assert why(refused.value.refusal).endswith(".")
+        assert refusal_sentence(refused.value.refusal).endswith(".")
     read_plan(chain(DEEPEST))
     read_plan("; ".join(["g"] * MOST_MOVES))
 
@@ -153,8 +153,8 @@ def depth(plan: Plan | None) -> int:
 
 @pytest.mark.slow
 @given(plan=plans)
-@examples(120)
-def test_what_is_printed_is_read_as_itself(plan: Plan) -> None:
+@examples(40)
+def test_a_printed_plan_is_read_as_the_same_plan(plan: Plan) -> None:
     text = print_plan(plan)
     if depth(plan) <= DEEPEST:
         assert parse_plan(text) == plan
@@ -171,7 +171,7 @@ def test_what_is_printed_is_read_as_itself(plan: Plan) -> None:
         max_size=30,
     ).map(" ".join)
 )
-@examples(120)
+@examples(40)
 def test_anything_written_is_a_plan_or_refused(text: str) -> None:
     refusal: Refusal | None = None
     try:
@@ -181,7 +181,7 @@ def test_anything_written_is_a_plan_or_refused(text: str) -> None:
     if refusal is None:
         assert parse_plan(print_plan(plan)) == plan
     else:
-        assert why(refusal).endswith(".")
+        assert refusal_sentence(refusal).endswith(".")
 
 
 def test_nested_conditions_are_flat() -> None:

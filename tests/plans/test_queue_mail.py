@@ -85,7 +85,9 @@ def test_a_plan_is_refused_or_begins_at_once_and_can_be_forgotten(game: Game) ->
     assert "We play this for you as soon as it is your turn" in game.read(0)[0].text
 
 
-def test_what_cannot_be_played_by_then_is_told_with_the_board_and_loses_no_turn(game: Game) -> None:
+def test_a_queued_move_that_became_impossible_is_reported_with_the_board_and_uses_no_turn(
+    game: Game,
+) -> None:
     game.write(1, "queue", "8; g; 5")  # nobody knows yet that 8 leads to g
     game.move(0, "3")
     game.server.send(ANNA, f"blackbox move 1 {NAMES[0]} secret 14")

@@ -1,4 +1,4 @@
-"""Solo games as files: saved by mail, mailed back as practice, and nothing hidden in between."""
+"""Solo games as files: saved by mail, mailed back as practice, without hidden facts in between."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 
 from pbmserv.games.blackbox.game_ids import descriptive_id
-from pbmserv.games.blackbox.practice import read_transcript
 from pbmserv.games.blackbox.sgt_files import read_saved_game, write_saved_game
+from pbmserv.games.blackbox.transcripts import read_transcript
 from pbmserv.store.boards import boards
 
 ALICE, BOB = map(address_of, ("alice", "bob"))
@@ -41,7 +41,7 @@ def file_of(letter: Posted) -> str:
 
 
 def mailed(house: Indoors, who: str, subject: str, text: str, to: str = "") -> list[Posted]:
-    """A mail with a file, as mail programs send it."""
+    """Return a mail with an attached file, as mail programs send it."""
     house.mails += 1
     message = EmailMessage()
     message["From"], message["Subject"] = who, subject
@@ -57,7 +57,7 @@ def line(house: Indoors, words: str) -> list[Posted]:
 
 
 def identity(house: Indoors, number: int) -> str:
-    """The game ID of a board's box."""
+    """Return the game ID of a board's box."""
     with house.server.database.reading.connect() as connection:
         board = boards.load(connection, number)
     assert board is not None
@@ -113,11 +113,11 @@ def test_practice_goes_to_simon_tathams_program_and_back(house: Indoors) -> None
         assert "is the game from your file, as practice." in flat(loaded)
         assert "|? |" in loaded.text
         assert "Guess as often as you like." in flat(loaded)
-        for _ in range(steps):  # what had been taken back can be done again
+        for _ in range(steps):  # moves taken back in the file can be redone
             (loaded,) = house.reply(loaded, "redo")
         assert "You sealed row 3 as surely empty." in flat(loaded)
         (refused,) = house.reply(loaded, "redo")
-        assert "so there is nothing to bring back" in flat(refused)
+        assert "so there is nothing to redo" in flat(refused)
 
 
 @pytest.mark.parametrize("name", ["locks", "checks", "restarted", "wide"])
@@ -200,7 +200,10 @@ def test_a_finished_game_can_be_gone_on_with_elsewhere(house: Indoors) -> None:
     ("text", "why"),
     [
         ("", "There is no saved game in this mail."),
-        ("pbmserv transcript 1\ngame: blackbox\nbox: board 7\noptions:\n\nend\n", "no solo board"),
+        (
+            "pbmserv transcript 1\ngame: blackbox\nbox: board 7\noptions:\n\nend\n",
+            "not one of your solo boards",
+        ),
         ("pbmserv transcript 1\ngame: blackbox\nbox: nonsense\noptions:\n\nend\n", "nonsense"),
         (
             "pbmserv transcript 1\ngame: blackbox\nbox: w3h3m1M1#x\noptions:\n\n1. Z9\nend\n",
@@ -229,6 +232,6 @@ def test_somebody_elses_running_box_cannot_be_had(house: Indoors) -> None:
     house.begin(ALICE, f"blackbox solo alice {SEED}")
     (letter,) = line(house, f"save 1 alice {PASSWORD}")
     (refused,) = mailed(house, BOB, f"blackbox load bob {PASSWORD}", file_of(letter))
-    assert "no solo board of yours" in flat(refused)
+    assert "not one of your solo boards" in flat(refused)
     (refused,) = house.send(BOB, f"blackbox save 1 bob {PASSWORD}")
     assert "you can watch, but not play" in flat(refused)

@@ -82,7 +82,7 @@ def test_a_placement_can_be_taken_back_and_made_again() -> None:
         ((*HIDDEN, (ALICE, "+b2"), (ALICE, UNDO)), ALICE, "undo-not-yours"),
     ],
 )
-def test_what_cannot_be_taken_back(
+def test_some_moves_cannot_be_taken_back(
     plies: tuple[tuple[Seat, str], ...], seat: Seat, code: str
 ) -> None:
     with pytest.raises(Illegal) as refused:

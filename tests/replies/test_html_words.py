@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
+from pbmserv.inbound.html import BLOCKS, INLINE, read_html
 from pbmserv.inbound.quotes.reply import new_text
-from pbmserv.inbound.text import BLOCKS, INLINE, read_html
 
 
 def names(text: str) -> list[str]:

@@ -12,8 +12,8 @@ import pytest
 from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from sqlalchemy import select
 
-from pbmserv.inbound.message import automatic
 from pbmserv.inbound.quotes.phrases import AWAY_WITHIN
+from pbmserv.inbound.robots import automatic
 from pbmserv.mail.envelope import Envelope
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.store.tables.accounts import notices, players

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from email import policy
 from email.parser import BytesParser
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -68,20 +69,21 @@ def lines(row: Row) -> Iterator[str]:
     yield f"{LINK} {row.name} 1"
 
 
-@pytest.mark.parametrize("sender", [VICTIM, ALICE])
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_no_command_repeats_a_strangers_words(server: Indoors, row: Row, sender: str) -> None:
+def test_no_command_repeats_a_strangers_words(server: Indoors, row: Row) -> None:
     every = list(lines(row))
+    senders = cycle((VICTIM, ALICE))
     for line in every:
-        check(server.send(sender, line), line)
+        check(server.send(next(senders), line), line)
     for at in range(0, len(every), 6):
-        check(server.send(sender, "multiple", "\n".join(every[at : at + 6])), every[at])
+        check(server.send(next(senders), "multiple", "\n".join(every[at : at + 6])), every[at])
     for line in every[:2]:
-        check(server.send(sender, "", f"{line}\n\n{LINK} {' '.join(PHRASE)}"), line)
+        check(server.send(next(senders), "", f"{line}\n\n{LINK} {' '.join(PHRASE)}"), line)
 
 
 @pytest.mark.parametrize("marker", LINKS)
 def test_no_place_of_a_mail_is_repeated(server: Indoors, marker: str) -> None:
+    senders = cycle((VICTIM, ALICE, ALICE) if len(marker) % 2 else (ALICE, VICTIM, VICTIM))
     for subject in (
         marker,
         f"Re: {marker}",
@@ -107,8 +109,7 @@ def test_no_place_of_a_mail_is_repeated(server: Indoors, marker: str) -> None:
         "multiple",
         "",
     ):
-        for sender in (VICTIM, ALICE):
-            check(server.send(sender, subject, f"{marker}\n\n{marker}"), subject)
+        check(server.send(next(senders), subject, f"{marker}\n\n{marker}"), subject)
 
 
 @pytest.mark.parametrize("marker", LINKS[:4])

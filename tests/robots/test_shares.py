@@ -13,8 +13,8 @@ from seating import HIDINGS, seat_pairs
 from sqlalchemy import Connection, select
 
 from pbmserv.mail.envelope import Envelope
-from pbmserv.service.core.results import Done
-from pbmserv.service.delivery.incoming import IncomingMail
+from pbmserv.service.core.outcome import Done
+from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.stages import lanes
 from pbmserv.stages.lanes import LANE_MAILS, LANE_OCTETS
 from pbmserv.store.tables.mail import inbox

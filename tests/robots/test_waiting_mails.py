@@ -8,7 +8,7 @@ import pytest
 from indoors import PASSWORD, Indoors, address_of, indoors
 from sqlalchemy import select
 
-from pbmserv.service.operators.queues import KeptMails
+from pbmserv.service.operators.kept_mails import KeptMails
 from pbmserv.store.accounts import players
 from pbmserv.store.tables.mail import inbox
 

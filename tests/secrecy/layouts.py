@@ -71,7 +71,7 @@ def _moved(real: str, options: Options, dice: random.Random) -> str:
 
 
 def _told_by(record: GameRecord, plies: list[Ply], placed: Ply, atoms: str) -> Iterator[object]:
-    """What each ply tells everybody, had the hider placed *atoms*; up to the end of the game."""
+    """Yield the public result of each ply, up to the end, if the hider had placed *atoms*."""
     state = start(GAME, record)
     for ply in plies:
         used = replace(ply, text=atoms) if ply.number == placed.number else ply

@@ -84,7 +84,7 @@ def daily_of(house: Indoors, who: str) -> Posted:
 
 
 def tells(letter: Posted, box: str) -> bool:
-    """Whether a letter shows a box, open or as its ID."""
+    """Return whether a letter shows a box, open or as its ID."""
     return (
         "?@" in letter.text
         or "Nothing is hidden any more" in letter.text
@@ -107,7 +107,7 @@ def test_todays_box_is_not_had_by_saving_loading_and_solving(house: Indoors) -> 
     # Not by a second account, either, nor by somebody whom the file was handed to.
     for who in ("bob", "carol"):
         (refused,) = loaded(house, who, text)
-        assert "no solo board of yours" in flat(refused)
+        assert "not one of your solo boards" in flat(refused)
     # When hers is over, the box is still today's for all others.
     house.reply(one, solution(house, one.board))
     (saved,) = house.reply(one, "save")
@@ -164,9 +164,7 @@ def test_a_box_that_somebody_names_is_shown_to_others_from_the_next_day_on(house
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30) if DEEP else (3,))
-def test_whatever_players_do_nobody_is_told_a_box_that_still_runs(
-    tmp_path: Path, seed: int
-) -> None:
+def test_no_sequence_of_commands_reveals_a_running_box(tmp_path: Path, seed: int) -> None:
     """Random saves, loads, replays, records, solves and looks; every letter is read."""
     with indoors(tmp_path) as house:
         house.sign_up(*PLAYERS)
@@ -191,7 +189,7 @@ class Played:
                     self.days[number] = self.house.server.clock.now().astimezone(UTC).toordinal()
 
     def step(self) -> list[Posted]:
-        """Somebody does something."""
+        """Let a random player send a random command."""
         house, dice = self.house, self.dice
         number = dice.choice(sorted(self.origins))
         board = board_of(house, number)
@@ -271,7 +269,7 @@ def _check(house: Indoors, letter: Posted, origins: dict[int, int], days: dict[i
 
 
 def test_a_file_by_mail_is_no_way_round(house: Indoors) -> None:
-    """The same by an attachment, with the number of the board changed by hand."""
+    """Send the file as an attachment, with the number of the board changed by hand."""
     (first,) = begin(house, "alice", "blackbox solo alice -practice")
     (other,) = begin(house, "alice", "blackbox solo alice -size=4x4 -atoms=1")
     assert first.board is not None

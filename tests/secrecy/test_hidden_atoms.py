@@ -89,7 +89,7 @@ def wired_world(folder: Path) -> Iterator[World]:
 
 
 def told_again(world: World, mails: list[Sent]) -> dict[str, list[bytes]]:
-    """What everybody but the hider gets when these mails are sent."""
+    """Send these mails, and return all letters to others than the hider."""
     for mail in mails:
         tell(world, mail)
     return {userid: letters_to(world, userid) for userid in (SOLVER, WATCHER)}

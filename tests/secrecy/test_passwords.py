@@ -13,11 +13,11 @@ from running import start
 
 from pbmserv.log import TextFormatter
 from pbmserv.service.boards import moves
-from pbmserv.service.core import executor
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.delivery.incoming import IncomingMail
+from pbmserv.service.mails.executor import Executor
+from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.queues import KeptMails
+from pbmserv.service.operators.kept_mails import KeptMails
 
 pytestmark = pytest.mark.slow
 
@@ -118,7 +118,7 @@ def spoken_in(text: str) -> list[str]:
 
 
 def log_lines(caplog: pytest.LogCaptureFixture) -> str:
-    """What the log shows of everything that was logged."""
+    """Return all log lines as the log shows them."""
     return "\n".join(map(TextFormatter().format, caplog.records))
 
 
@@ -195,7 +195,7 @@ def test_a_mail_that_cannot_be_read_shows_the_operator_none_of_its_text(
     def broken(*_: object, **__: object) -> None:
         raise ValueError("cannot read this")
 
-    monkeypatch.setattr("pbmserv.service.delivery.incoming.read", broken)
+    monkeypatch.setattr("pbmserv.service.mails.incoming.read", broken)
     server.send(ALICE, f"blackbox move 1 alice {RIGHT} g", f"signup bob {NEW}")
     read = server.server.reader.read
     kept_mails = KeptMails(server.server.database, read, lambda *_: False, server.operators)
@@ -224,14 +224,14 @@ def test_no_page_shows_a_password(tmp_path: Path) -> None:
 def test_no_secret_stands_in_a_repr(server: Indoors) -> None:
     """A debugger's or a traceback's view of what is at hand on the way of a mail."""
     seen: list[str] = []
-    original = executor.carry_out
+    original = Executor.carry_out
 
-    def watched(context: CommandContext) -> object:
-        seen.extend((repr(context.incoming.reading), repr(context.services), repr(context.played)))
-        return original(context)
+    def watched(executor: Executor, context: CommandContext) -> object:
+        seen.extend((repr(context.submission), repr(context.services), repr(context.played)))
+        return original(executor, context)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pbmserv.service.core.mail_service.carry_out", watched)
+        patch.setattr(Executor, "carry_out", watched)
         for subject in SUBJECTS:
             server.send(ALICE, subject)
     # One more: once the password is another one, the old one is looked at anew.

@@ -1,4 +1,4 @@
-"""What everybody may read, and a seat: no octet of page, picture, feed or JSON tells secrets."""
+"""No octet of a public page, picture, feed or JSON, or of a seat's, depends on secrets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from worlds import (
 )
 
 from pbmserv.engine.types import Rng
-from pbmserv.letters.looking import page_of
+from pbmserv.letters.replies import page_link
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.solo import daily_box
 from pbmserv.store import solo
@@ -46,7 +46,7 @@ LOOKS = ("", "?check=all", "?move=a,%2Bb2", "?tap=%3F", "?check=a")
 
 
 def read_all_along(world: World, mails: list[Sent]) -> list[dict[str, Answer]]:
-    """What others than the hider read after every fifth of these mails, and after the last."""
+    """Return the pages of others than the hider after every fifth mail and after the last."""
     site = site_of(world.server)
     found = []
     for number, mail in enumerate(mails, 1):
@@ -65,7 +65,7 @@ def token_of(world: World, userid: str, purpose: Purpose) -> str:
         player = players.by_userid(connection, userid)
     assert player is not None
     if purpose is Purpose.PAGE:
-        told = page_of(player, world.server.clock.now())
+        told = page_link(player, world.server.clock.now())
     else:
         told = ReplyAddress(purpose, player.id, 1, 1, player.reply_epoch)
     return world.server.mail_domain.ring.token(told)
@@ -107,7 +107,7 @@ def test_other_atoms_and_seals_change_no_octet_of_what_everybody_reads(tmp_path:
 def test_another_box_of_the_day_changes_no_octet_while_it_is_shut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What its players find out in their own boxes is nobody else's."""
+    """The results of other players in their own boxes stay secret."""
     seen: list[list[dict[str, Answer]]] = []
     boxes = []
     for name in ("one", "other"):

@@ -1,6 +1,6 @@
 """Races in two worlds: what another racer does changes no octet of a player's letters and pages.
 
-Told before the end are, by the rules: who has accepted, who has given up, and who is still at it.
+Told before the end are, by the rules: who has accepted, who has given up, and who is still playing.
 So the other racer does everything here but these.
 """
 
@@ -119,7 +119,7 @@ def attached(letter: Posted) -> str:
 
 
 def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]]:
-    """Every letter that alice and a follower get; with *dice* bob plays meanwhile."""
+    """Return all letters to alice and a follower; with *dice* bob plays, too."""
     folder.mkdir()
     found = []
     with pytest.MonkeyPatch.context() as patch, indoors_drawing(patch, folder) as world:
@@ -137,7 +137,7 @@ def told(folder: Path, dice: random.Random | None) -> list[tuple[str, list[str]]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_another_racer_does_changes_no_letter(tmp_path: Path, seed: int) -> None:
+def test_moves_of_another_racer_change_no_letter(tmp_path: Path, seed: int) -> None:
     alone = told(tmp_path / "alone", None)
     beside = told(tmp_path / "beside", random.Random(seed))
     for (command, letters), (_, others) in zip(alone, beside, strict=True):

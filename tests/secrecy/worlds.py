@@ -1,8 +1,8 @@
-"""The same game in two worlds: one player's secrets differ, and nobody else may be able to tell.
+"""The same game in two worlds that differ in the secrets of one player, which others must not see.
 
-A story is a list of mails. It is written down while a game is played in a first world; in a
-second one the very same mails are sent, but for the atoms and the seals of one player. With all
-nonces drawn from a counter, a letter that does not depend on those is the same octet by octet.
+A story is a list of mails, recorded in a first world. In the second world the same mails are sent
+with other atoms and seals of one player. All nonces come from a counter, so a letter that does not
+depend on the secrets is the same octet by octet.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class World(Protocol):
     def server(self) -> Server: ...
 
     def send(self, sender: str, subject: str, body: str, to: str) -> object:
-        """Send a mail, and wait for the letters that it leads to."""
+        """Send a mail, and wait for its letters."""
         ...
 
 
@@ -46,8 +46,8 @@ class Sent:
     """A mail of a story.
 
     Attributes:
-        answers: which of the sender's letters it is a reply to; ``None`` = none.
-        secret: the words that are other ones in the second world.
+        answers: number of the sender's letter that it replies to; ``None`` if it is not a reply.
+        secret: the part that differs in the second world.
     """
 
     userid: str
@@ -59,7 +59,7 @@ class Sent:
 
 @dataclass
 class Played:
-    """A story, and how many plies the board had after each of its mails."""
+    """A story with the number of plies on the board after each mail."""
 
     seats: tuple[str, str]
     options: str
@@ -68,7 +68,7 @@ class Played:
 
 
 def draw_from_a_counter(patch: pytest.MonkeyPatch) -> None:
-    """Make everything that `secrets` gives out the same in every world."""
+    """Let `secrets` return the same values in all worlds."""
     numbers = itertools.count(1)
 
     def token_bytes(count: int) -> bytes:
@@ -79,7 +79,7 @@ def draw_from_a_counter(patch: pytest.MonkeyPatch) -> None:
 
 
 def letters_to(world: World, userid: str) -> list[bytes]:
-    """Every letter to this player so far, as it went out."""
+    """Return the octets of all letters to a player so far."""
     rows = (
         select(letter_bytes.c.raw)
         .join(outbox, outbox.c.id == letter_bytes.c.letter_id)
@@ -188,7 +188,7 @@ def board_of(world: World) -> BoardRow:
 
 
 def view_of(world: World, userid: str, seats: tuple[str, str]) -> View:
-    """What this player may see now."""
+    """Return the view of this player now."""
     with world.server.database.reading.connect() as connection:
         row = boards.load(connection, 1)
         assert row is not None

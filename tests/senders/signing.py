@@ -1,4 +1,4 @@
-"""Mails as domains sign them, and the zones that publish their keys."""
+"""Mails signed by domains, and zones that publish their keys."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ USUAL = ("from", "to", "subject", "date", "message-id", "mime-version", "content
 
 @dataclass(frozen=True)
 class Key:
-    """A signing key: what dkimpy signs with, and the record that name servers give out."""
+    """A signing key for dkimpy, and its record."""
 
     algorithm: bytes
     private: bytes
@@ -53,7 +53,7 @@ def rsa_key(bits: int = 1024) -> Key:
 
 
 def publish(zone: Zone, domain: str, key: Key | None = None, selector: str = "s1") -> None:
-    """Give a key to a zone."""
+    """Add a key to a zone."""
     zone.add_txt(f"{selector}._domainkey.{domain}", (key or ed25519_key()).record)
 
 
@@ -66,7 +66,7 @@ def signed(
     names: tuple[str, ...] = USUAL,
     length: bool = False,
 ) -> bytes:
-    """The mail with a signature of *domain* on top; fields that are not there are oversigned."""
+    """Return the mail with a signature of *domain* on top; absent fields are oversigned."""
     key = key or ed25519_key()
     field = dkim.sign(
         raw,
@@ -89,7 +89,7 @@ def sealed(
     *,
     names: tuple[str, ...] = USUAL,
 ) -> bytes:
-    """The mail as a forwarder passes it on, with a set of ARC fields on top (RSA only)."""
+    """Return the mail with a set of ARC fields on top (RSA only), as forwarders do."""
     key = key or rsa_key()
     raw = f"Authentication-Results: {domain}; {results}\r\n".encode() + raw
     forwarder = dkim.ARC(raw)
@@ -108,7 +108,7 @@ def sealed(
 def writes(
     house: Indoors, who: str, subject: str, body: str = "", *, sign: bool = True, to: str = ""
 ) -> list[Posted]:
-    """A mail of a player, or from an address, signed by the players' domain as mails are."""
+    """Return a mail of a player or an address, signed by the players' domain."""
     house.mails += 1
     to = to or house.server.mail_domain.address
     sender = who if "@" in who else address_of(who)

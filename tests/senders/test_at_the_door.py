@@ -1,4 +1,4 @@
-"""Proofs and pretences through real sockets, on both databases."""
+"""Proven and forged senders through real sockets, on both databases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def zone() -> Zone:
 
 @pytest.fixture
 def server(database_url: str, tmp_path: Path, zone: Zone) -> Iterator[Running]:
-    """A server behind a mail server of its own, and open to the rest of this machine."""
+    """Yield a server behind its own mail server that also accepts other clients."""
     with start(
         database_url,
         tmp_path,
@@ -47,7 +47,7 @@ def mail(number: int, sender: str = ALICE, more: str = "") -> bytes:
 
 
 def obeyed(server: Running) -> set[int]:
-    """The numbers of the mails whose sender was believed."""
+    """Return the numbers of mails with proven senders."""
     found = set()
     for letter in server.letters():
         number = str(letter.message["In-Reply-To"] or "").partition("@")[0].strip("<")
@@ -111,7 +111,7 @@ def test_a_game_of_proofs(server: Running, zone: Zone) -> None:
 
 @pytest.mark.slow
 def test_an_address_with_odd_dots_is_one_address_everywhere(server: Running, zone: Zone) -> None:
-    """The envelope, the From field, the proof, the account and the answer agree."""
+    """Envelope, From field, proof, account and answer agree."""
     domain = "docomo.players.example"
     publish(zone, domain, rsa_key())
     given = (Path(__file__).parent / "from_dots.eml").read_bytes().replace(b"\n", b"\r\n")

@@ -1,4 +1,4 @@
-"""Whom a mail itself shows to write, by its proven sender or a reply address, need not say it."""
+"""Lines that need not name their writer, since the mail proves or shows it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIRST = "-size=4x4 -atoms=1"
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[Indoors]:
-    """alice, bob, carol, dave, and a board between the first two on which alice is to fire."""
+    """Yield a house with four players, and a board on which alice is to fire."""
     zone = Zone()
     publish(zone, DOMAIN)
     with indoors(tmp_path, names=zone) as house:
@@ -84,7 +84,7 @@ def test_a_proven_sender_need_not_say_who_writes(house: Indoors) -> None:
     assert wrong == {}
 
 
-def test_nor_need_who_replies(house: Indoors) -> None:
+def test_a_reply_need_not_say_who_writes(house: Indoors) -> None:
     (asked,) = house.send(address_of("alice"), f"whoami alice {PASSWORD}")
     wrong = {}
     for line, kind in LINES.items():
@@ -98,7 +98,7 @@ def test_nor_need_who_replies(house: Indoors) -> None:
     assert wrong == {}
 
 
-def test_a_forged_sender_gets_nothing_by_that(house: Indoors) -> None:
+def test_a_forged_sender_gains_nothing(house: Indoors) -> None:
     """Challenges only ask, as those that name everybody do."""
     wrong = {}
     for line in LINES:
@@ -116,9 +116,7 @@ def test_a_forged_sender_gets_nothing_by_that(house: Indoors) -> None:
 
 
 @pytest.mark.parametrize("front", ["Re: ", "Fwd: ", "AW: ", "[players] Re: "])
-def test_what_was_passed_on_asks_for_nothing_in_its_readers_name(
-    house: Indoors, front: str
-) -> None:
+def test_a_forwarded_letter_does_nothing_in_its_readers_name(house: Indoors, front: str) -> None:
     (letter,) = writes(house, "alice", f"{front}challenge carol")
     assert letter.kind == "refusal"
     (letter,) = writes(house, "alice", f"{front}a joke", "resign 1\r\nsolo")
@@ -126,7 +124,7 @@ def test_what_was_passed_on_asks_for_nothing_in_its_readers_name(
     assert "alice to move" in house.send(address_of("bob"), "games bob")[0].text.replace("your", "")
 
 
-def test_a_letter_of_one_board_speaks_of_no_other_by_its_number(house: Indoors) -> None:
+def test_a_reply_about_one_board_cannot_name_another(house: Indoors) -> None:
     house.send(address_of("alice"), f"blackbox challenge alice carol {FIRST}")
     (there,) = house.send(address_of("carol"), f"blackbox showas carol {PASSWORD} 2")
     (mine,) = house.send(address_of("alice"), f"blackbox showas alice {PASSWORD} 2")
@@ -139,7 +137,7 @@ def test_a_letter_of_one_board_speaks_of_no_other_by_its_number(house: Indoors) 
     assert "refusal" not in {kind for one in letters for kind in one.inside}
 
 
-def test_who_shares_an_address_must_say_which(tmp_path: Path) -> None:
+def test_players_with_one_address_must_say_who_writes(tmp_path: Path) -> None:
     zone = Zone()
     publish(zone, DOMAIN)
     with indoors(tmp_path, names=zone) as house:
@@ -211,7 +209,7 @@ def test_whatever_a_known_reader_gets_can_be_answered(house: Indoors) -> None:
     assert {one.recipient for one in letters} == {address_of("alice")}
 
 
-def test_a_number_in_a_reply_names_the_letters_own_board_or_any_where_it_is_of_none(
+def test_a_number_in_a_reply_names_the_letters_board_or_any_board(
     house: Indoors,
 ) -> None:
     house.send(address_of("alice"), f"blackbox challenge alice carol {FIRST}")

@@ -1,4 +1,4 @@
-"""Players whose mail proves who they are leave their password out."""
+"""Players whose mail proves its sender may leave out the password."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
 
 @pytest.fixture
 def house(prepared: Prepared, tmp_path: Path) -> Iterator[Indoors]:
-    """alice and bob, and a board between them; their domain signs mails."""
+    """Yield a house with alice and bob, a board, and a domain that signs their mails."""
     with going_on(prepared, tmp_path) as house:
         yield house
 
@@ -113,7 +113,7 @@ def test_nobody_speaks_for_another(house: Indoors, who: str, subject: str) -> No
     assert letter.recipient == address_of(who)
 
 
-def test_a_userid_that_nobody_has_is_answered_like_one_that_somebody_else_has(
+def test_an_unknown_userid_is_answered_like_somebody_elses(
     house: Indoors,
 ) -> None:
     somebody, nobody = (refusal(writes(house, "alice", f"prefs {n} -")) for n in ("bobb", "carol"))
@@ -164,23 +164,23 @@ def test_a_word_that_may_be_a_password_is_not_repeated(house: Indoors, subject: 
         assert letter.kind == "summary" or "refus" in letter.kind
 
 
-def test_nor_what_stands_where_others_have_their_userid(house: Indoors) -> None:
-    """Read with a password, "hello" is a wrong one, and the word behind it whom to write to."""
+def test_a_word_in_place_of_a_userid_is_not_repeated(house: Indoors) -> None:
+    """ "hello" may be a wrong password, and the next word a reader."""
     said = refusal(writes(house, "alice", "message alice hello rabbit-hole"))
     assert "rabbit-hole" not in said
 
 
-def test_a_stay_away_that_is_too_long_is_told_as_that(house: Indoors) -> None:
+def test_a_too_long_absence_is_refused_as_such(house: Indoors) -> None:
     assert "30 days" in refusal(writes(house, "alice", "away alice until 2027-04-01"))
 
 
-def test_a_move_that_the_rules_refuse_is_told_as_that(house: Indoors) -> None:
+def test_an_illegal_move_is_refused_as_such(house: Indoors) -> None:
     said = refusal(writes(house, "alice", "blackbox move 1 alice a1,b2"))
     assert "password" not in said.partition("Your board")[0]
     assert "atoms" in said
 
 
-def test_whoever_has_left_comes_back_by_their_address(house: Indoors) -> None:
+def test_a_player_who_left_comes_back_by_the_address(house: Indoors) -> None:
     (asked,) = writes(house, "carol", "signoff carol")
     house.reply(asked, "yes")
     assert "signed off" in refusal(writes(house, "carol", "prefs carol -"))
@@ -204,7 +204,7 @@ GMAIL = ("to", "subject", "message-id", "date", "from", "mime-version", "cc", "r
 
 
 def signed_once(house: Indoors, message_id: str = f"<m@{DOMAIN}>") -> bytes:
-    """A message from alice to bob, to be sent again; its password is left out."""
+    """Return a message from alice to bob without a password, to be sent again."""
     raw = (
         f"From: {address_of('alice')}\r\nTo: {house.server.mail_domain.address}\r\n"
         "Subject: message alice - bob\r\nDate: Sun, 1 Mar 2026 12:00:00 +0000\r\n"
@@ -329,7 +329,7 @@ def test_a_disowned_mail_is_turned_away_at_the_door_unless_its_address_says_enou
 
 
 def test_the_operator_sees_who_vouched_for_a_mail(house: Indoors) -> None:
-    from pbmserv.service.operators.queues import KeptMails
+    from pbmserv.service.operators.kept_mails import KeptMails
 
     writes(house, "alice", "prefs alice -")
     writes(house, "alice", "prefs alice -", sign=False)
@@ -345,14 +345,12 @@ def test_the_operator_sees_who_vouched_for_a_mail(house: Indoors) -> None:
     assert any("Sender check: unchecked" in text for text in shown)
 
 
-def test_a_mail_that_was_kept_keeps_its_verdict(
-    house: Indoors, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kept_mail_keeps_its_verdict(house: Indoors, monkeypatch: pytest.MonkeyPatch) -> None:
     from pbmserv.commands.table.accounts import Prefs
-    from pbmserv.service.delivery.incoming import IncomingMail
     from pbmserv.service.handlers import HANDLERS
+    from pbmserv.service.mails.incoming import IncomingMail
     from pbmserv.service.operators.deeds import Signature
-    from pbmserv.service.operators.queues import KeptMails
+    from pbmserv.service.operators.kept_mails import KeptMails
 
     server = house.server
 
@@ -376,11 +374,12 @@ def test_a_mail_that_was_kept_keeps_its_verdict(
     assert "Asia/Tokyo" in letter.text
 
 
-def test_copies_of_a_mail_that_could_not_be_read_are_copies_once_it_can(
+def test_copies_of_an_unreadable_mail_are_copies_once_it_can_be_read(
     house: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pbmserv.service.delivery import incoming
-    from pbmserv.service.operators.queues import KeptMails
+
+    from pbmserv.service.mails import incoming
+    from pbmserv.service.operators.kept_mails import KeptMails
 
     server = house.server
 

@@ -1,4 +1,4 @@
-"""Authentication-Results as real servers write them, and as nobody may forge them."""
+"""Authentication-Results fields of real servers, and forged ones."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.inbound.auth.results import LONGEST_FIELD, METHODS, UNREADABLE, said_by
+from pbmserv.inbound.auth.results import LONGEST_FIELD, METHODS, UNREADABLE, statements_by
 
 MX = "mx.games.example"
 HOME, SHOP = "home.example.org", "shop.example.com"
 
 
 def results(field: str, server: str = MX) -> set[tuple[str, str, str]]:
-    return {(said.method, said.result, said.domain) for said in said_by(server, [field])}
+    return {(said.method, said.result, said.domain) for said in statements_by(server, [field])}
 
 
 SPF, DKIM, DMARC = ("spf", "pass", HOME), ("dkim", "pass", HOME), ("dmarc", "pass", HOME)
@@ -163,7 +163,7 @@ def test_nothing_forged_is_believed(field: str, statements: set[tuple[str, str, 
 def test_a_field_of_ours_that_cannot_be_read_hides_those_below_it() -> None:
     forged = f"{MX}; spf=pass smtp.mailfrom={HOME}"
     for broken in (f'{MX}; spf=fail smtp.helo="x', f"{MX}; spf=fail ((", f"{MX}; spf=x y z"):
-        (spf,) = (said for said in said_by(MX, [broken, forged]) if said.method == "spf")
+        (spf,) = (said for said in statements_by(MX, [broken, forged]) if said.method == "spf")
         assert spf.result == UNREADABLE
 
 
@@ -174,7 +174,7 @@ SHAPES = ["smtp.mailfrom={}", "smtp.mailfrom=<{}>", "smtp.helo=[{}]", 'smtp.mail
 
 @given(CLIENT, st.sampled_from(SHAPES))
 def test_the_client_words_in_one_statement_make_no_other_one_pass(word: str, shape: str) -> None:
-    """The server copies a word without semicolons; statements behind it stay what they are."""
+    """The server copies a word without semicolons, so other statements do not change."""
     field = f"{MX}; spf=fail {shape.format(word)}; dkim=fail header.d={SHOP}"
     assert "pass" not in {result for _, result, _ in results(field)}
 
@@ -183,7 +183,7 @@ def test_the_client_words_in_one_statement_make_no_other_one_pass(word: str, sha
     "piece", ["(", "()", '"', '""', ";", "; a=b", " a.b=c", "\\", "=", " ", "<", "[a]"]
 )
 def test_work_grows_with_the_length_of_a_field(piece: str) -> None:
-    """Each place of a field is looked at a few times, however often a piece is repeated."""
+    """Each place of a field is read a few times, even if a piece is repeated."""
     field = f"{MX}; spf=pass" + piece * (3_900 // len(piece))
     begun = process_time()
     for _ in range(20):

@@ -1,7 +1,7 @@
-"""A name server that takes its time holds up the mails of its own domains alone.
+"""A slow name server delays only the mails of its own domains.
 
-The name server and the sockets are real. What must not wait is compared with what does: a mail that
-others do not hold up has its 250 while the mails of the slow domains still wait for theirs.
+Name server and sockets are real. A mail that must not wait is compared with mails of slow domains:
+it gets its 250 while those still wait.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wire import Wire
 from zone import Zone
 
 from pbmserv.inbound.auth import slow_names
-from pbmserv.inbound.auth.verdict import NETWORK_THREADS
+from pbmserv.inbound.auth.senders import NETWORK_THREADS
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +46,7 @@ def names() -> Iterator[NameServer]:
 
 @pytest.fixture
 def server(database_url: str, tmp_path: Path, names: NameServer) -> Iterator[Running]:
-    """A server that counts this machine among the strangers."""
+    """Yield a server for which this machine is a stranger."""
     with start(
         database_url,
         tmp_path,
@@ -66,7 +66,7 @@ def mail(sender: str, number: int, text: str = "games") -> bytes:
 
 
 def reply_to(server: Running, sender: str, recipient: str, raw: bytes) -> str:
-    """The answer to a mail, which need not be carried out yet."""
+    """Return the reply to a mail, which need not be carried out yet."""
     wire = Wire(server.port)
     try:
         wire.begin(sender, recipient)
@@ -78,7 +78,7 @@ def reply_to(server: Running, sender: str, recipient: str, raw: bytes) -> str:
 
 @contextmanager
 def crowd(server: Running, names: NameServer, domains: list[str]) -> Iterator[list[str]]:
-    """Mails of slow domains that are being sent, and the answers that came so far."""
+    """Send mails of slow domains; yield their replies so far."""
     answers: list[str] = []
 
     def send(number: int, domain: str) -> None:
@@ -101,7 +101,7 @@ def crowd(server: Running, names: NameServer, domains: list[str]) -> Iterator[li
     [["slow0.example"] * CROWD, [f"slow{n}.example" for n in range(CROWD)]],
     ids=["one domain", "many domains"],
 )
-def test_others_have_their_250_while_a_name_server_is_slow(
+def test_other_mails_get_their_250_while_a_name_server_is_slow(
     server: Running, names: NameServer, domains: list[str]
 ) -> None:
     server.sign_up("alice")
@@ -138,7 +138,7 @@ def test_a_slow_domain_is_answered_at_once_after_some_mails(
 def test_a_command_in_a_reply_has_its_sender_checked_after_the_250(
     server: Running, names: NameServer
 ) -> None:
-    """Play asks, and the command is carried out when the answer has come."""
+    """Play checks the sender, and carries out the command afterwards."""
     table = seat_pairs(server.server, 1)[0]
     sender, address = table.players[0].address, table.addresses[0]
     text = mail(sender, 1, "Re: your board") + b"whoami\r\n"

@@ -1,4 +1,4 @@
-"""Whether a mail's From address is proven: the ways to prove it, and the ways to pretend."""
+"""Proofs of the From address, and forgeries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rows import rows
 from signing import USUAL, ed25519_key, publish, rsa_key, sealed, signed
 from zone import Zone
 
-from pbmserv.inbound.auth.verdict import Senders, Trusted
+from pbmserv.inbound.auth.verdict import Trusted, examine
 from pbmserv.mail.envelope import Envelope, Verdict
 
 HOUSE = "pbmserv@games.example"
@@ -35,16 +35,12 @@ def mail(
 
 def examined(zone: Zone, raw: bytes, trusted: Trusted | None = None, **envelope: Any) -> Verdict:
     found = Envelope(ALICE, HOUSE, raw, PEER, "mail.example.org")
-    senders = Senders(zone, trusted or Trusted())
-    try:
-        return senders.examine(replace(found, **envelope))
-    finally:
-        senders.close()
+    return examine(replace(found, **envelope), trusted or Trusted(), zone)
 
 
 @pytest.fixture
 def zone() -> Zone:
-    """home.example.org signs its mails; nothing is said about its mail servers."""
+    """Yield a zone in which home.example.org signs its mails and names no mail servers."""
     made = Zone()
     publish(made, "home.example.org")
     return made
@@ -262,7 +258,7 @@ def test_only_a_few_signatures_cost_a_question(zone) -> None:
         ("spf1 all", "fail"),
     ],
 )
-def test_the_clients_whom_a_domain_names(record, result) -> None:
+def test_spf_clients_of_a_domain(record, result) -> None:
     zone = Zone()
     zone.add_txt("home.example.org", record, "another text")
     zone.add_txt("_spf.example.org", "v=spf1 ip4:198.51.100.7 -all")
@@ -279,7 +275,7 @@ def test_the_clients_whom_a_domain_names(record, result) -> None:
     assert verdict.found.startswith("spf=")
 
 
-def test_the_new_internet_has_clients_too() -> None:
+def test_ipv6_clients() -> None:
     zone = Zone()
     zone.add_txt("home.example.org", "v=spf1 ip6:2001:db8:1::/48 -all")
     assert examined(zone, mail(), peer="2001:db8:1::25").result == "pass"
@@ -442,7 +438,7 @@ def wrote(results: str) -> bytes:
 
 
 def passed_on(results: str, raw: bytes = b"") -> bytes:
-    """A mail as our own server hands it on: what it found above what it received."""
+    """Return a mail as our own mail server hands it on, with its results on top."""
     return wrote(results) + RECEIVED + (raw or mail())
 
 
@@ -561,7 +557,7 @@ def mark_of(raw: bytes) -> str:
 
 
 def beside(raw: bytes, *, of: str = "home.example.org", more: str = "s=s1") -> bytes:
-    """A mail with a signature on top that looks like its own but is nobody's."""
+    """Return a mail with a false signature on top that resembles its own."""
     field = f"v=1; a=ed25519-sha256; d={of}; {more}; {COVERING}; bh=AAAA; b={mark_of(raw)}AAAA"
     return f"DKIM-Signature: {field}\r\n".encode() + raw
 
@@ -736,7 +732,7 @@ def test_a_field_made_to_be_slow_is_not_read(zone, field) -> None:
 
 
 def signed_anyhow(raw: bytes) -> bytes:
-    """A signature that must be computed to be found wrong."""
+    """Return a mail with a signature that is wrong only when computed."""
     return (
         b"DKIM-Signature: v=1; a=ed25519-sha256; c=relaxed/relaxed; d=home.example.org; s=s1;"
         b" h=from:to:subject:date:message-id; bh=AAAA; b=AAAA\r\n" + raw

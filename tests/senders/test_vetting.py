@@ -1,4 +1,4 @@
-"""How much argon2 a mail gets, on which thread, and who has to wait for whom."""
+"""Work of argon2 for a mail, its threads, and who waits for whom."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from indoors import PASSWORD, Indoors, Posted, address_of, indoors
 from signing import publish, signed
 from zone import Zone
 
+from pbmserv.commands.table.model import Credentials
 from pbmserv.mail.envelope import Envelope
-from pbmserv.service.auth import password_checks
 from pbmserv.service.auth.passwords import Passwords
-from pbmserv.service.delivery.incoming import IncomingMail
+from pbmserv.service.mails import password_checks
 
 pytestmark = pytest.mark.slow
 
 ALICE, THIEF = address_of("alice"), "thief@elsewhere.example"
-REFUSED = "Userid and password do not belong together."
-UNLOOKED = "more passwords than we look at in one mail"
+REFUSED = "The userid and password do not match."
+UNLOOKED = "more passwords than we check in one mail"
 
 
 class Runs:
-    """The passwords that argon2 was asked about or hashed, each with the thread."""
+    """The passwords that argon2 checked or hashed, with their threads."""
 
     def __init__(self) -> None:
         self.threads: list[str] = []
@@ -73,7 +73,7 @@ def flat(text: str) -> str:
 
 
 def said(report: Posted) -> list[str]:
-    """Which of both refusals each line leads to; what a report has told is not repeated."""
+    """Return the refusal of each line, of the two that are possible."""
     top, *told = report.text.split("=" * 76)
     lines = [line for line in top.splitlines() if re.match(r"\d+\. ", line)]
     refusals = [next((r for r in (REFUSED, UNLOOKED) if r in flat(part)), "") for part in told]
@@ -86,7 +86,7 @@ def said(report: Posted) -> list[str]:
 
 
 def proven(server: Indoors, subject: str, body: str = "") -> str:
-    """The report on a mail that alice's domain has signed."""
+    """Return the report on a mail that alice's domain has signed."""
     server.mails += 1
     head = (
         f"From: {ALICE}\r\nTo: {server.server.mail_domain.address}\r\nSubject: {subject}\r\n"
@@ -117,10 +117,10 @@ def test_one_mail_cannot_have_argon2_run_for_every_line(server: Indoors, runs: R
 @pytest.mark.parametrize(
     "filled", [["signup c{} secret-{} c{}@x.example"] * 4, ["prefs u{} wrong{}"] * 3]
 )
-def test_a_right_guess_among_many_is_not_told(
+def test_a_right_guess_among_many_is_not_revealed(
     server: Indoors, runs: Runs, filled: list[str]
 ) -> None:
-    """She has played a moment ago, so argon2 would not be needed to know it."""
+    """She played a moment ago, so the memo knows the password."""
     server.send(ALICE, f"prefs alice {PASSWORD}")
     lines = [line.replace("{}", str(n)) for n, line in enumerate(filled)]
     guesses = [f"prefs alice {word}" for word in ("guess1", PASSWORD, "guess2", PASSWORD)]
@@ -193,8 +193,8 @@ def test_a_new_password_is_good_from_the_next_line_on(server: Indoors, runs: Run
     assert letter.subject == "Your preferences, alice"
 
 
-def test_the_time_does_not_tell_who_exists(server: Indoors, runs: Runs) -> None:
-    """Also where the same word was tried for somebody else before."""
+def test_the_time_does_not_reveal_who_exists(server: Indoors, runs: Runs) -> None:
+    """This holds even if the same word was tried for another player before."""
     for done, userid in enumerate(("nobody", "alice", "nobody-else", "bob")):
         assert len(runs) == done
         for n in range(2):
@@ -203,7 +203,7 @@ def test_the_time_does_not_tell_who_exists(server: Indoors, runs: Runs) -> None:
 
 
 def test_argon2_never_runs_on_the_writer(server: Indoors, runs: Runs) -> None:
-    """Whatever words a proven sender writes where a password could stand, locked out or not."""
+    """This holds for any words of a proven sender, locked out or not."""
     for n in range(9):
         server.send(ALICE, f"prefs alice guess{n}")
     for n in range(3):
@@ -213,7 +213,7 @@ def test_argon2_never_runs_on_the_writer(server: Indoors, runs: Runs) -> None:
     assert {name.rpartition("_")[0] for name in runs.threads} == {"pbmserv-hashing"}
 
 
-def test_who_proves_to_be_alice_may_give_the_password_whatever_others_have_tried(
+def test_a_proven_sender_may_give_the_password_after_others_guessed(
     server: Indoors,
 ) -> None:
     for n in range(70):
@@ -225,7 +225,7 @@ def test_who_proves_to_be_alice_may_give_the_password_whatever_others_have_tried
 
 
 def behind(server: Indoors, sender: str, subject: str, client: str, said: str = "") -> str:
-    """The answer to a mail that a mail server of ours hands on, with what it says of its client."""
+    """Return the answer to a mail that our mail server hands on with its results."""
     server.mails += 1
     message = EmailMessage()
     message["From"] = said or sender
@@ -259,7 +259,7 @@ def test_strangers_lock_nobody_out_behind_a_mail_server(
 def test_mails_of_one_neighbour_wait_for_each_other(
     server: Indoors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A guesser's mails keep one thread busy; a player's password is looked at on the other."""
+    """A guesser keeps one thread busy; a player's password is checked on the other."""
     gate, inside = threading.Event(), threading.Semaphore(0)
     before = Passwords._verify
 
@@ -272,16 +272,16 @@ def test_mails_of_one_neighbour_wait_for_each_other(
     monkeypatch.setattr(Passwords, "_verify", slow)
     stage, to = server.server.play_stage, server.server.mail_domain.address
 
-    def looked(sender: str, subject: str, peer: str) -> Future[IncomingMail]:
+    def looked(sender: str, subject: str, peer: str) -> Future[frozenset[Credentials]]:
         raw = f"From: {sender}\r\nSubject: {subject}\r\n\r\n".encode()
-        return stage.checks.vet(stage.reader.read(Envelope(sender, to, raw, peer, "x")))
+        return stage.checks.vet(stage.reader.read(Envelope(sender, to, raw, peer, "x")).request)
 
     thieves = [
         looked(f"t{n}@evil.example", f"prefs u{n} wrong{n}xxxx", "198.51.100.9") for n in range(6)
     ]
     assert inside.acquire(timeout=20)
-    assert looked(ALICE, f"prefs alice {PASSWORD}", "192.0.2.1").result(20).checked
+    assert looked(ALICE, f"prefs alice {PASSWORD}", "192.0.2.1").result(20)
     assert not any(thief.done() for thief in thieves)
     assert not inside.acquire(blocking=False)
     gate.set()
-    assert all(thief.result(20).checked for thief in thieves)
+    assert all(thief.result(20) for thief in thieves)

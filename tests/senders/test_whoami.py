@@ -1,4 +1,4 @@
-"""Who writes: a proven sender is told which players that is, and nobody else is."""
+"""A proven sender learns which players have the address; nobody else does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DOMAIN = "players.example"
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[Indoors]:
-    """alice and bob; their domain signs mails."""
+    """Yield a house with alice and bob, whose domain signs mails."""
     zone = Zone()
     publish(zone, DOMAIN)
     with indoors(tmp_path, names=zone) as house:
@@ -24,7 +24,7 @@ def house(tmp_path: Path) -> Iterator[Indoors]:
 
 
 def writes(house: Indoors, who: str, subject: str, *, sign: bool = True) -> Posted:
-    """The answer to a mail, signed by its sender's domain as mails are."""
+    """Return the answer to a mail that is signed by its sender's domain."""
     house.mails += 1
     to = house.server.mail_domain.address
     raw = (
@@ -39,7 +39,7 @@ def words(letter: Posted) -> str:
     return " ".join(letter.text.split())
 
 
-def test_a_proven_sender_hears_which_players_have_the_address(house: Indoors) -> None:
+def test_a_proven_sender_gets_the_players_of_the_address(house: Indoors) -> None:
     told = words(writes(house, "alice", "whoami"))
     assert "so it proves who wrote it" in told
     assert "Players with the address of this mail: alice." in told

@@ -1,4 +1,4 @@
-"""Whatever stands in subject and body: one polite answer or silence, and little work."""
+"""Any subject and body gets one polite answer or silence, with little work."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ bodies = st.one_of(st.text(max_size=400), st.lists(lines, max_size=12).map("\n".
 
 @dataclass(frozen=True)
 class Way:
-    """Somebody, and an address of ours that they write to."""
+    """A sender, and an address of the server to write to."""
 
     sender: str
     to: str
@@ -44,7 +44,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Ways:
-    """A server with players who are in the middle of everything, and the ways to write to it."""
+    """Return a server whose players have boards and open questions, and the ways to write to it."""
 
     house: Indoors
     by_name: Mapping[str, Way]
@@ -84,7 +84,7 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ways]:
 
 
 def mail(number: int, way: Way, subject: str, body: str) -> bytes:
-    """The octets of a mail with any text at all; folded and encoded as mail programs do."""
+    """Return a mail with any text, folded and encoded as mail programs do."""
     shown = Header(" ".join(subject.split()), "utf-8").encode() if subject.strip() else ""
     head = (
         f"From: {way.sender}\r\nTo: {way.to}\r\nSubject: {shown}\r\n"

@@ -1,4 +1,4 @@
-"""Databases before the first migration."""
+"""Databases without tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pbmserv.store.core.database import Database
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """A database of each kind without any table; the folder of SQLite's is not there yet."""
+    """Yield an empty database of each kind; the folder of SQLite's does not exist yet."""
     if request.param == "sqlite":
         database = Database(f"sqlite:///{tmp_path}/new/folder/pbmserv.sqlite3")
     else:

@@ -56,11 +56,11 @@ ELSEWHERE_BOUND = {"daily_boards.board_id"}
 
 
 def _people() -> set[str]:
-    """On each node as a whole: read with each move, written seldom."""
+    """Tables that each node has as a whole: read with each move, and seldom written."""
     return set(metadata.tables) - set(BY_BOARD) - MAIL
 
 
-def test_keys_of_distributed_tables_hold_what_they_are_distributed_by() -> None:
+def test_keys_of_distributed_tables_include_the_distribution_column() -> None:
     for name, key in BY_BOARD.items():
         table = metadata.tables[name]
         unique = [{c.name for c in table.primary_key}]
@@ -73,7 +73,7 @@ def test_keys_of_distributed_tables_hold_what_they_are_distributed_by() -> None:
         assert all(key in columns for columns in unique), name
 
 
-def test_references_stay_within_a_shard_or_lead_to_what_each_node_has() -> None:
+def test_references_stay_within_a_shard_or_lead_to_replicated_tables() -> None:
     found = set()
     for table in metadata.tables.values():
         for one in table.constraints:
@@ -130,14 +130,14 @@ PLIES, SEATS = metadata.tables["plies"], metadata.tables["seats"]
     ],
     ids=str,
 )
-def test_one_that_asks_several_nodes_is_found(statement: Any) -> None:
+def test_a_statement_that_crosses_shards_is_detected(statement: Any) -> None:
     with pytest.raises(AssertionError, match="asks"):
         _described(statement)
 
 
 @contextmanager
 def _executed() -> Iterator[list[Any]]:
-    """The statements that SQLAlchemy executes meanwhile; `SET` and savepoints are none."""
+    """Collect the statements that SQLAlchemy executes, without `SET` and savepoints."""
     found: list[Any] = []
 
     def note(_connection: Any, statement: Any, *_: Any) -> None:
@@ -152,7 +152,7 @@ def _executed() -> Iterator[list[Any]]:
 
 
 def _listed(stage: str, statements: list[Any]) -> list[str]:
-    """A line for each different statement: what it does to which tables, by which key."""
+    """Return a line for each different statement: its verb, tables and keys."""
     lines = dict.fromkeys(f"{stage:10}  {_described(one)}" for one in statements)
     return list(lines)
 
@@ -177,7 +177,8 @@ def _described(statement: Any) -> str:
 
 
 def _pinned(statement: Any, keys: set[str]) -> set[str]:
-    """Those of *keys* that equal a given value, or another of them that does."""
+    """Return the *keys* that a statement compares with a value, directly or through other
+    columns."""
     pairs = []
     pinned: set[str] = set()
     for one in visitors.iterate(statement):

@@ -1,4 +1,4 @@
-"""What has arrived on PostgreSQL: several plays claim it, and each lane keeps its order."""
+"""Arrivals on PostgreSQL: several plays claim them, and each lane keeps its order."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _claimed(connection: Connection, most: int = 100, by: str = "one") -> list[i
     return [one.id for one in arrivals.claim(connection, by, NOW, UNTIL, most, most)]
 
 
-def test_while_one_play_claims_another_leaves_the_lanes_it_takes_from(store: Database) -> None:
+def test_two_plays_that_claim_at_once_get_different_lanes(store: Database) -> None:
     first, second, other = _stored(store, ["alice", "alice", "bob"])
     with store.writing.begin() as one, store.writing.begin() as two:
         assert _claimed(one, 1) == [first]  # not committed: others see a lock, and no claim
@@ -56,7 +56,7 @@ def test_while_one_play_claims_another_leaves_the_lanes_it_takes_from(store: Dat
         assert [arrival.id for arrival in later] == [second]
 
 
-def test_a_long_lane_of_another_play_hides_nobody_else(store: Database) -> None:
+def test_a_long_lane_of_another_play_does_not_hide_other_lanes(store: Database) -> None:
     numbers = _stored(store, ["flood"] * 250 + ["bob"])
     with store.writing.begin() as one:
         assert _claimed(one) == numbers[:100]
@@ -64,7 +64,7 @@ def test_a_long_lane_of_another_play_hides_nobody_else(store: Database) -> None:
         assert _claimed(two, by="two") == numbers[-1:]
 
 
-def test_a_flood_leaves_room_for_others_in_one_claim_and_in_the_next(store: Database) -> None:
+def test_a_flood_in_one_lane_leaves_room_for_others_in_each_claim(store: Database) -> None:
     numbers = _stored(store, ["flood"] * 90 + ["bob", "carol"])
     with store.writing.begin() as connection:
         claimed = arrivals.claim(connection, "one", NOW, UNTIL, 32, 8)
@@ -74,7 +74,7 @@ def test_a_flood_leaves_room_for_others_in_one_claim_and_in_the_next(store: Data
     assert [one.lane for one in claimed] == ["bob", "carol"]
 
 
-def test_when_a_claim_has_run_out_another_play_begins_with_the_first(store: Database) -> None:
+def test_after_a_lease_another_play_begins_with_the_first_mail(store: Database) -> None:
     numbers = _stored(store, ["alice"] * 3)
     with store.writing.begin() as one:
         assert _claimed(one, 2) == numbers[:2]
@@ -85,7 +85,7 @@ def test_when_a_claim_has_run_out_another_play_begins_with_the_first(store: Data
     assert [one.id for one in late] == numbers
 
 
-def test_claims_whose_answer_never_came_are_given_back_with_the_next_claim(
+def test_the_next_claim_gives_back_lost_claims(
     store: Database,
 ) -> None:
     numbers = _stored(store, [f"player {n}" for n in range(9)])
@@ -101,11 +101,11 @@ def test_claims_whose_answer_never_came_are_given_back_with_the_next_claim(
         assert _claimed(connection, by="two") == numbers[4:]
 
 
-def test_four_plays_at_once_carry_each_out_once_and_each_lane_in_its_order(
+def test_four_plays_carry_out_each_mail_once_and_each_lane_in_order(
     store: Database,
 ) -> None:
-    """The claims and the notes that something is done are the real ones; a lane's mails are told
-    to the test in the order in which transactions that carry them out have them."""
+    """Claims and settlements are real; the test records mails in the order of their
+    transactions."""
     chance = Random(5)
     lanes: dict[int, str] = {}
     for _ in range(6):

@@ -1,4 +1,4 @@
-"""Room that was given up goes back to the disk, and mail is taken meanwhile."""
+"""Compacting gives free room back to the disk while mail is accepted."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pbmserv.cli.main import app
 from pbmserv.errors import OperatorError
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database
-from pbmserv.store.operators import health
+from pbmserv.store.operators import compacting
 
 
 def stores_of(database: Database) -> schema.Stores:
-    """A SQLite file is one of two."""
+    """Return the store of a SQLite file."""
     return ("game",) if database.is_sqlite else schema.ALL
 
 
@@ -28,14 +28,14 @@ _KEEP = text("INSERT INTO keys (id, secret, created_at) VALUES (:id, :secret, '2
 
 
 def fill(database: Database, octets: int) -> None:
-    """Keep so many octets, and drop them again."""
+    """Store octets and delete them again."""
     with database.writing.begin() as connection:
         connection.execute(_KEEP, {"id": 9, "secret": bytes(octets)})
     with database.writing.begin() as connection:
         connection.execute(text("DELETE FROM keys WHERE id = 9"))
 
 
-def test_compacting_gives_room_back_and_holds_nobody_up(database: Database) -> None:
+def test_compacting_gives_room_back_and_delays_nobody(database: Database) -> None:
     fill(database, 9_000_000)
     waits: list[float] = []
 
@@ -45,35 +45,35 @@ def test_compacting_gives_room_back_and_holds_nobody_up(database: Database) -> N
         with database.writing.begin() as connection:
             connection.execute(_KEEP, {"id": 10 + len(waits), "secret": b"x"})
 
-    before = health.room(database)
-    health.compact(database, pause)
-    after = health.room(database)
+    before = compacting.room(database)
+    compacting.compact(database, pause)
+    after = compacting.room(database)
     assert schema.check(database, stores_of(database)) == []
     if database.is_sqlite:
         assert before.free > 9_000_000 > after.total
         assert after.free < 500_000
         assert str(before).endswith("MB of it free")
         assert len(waits) >= 4
-        assert set(waits) == {health.PAUSE_S}
+        assert set(waits) == {compacting.PAUSE_S}
     else:
         assert after.total > 0
         assert "free" not in str(after)
 
 
-def test_rebuilding_leaves_everything_where_it_was(database: Database) -> None:
+def test_rebuilding_keeps_all_rows(database: Database) -> None:
     fill(database, 3_000_000)
     with database.writing.begin() as connection:
         connection.execute(_KEEP, {"id": 1, "secret": b"key"})
-    health.rebuild(database)
+    compacting.rebuild(database)
     assert schema.check(database, stores_of(database)) == []
-    assert health.room(database).free == 0
+    assert compacting.room(database).free == 0
     with database.reading.connect() as connection:
         assert connection.execute(text("SELECT secret FROM keys")).scalar() == b"key"
 
 
 @pytest.fixture
 def old_one(tmp_path: Path) -> Iterator[Database]:
-    """A database that an older version made, which gives nothing back step by step."""
+    """Yield a database of an older version, which cannot give room back in steps."""
     url = migrated(tmp_path / "pbmserv.sqlite3")
     with closing(sqlite3.connect(tmp_path / "pbmserv.sqlite3")) as connection:
         connection.execute("PRAGMA auto_vacuum=NONE")
@@ -92,15 +92,15 @@ def test_an_old_database_is_rebuilt_once_if_it_is_small(
 ) -> None:
     fill(old_one, 2_000_000)
     assert not gradual(old_one)
-    monkeypatch.setattr(health, "QUICK", 100)
+    monkeypatch.setattr(compacting, "QUICK", 100)
     with pytest.raises(OperatorError, match="db compact --rebuild"):
-        health.compact(old_one, lambda _: None)
+        compacting.compact(old_one, lambda _: None)
     assert not gradual(old_one)
     monkeypatch.undo()
-    health.compact(old_one, lambda _: None)
+    compacting.compact(old_one, lambda _: None)
     old_one.close()
     assert gradual(old_one)
-    assert health.room(old_one).free == 0
+    assert compacting.room(old_one).free == 0
 
 
 def test_a_new_database_gives_room_back_from_the_beginning(tmp_path: Path) -> None:
@@ -109,19 +109,19 @@ def test_a_new_database_gives_room_back_from_the_beginning(tmp_path: Path) -> No
         assert gradual(database)
 
 
-def test_the_log_of_sqlite_is_left_while_somebody_reads(
+def test_the_log_of_sqlite_stays_during_a_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = migrated(tmp_path / "pbmserv.sqlite3")
     with closing(Database(url)) as database, database.reading.connect() as reader:
         assert reader.execute(text("SELECT count(*) FROM keys")).scalar() == 0
         fill(database, 2_000_000)
-        health.compact(database, lambda _: None)
+        compacting.compact(database, lambda _: None)
     assert (tmp_path / "pbmserv.sqlite3").stat().st_size < 2_000_000
 
 
 @pytest.mark.parametrize("more", [[], ["--rebuild"]])
-def test_the_command_says_what_it_has_gained(
+def test_the_command_prints_the_room_that_it_gained(
     database_url: str, tmp_path: Path, more: list[str]
 ) -> None:
     with closing(Database(database_url)) as database:

@@ -1,4 +1,4 @@
-"""The mailbox of an address: written with each row, and worked out for rows of an older version."""
+"""The mailbox of an address: stored with each row, and computed for old rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ADDRESSES = (
 )
 
 
-def test_rows_have_their_mailbox_and_an_upgrade_works_it_out(empty: Database) -> None:
+def test_rows_have_a_mailbox_and_an_upgrade_computes_it(empty: Database) -> None:
     schema.upgrade(empty)
     with empty.writing.begin() as connection:
         player = players.create(connection, "alice", "", ADDRESSES[0], NOW)
@@ -58,6 +58,6 @@ def _migration() -> Any:
 
 
 @given(st.text(max_size=12), st.text(max_size=12))
-def test_every_text_has_a_mailbox_and_that_is_its_own(local: str, domain: str) -> None:
+def test_the_mailbox_of_a_mailbox_is_itself(local: str, domain: str) -> None:
     mailbox = mailbox_of(f"{local}@{domain}")
     assert mailbox_of(mailbox) == mailbox

@@ -1,4 +1,4 @@
-"""The queue of letters: one worker at a time has a letter, and none is lost with its worker."""
+"""The queue of letters: one worker at a time has a letter, and none is lost if it dies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PATIENCE_S = 20
 
 
 class Hands(Outbox):
-    """A queue whose claims name all letters that it has handed out."""
+    """A queue whose claims name all letters that it has returned."""
 
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
@@ -53,7 +53,7 @@ class Hands(Outbox):
 
 
 class Post:
-    """A server's half of the queue: its own connections, writer and worker."""
+    """One server's side of the queue, with its own connections, writer and worker."""
 
     def __init__(self, url: str, clock: MovableClock, by: str = "post1") -> None:
         self.database = Database(url)
@@ -94,7 +94,7 @@ class Post:
 def letter_to(
     userid: str, kind: str = "welcome", words: Mapping[str, object] | None = None
 ) -> NewLetter:
-    """A letter in the queue."""
+    """Return a new letter."""
     told = {"userid": userid, **(words or {})}
     return NewLetter(kind, f"{userid}@players.example", told, f"<{userid}@games.example>")
 
@@ -115,7 +115,9 @@ def post(database_url: str, clock: MovableClock) -> Iterator[Post]:
     made.close()
 
 
-def test_a_claimed_letter_comes_back_when_its_worker_died(post: Post, clock: MovableClock) -> None:
+def test_a_claimed_letter_is_due_again_when_its_worker_died(
+    post: Post, clock: MovableClock
+) -> None:
     post.post(3, clock)
     first = post.queue.claim(2)
     assert [row.id for row in first] == [1, 2]
@@ -133,7 +135,7 @@ def test_a_claimed_letter_comes_back_when_its_worker_died(post: Post, clock: Mov
     assert [row.attempts for row in again] == [0, 0, 0]
 
 
-def test_nobody_s_letter_waits_for_all_that_another_has_asked_for(
+def test_a_letter_does_not_wait_for_many_letters_to_another_reader(
     post: Post, clock: MovableClock
 ) -> None:
     asked = [letter_to("alice", "export") for _ in range(5)]
@@ -148,14 +150,14 @@ def test_nobody_s_letter_waits_for_all_that_another_has_asked_for(
     assert claimed(post) == []
 
 
-def test_as_many_plain_letters_as_are_claimed_at_once_are_one_reader_s_share(
+def test_the_share_of_a_reader_is_one_batch_of_plain_letters(
     post: Post, clock: MovableClock
 ) -> None:
     post.add([letter_to("alice")] * BATCH, clock)
     assert len(post.queue.claim(BATCH)) == BATCH
 
 
-def test_a_letter_that_was_made_before_weighs_little(post: Post, clock: MovableClock) -> None:
+def test_a_letter_with_stored_octets_has_little_effort(post: Post, clock: MovableClock) -> None:
     post.add([letter_to("alice", "export")], clock)
     assert [row.effort for row in post.queue.claim(9)] == [SHARE]
     made = {1: pack(b"made")}
@@ -164,7 +166,7 @@ def test_a_letter_that_was_made_before_weighs_little(post: Post, clock: MovableC
     assert [row.effort for row in post.queue.claim(9)] == [1]
 
 
-def test_every_end_that_a_letter_can_have(post: Post, clock: MovableClock) -> None:
+def test_every_result_of_a_letter(post: Post, clock: MovableClock) -> None:
     post.post(4, clock)
     post.queue.make(post.queue.claim(9))
     soon = clock.now() + timedelta(minutes=1)
@@ -184,7 +186,7 @@ def test_every_end_that_a_letter_can_have(post: Post, clock: MovableClock) -> No
     assert [tuple(row) for row in found] == [(1, ""), (2, ""), (3, "550 no"), (4, "")]
 
 
-def test_a_letter_over_which_a_process_was_killed_waits_once_and_then_fails(
+def test_a_letter_that_killed_a_process_waits_once_and_then_fails(
     post: Post, clock: MovableClock
 ) -> None:
     post.post(2, clock)
@@ -233,10 +235,10 @@ def test_two_servers_share_one_queue_and_no_letter_goes_out_twice(
         server.close()
 
 
-def test_a_worker_passes_over_what_another_one_is_just_claiming(
+def test_a_worker_skips_letters_that_another_one_is_claiming(
     postgres_url: str, clock: MovableClock
 ) -> None:
-    """Without SKIP LOCKED the second claim would wait for the first one's commit."""
+    """Without SKIP LOCKED the second claim would wait for the first commit."""
     server = Post(postgres_url, clock)
     server.post(4, clock)
     until = clock.now() + LEASE
@@ -249,7 +251,7 @@ def test_a_worker_passes_over_what_another_one_is_just_claiming(
     server.close()
 
 
-def test_letters_to_a_closed_domain_are_passed_over(post: Post, clock: MovableClock) -> None:
+def test_letters_to_a_closed_domain_are_skipped(post: Post, clock: MovableClock) -> None:
     closed = frozenset({"players.example"})
     post.post(3, clock)
     assert post.queue.claim(9, None, closed) == []
@@ -263,7 +265,7 @@ def test_letters_to_a_closed_domain_are_passed_over(post: Post, clock: MovableCl
     assert [row.id for row in post.queue.claim(9)] == [1, 2, 3]
 
 
-def test_a_process_gives_back_what_it_lost_and_nothing_of_others(
+def test_a_process_gives_back_its_lost_letters_and_no_others(
     database_url: str, clock: MovableClock
 ) -> None:
     one, two = (Post(database_url, clock, by) for by in ("post1", "post2"))
@@ -276,10 +278,10 @@ def test_a_process_gives_back_what_it_lost_and_nothing_of_others(
     two.close()
 
 
-def test_a_restart_takes_up_what_was_in_hand_and_leaves_the_rest_its_time(
+def test_a_restart_sends_claimed_letters_and_no_postponed_ones(
     post: Post, clock: MovableClock
 ) -> None:
-    """A letter that came back is copied for the next day; a restart must not send it today."""
+    """The copy of a letter that came back is for the next day; a restart must not send it now."""
     post.post(4, clock)
     post.queue.make(post.queue.claim(3))
     soon, tomorrow = clock.now() + timedelta(minutes=1), clock.now() + timedelta(days=1)
@@ -297,10 +299,10 @@ def test_a_restart_takes_up_what_was_in_hand_and_leaves_the_rest_its_time(
     assert post.queue.next_due() == tomorrow
 
 
-def test_a_letter_that_came_back_before_its_sender_settled_it_stays_returned(
+def test_a_letter_that_came_back_before_it_was_settled_stays_returned(
     post: Post, clock: MovableClock
 ) -> None:
-    """The other server may report within milliseconds; what the sender writes then is old."""
+    """The other server may report within milliseconds, before the sender settles the letter."""
     post.post(5, clock)
     post.queue.make(post.queue.claim(9))
     tomorrow = clock.now() + timedelta(days=1)

@@ -1,4 +1,4 @@
-"""The server's files are its own user's alone."""
+"""Only the server's own user can read its files."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def test_nobody_else_on_the_machine_reads_the_letters(tmp_path: Path) -> None:
     "url",
     ["postgresql+psycopg://p@db/p", "sqlite://", "sqlite:///:memory:", "sqlite:///file:x?uri=true"],
 )
-def test_what_is_no_file_has_no_mode(url: str, tmp_path: Path) -> None:
+def test_a_database_in_memory_has_no_file(url: str, tmp_path: Path) -> None:
     assert file_of(url) is None
     assert list(open_to_others(tmp_path / "missing", url)) == []
 
 
-def test_the_text_of_a_mail_is_forgotten_after_some_days(database_url: str, tmp_path: Path) -> None:
-    """Passwords are kept as hashes, so they must not stay for good in the mails they came in."""
+def test_the_text_of_a_mail_is_deleted_after_some_days(database_url: str, tmp_path: Path) -> None:
+    """Passwords are stored as hashes, so they must not stay in mails."""
     with indoors(tmp_path, database=database_url, mail_days="3") as server:
         alice = address_of("alice")
         server.send(alice, f"signup alice {PASSWORD}")

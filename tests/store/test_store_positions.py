@@ -1,4 +1,4 @@
-"""Positions in memory: what the record says, never more, and not without bound."""
+"""Cached positions: equal to the record, committed only, and bounded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def row(connection: Connection, board: int) -> BoardRow:
 
 
 def shown(position: Position) -> list[object]:
-    """All that anybody can see of a position."""
+    """Return everything that a position shows to anybody."""
     seats = (None, Seat(0), Seat(1))
     return [position.number, *(position.game.view(position.state, seat) for seat in seats)]
 
@@ -37,7 +37,7 @@ def play(server: Running, table: Table, *turns: tuple[int, str]) -> None:
         assert server.send(player.address, words).startswith("250")
 
 
-def test_what_is_remembered_is_what_a_replay_gives(server: Running) -> None:
+def test_cached_positions_equal_replayed_ones(server: Running) -> None:
     table = seat_pairs(server.server, 1)[0]
     play(server, table, (0, HIDINGS[0]), (1, HIDINGS[1]), (0, "a"), (1, "5"), (0, "+b2"), (0, "g"))
     with server.server.database.reading.connect() as connection:
@@ -52,10 +52,10 @@ def test_what_is_remembered_is_what_a_replay_gives(server: Running) -> None:
         assert server.server.positions.newest(connection, board) is remembered
 
 
-def test_a_command_that_was_rolled_back_is_not_remembered(
+def test_a_position_that_was_rolled_back_is_not_cached(
     server: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A mail with a good move, a refused one, and a crash at the end; nothing of it stays."""
+    """A mail with a good move, a refused one, and a crash at the end has no effect."""
     table = seat_pairs(server.server, 1)[0]
     one, two = table.players
     play(server, table, (0, HIDINGS[0]), (1, HIDINGS[1]))
@@ -84,7 +84,7 @@ def test_a_command_that_was_rolled_back_is_not_remembered(
         assert shown(newest) == shown(Positions(server.server.registry).newest(connection, board))
 
 
-def test_an_uncommitted_position_is_never_handed_to_somebody_else(server: Running) -> None:
+def test_an_uncommitted_position_is_invisible_to_others(server: Running) -> None:
     """What one transaction has played is not there for another one that has not seen it."""
     table = seat_pairs(server.server, 1)[0]
     play(server, table, (0, HIDINGS[0]), (1, HIDINGS[1]))

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, bindparam, insert, select, text, update
+from sqlalchemy import Connection, bindparam, insert, select, text
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from pbmserv.store.core import database as database_module
 from pbmserv.store.core.database import Database
-from pbmserv.store.core.statements import Prepared, Savepoint, columns_of
+from pbmserv.store.core.statements import Prepared, Savepoint
 from pbmserv.store.core.writer import open_writer
 from pbmserv.store.tables import boards
-from pbmserv.store.tables.accounts import keys, players
+from pbmserv.store.tables.accounts import keys
 
 NOW = datetime(2026, 3, 1, 12, 30, 0, 123, tzinfo=timezone(timedelta(hours=2)))
 PATIENCE_S = 20
@@ -53,28 +52,6 @@ def test_values_arrive_as_they_do_by_core(database: Database) -> None:
         assert found == [tuple(row) for row in connection.execute(SEEN, {"least": 0})]
     assert found[0] == found[1]
     assert found[0] == (BOARD["options"], BOARD["seed"], True, None, NOW.astimezone(UTC), None)
-
-
-def test_constants_of_a_statement_need_not_be_given(database: Database) -> None:
-    finish = Prepared(
-        update(boards)
-        .where(boards.c.status == "active", boards.c.plies == bindparam("at"))
-        .values(status="finished", finished_at=NOW, rated=False, outcome={"places": [1, 2]})
-    )
-    ended = select(boards.c.status, boards.c.finished_at, boards.c.rated, boards.c.outcome)
-    with database.writing.begin() as connection:
-        ADD.run(connection, BOARD, {**BOARD, "plies": 7})
-        finish.run(connection, {"at": 7})
-        found = connection.execute(ended.where(boards.c.plies == 7)).one()
-    assert tuple(found) == ("finished", NOW, False, {"places": [1, 2]})
-
-
-def test_it_begins_a_transaction_like_any_statement(database: Database) -> None:
-    with database.writing.connect() as connection:
-        ADD.run(connection, BOARD)
-        assert connection.in_transaction()
-    with database.reading.connect() as connection:
-        assert not Prepared(SEEN).run(connection, {"least": 0})
 
 
 def test_errors_are_those_of_core_and_quote_no_values(database: Database) -> None:
@@ -130,22 +107,3 @@ def tmp_path_sqlite(tmp_path: object) -> Iterator[Database]:
     opened = Database(f"sqlite:///{tmp_path}/rows.sqlite3")
     yield opened
     opened.close()
-
-
-@dataclass(frozen=True)
-class Named:
-    created_at: datetime
-    userid: str
-    alone: bool
-    spare: int = 7
-
-
-def test_columns_are_selected_in_the_order_of_the_fields() -> None:
-    found = columns_of(Named, keys, players, alone=players.c.digest_due.is_(None))
-    assert [column.name for column in found] == ["created_at", "userid", "alone"]
-    assert found[:2] == [keys.c.created_at, players.c.userid]
-
-
-def test_a_field_without_a_column_is_told_at_once() -> None:
-    with pytest.raises(TypeError, match=r"Named\.alone"):
-        columns_of(Named, players)

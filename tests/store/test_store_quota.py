@@ -1,4 +1,4 @@
-"""What is kept of mails: of those that led to nothing nothing, and never more than the quota."""
+"""Storage of mails: texts without effect are not kept, and the quota holds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALICE = address_of("alice")
 
 
 def kept(server: Indoors) -> list[tuple[str, int]]:
-    """What became of each mail, and how many octets of it are there."""
+    """Return the state of each mail and the octets of its text."""
     with server.server.database.reading.connect() as connection:
         rows = connection.execute(
             select(inbox.c.state, inbox.c.octets, inbox.c.raw).order_by(inbox.c.id)
@@ -37,7 +37,7 @@ def octets(server: Indoors) -> int:
 
 
 def large(server: Indoors, subject: str, sender: str, to: str = "", size: int = MIB // 2) -> str:
-    """Hand in a large mail; the reply."""
+    """Send a large mail; return the reply."""
     server.mails += 1
     raw = mail(sender, subject, HALF * (size // 78), Message_ID=f"<l.{server.mails}@x.example>")
     reply = server.hand_in(Envelope(sender, to or server.server.mail_domain.address, raw))
@@ -45,7 +45,7 @@ def large(server: Indoors, subject: str, sender: str, to: str = "", size: int = 
     return reply
 
 
-def test_of_a_strangers_mails_no_text_is_kept(database_url: str, tmp_path: Path) -> None:
+def test_no_text_of_a_strangers_mail_is_kept(database_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, database=database_url) as server:
         server.sign_up("alice", "bob")
         for subject in ("nonsense", "help", "games alice", "signup carol hunter-two"):
@@ -71,7 +71,7 @@ def test_an_operator_can_keep_them_for_a_day(database_url: str, tmp_path: Path) 
         assert kept(server) == [("answered", 0), ("ignored", 0)]
 
 
-def test_rows_of_mails_that_led_to_nothing_have_an_end(database_url: str, tmp_path: Path) -> None:
+def test_rows_of_mails_without_effect_are_deleted(database_url: str, tmp_path: Path) -> None:
     with indoors(tmp_path, database=database_url) as server:
         server.send(ALICE, f"signup alice {PASSWORD}")
         server.send("nobody@elsewhere.example", "nonsense")
@@ -88,7 +88,7 @@ def test_rows_of_mails_that_led_to_nothing_have_an_end(database_url: str, tmp_pa
         assert server.send_raw(ALICE, moved) == []  # what counted is known for good
 
 
-def test_a_refused_mail_of_a_player_is_known_for_longer(tmp_path: Path) -> None:
+def test_the_row_of_a_players_refused_mail_stays_longer(tmp_path: Path) -> None:
     with indoors(tmp_path) as server:
         server.sign_up("alice")
         to = server.server.mail_domain.address_of(ReplyAddress(Purpose.PLAYER, 1))

@@ -1,4 +1,4 @@
-"""The schema: what the migration builds, for both stores and for each, and who may begin it."""
+"""The schema that migrations build, for both stores and for each, and upgrades at the start."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tables(database: Database) -> set[str]:
         return set(inspect(connection).get_table_names()) - {"alembic_version"}
 
 
-def test_what_the_migration_builds_is_what_the_code_believes_in_and_a_change_is_told(
+def test_the_migrations_build_the_tables_and_differences_are_reported(
     empty: Database,
 ) -> None:
     with pytest.raises(ServerFault, match=r"at revision none.*run: pbmserv db upgrade"):
@@ -65,7 +65,7 @@ def test_each_store_may_have_a_file_of_its_own(tmp_path: Path) -> None:
     }
 
 
-def test_each_mail_store_has_a_name_of_its_own(tmp_path: Path) -> None:
+def test_each_mail_store_has_its_own_uuid(tmp_path: Path) -> None:
     names = set()
     for number in range(2):
         database = Database(f"sqlite:///{tmp_path}/{number}.sqlite3")
@@ -83,7 +83,7 @@ def test_no_table_refers_to_one_of_the_other_store() -> None:
             assert store_of(key.column.table.name) == store_of(table.name)
 
 
-def test_sqlite_gives_no_number_twice(tmp_path: Path) -> None:
+def test_sqlite_never_gives_a_number_twice(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path}/pbmserv.sqlite3")
     schema.upgrade(database)
     with database.reading.connect() as connection:
@@ -94,7 +94,7 @@ def test_sqlite_gives_no_number_twice(tmp_path: Path) -> None:
     database.close()
 
 
-def test_preparing_is_done_once_and_cheap_after_that(
+def test_preparing_a_current_database_is_cheap(
     empty: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schema.prepare(empty)
@@ -109,7 +109,7 @@ def test_preparing_is_done_once_and_cheap_after_that(
 KEY = {"secret": b"k" * 32, "now": "2026-03-01 12:00:00"}
 
 
-def test_alembic_is_not_even_imported_when_nothing_is_to_do(tmp_path: Path) -> None:
+def test_alembic_is_not_imported_for_a_current_database(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path}/pbmserv.sqlite3")
     schema.prepare(database)
     database.close()
@@ -124,7 +124,7 @@ def test_alembic_is_not_even_imported_when_nothing_is_to_do(tmp_path: Path) -> N
     assert found.returncode == 0
 
 
-def test_a_database_of_another_version_is_told_with_what_helps_and_a_newer_one_left_alone(
+def test_a_database_of_another_version_is_refused_with_advice_and_not_changed(
     empty: Database,
 ) -> None:
     schema.upgrade(empty)
@@ -143,7 +143,7 @@ def test_a_database_of_another_version_is_told_with_what_helps_and_a_newer_one_l
         schema.prepare(empty)
 
 
-def test_the_operator_is_told_about_a_newer_database_without_a_traceback(tmp_path: Path) -> None:
+def test_a_newer_database_is_reported_without_a_traceback(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     database = Database(url)
     schema.prepare(database)
@@ -163,7 +163,7 @@ def test_the_operator_is_told_about_a_newer_database_without_a_traceback(tmp_pat
     assert "Traceback" not in served.stderr
 
 
-def test_two_processes_may_begin_with_one_empty_database(empty: Database, tmp_path: Path) -> None:
+def test_two_processes_can_start_on_one_empty_database(empty: Database, tmp_path: Path) -> None:
     settings = {"PBMSERV_DATA_DIR": str(tmp_path), "PBMSERV_DATABASE": empty.url}
 
     def begin(_: int) -> subprocess.CompletedProcess[str]:

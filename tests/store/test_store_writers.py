@@ -1,4 +1,4 @@
-"""Writing jobs: all of one or nothing of it, and nobody hears of success before the commit."""
+"""Jobs of writers: complete or without effect, and no success before the commit."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def postgres(postgres_url: str) -> Iterator[Database]:
 
 
 def joins(userid: str) -> Callable[[Connection], int]:
-    """A job that makes a player and tells its id."""
+    """Return a job that creates a player and returns its id."""
 
     def job(connection: Connection) -> int:
         player = players.create(connection, userid, "hash", f"{userid}@players.example", NOW)
@@ -67,7 +67,7 @@ def userids(database: Database) -> set[str]:
 
 
 class Gate:
-    """A job that holds its writer thread until it is opened."""
+    """A job that keeps its writer thread busy until it is opened."""
 
     def __init__(self) -> None:
         self.reached = threading.Event()
@@ -81,7 +81,7 @@ class Gate:
         self._opened.set()
 
 
-def test_a_job_that_raises_leaves_nothing_behind_and_fails_alone(database: Database) -> None:
+def test_a_job_that_raises_has_no_effect_and_fails_alone(database: Database) -> None:
     def breaks(connection: Connection) -> None:
         joins("half")(connection)
         raise LookupError("in the middle")
@@ -101,7 +101,7 @@ def test_a_job_that_raises_leaves_nothing_behind_and_fails_alone(database: Datab
     writer.close()
 
 
-def test_even_an_exception_that_is_no_exception_does_not_end_the_writer(
+def test_system_exit_does_not_end_the_writer(
     database: Database,
 ) -> None:
     def leaves(connection: Connection) -> None:
@@ -119,8 +119,8 @@ def test_even_an_exception_that_is_no_exception_does_not_end_the_writer(
     writer.close()
 
 
-def test_what_a_future_promises_is_committed(database: Database) -> None:
-    """Whoever hears of a result sees it with other eyes at once."""
+def test_a_resolved_future_is_committed(database: Database) -> None:
+    """Other connections see the result at once."""
     writer = open_writer(database)
     seen: list[bool] = []
 
@@ -137,7 +137,7 @@ def test_what_a_future_promises_is_committed(database: Database) -> None:
     assert seen == [True] * 30
 
 
-def test_closing_finishes_what_was_submitted_and_takes_no_more(database: Database) -> None:
+def test_closing_finishes_submitted_jobs_and_accepts_no_more(database: Database) -> None:
     writer = open_writer(database)
     count = BATCH + 50  # more than one group
     futures = [writer.submit(joins(f"u{n}")) for n in range(count)]
@@ -149,7 +149,7 @@ def test_closing_finishes_what_was_submitted_and_takes_no_more(database: Databas
     writer.close()  # twice does no harm
 
 
-def test_a_job_that_was_called_off_in_time_is_not_run(database: Database) -> None:
+def test_a_cancelled_job_is_not_run(database: Database) -> None:
     writer = GroupWriter(database) if database.is_sqlite else PoolWriter(database, threads=1)
     gate = Gate()
     first = writer.submit(gate)
@@ -205,7 +205,7 @@ def test_a_heavy_job_does_not_delay_the_commit_of_those_behind_it(sqlite: Databa
 
 
 def test_a_group_that_cannot_be_committed_fails_as_a_whole(sqlite: Database) -> None:
-    """A job breaks a rule that SQLite checks only at the commit: nobody of the group hears 250."""
+    """SQLite checks a constraint only at the commit; then no job of the group has succeeded."""
 
     def owes(connection: Connection) -> None:
         connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
@@ -232,7 +232,7 @@ def test_a_group_that_cannot_be_committed_fails_as_a_whole(sqlite: Database) -> 
     writer.close()
 
 
-def test_a_database_that_somebody_else_holds_fails_the_group_and_then_works_again(
+def test_a_locked_database_fails_the_group_and_then_works_again(
     sqlite: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(session, "BUSY_TIMEOUT_MS", 50)
@@ -257,9 +257,10 @@ def crossing(
     one_is_done: threading.Event,
     tries: list[int],
 ) -> Callable[[Connection], str]:
-    """Locks two players; the first time only after the other job has locked its first one.
+    """Return a job that locks two players.
 
-    When it is tried again the other one has come to its end.
+    It locks the second one only after another job has locked its first one. When it is tried
+    again, the other job has ended.
     """
 
     def job(connection: Connection) -> str:
@@ -275,7 +276,7 @@ def crossing(
     return job
 
 
-def test_two_jobs_that_lock_each_other_out_are_both_done(postgres: Database) -> None:
+def test_two_jobs_that_deadlock_are_both_done(postgres: Database) -> None:
     writer = PoolWriter(postgres, threads=2)
     one, two = (writer.submit(joins(userid)).result(PATIENCE_S) for userid in ("one", "two"))
     meet = threading.Barrier(2)
@@ -295,7 +296,7 @@ def test_two_jobs_that_lock_each_other_out_are_both_done(postgres: Database) -> 
     writer.close()
 
 
-def test_a_job_that_always_gives_way_is_given_up(postgres: Database) -> None:
+def test_a_job_that_always_deadlocks_fails(postgres: Database) -> None:
     tries = []
 
     def gives_way(connection: Connection) -> None:
@@ -330,9 +331,7 @@ def test_a_connection_that_was_cut_is_replaced_and_the_job_done_once(postgres: D
     writer.close()
 
 
-def test_a_lock_that_somebody_holds_is_not_waited_for_without_end(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_for_a_lock_has_an_end(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "BUSY_TIMEOUT_MS", 50)
     database = Database(postgres_url)
     writer = PoolWriter(database, threads=1)
@@ -347,7 +346,7 @@ def test_a_lock_that_somebody_holds_is_not_waited_for_without_end(
     database.close()
 
 
-def test_an_error_of_the_database_quotes_nothing_that_it_was_given(database: Database) -> None:
+def test_an_error_of_the_database_quotes_no_values(database: Database) -> None:
     writer = open_writer(database)
 
     def breaks_a_rule(connection: Connection) -> None:

@@ -8,10 +8,13 @@ from functools import partial
 
 from running import Correspondence, Letter
 
-from pbmserv.commands.table.model import Command, Line, Reading
+from pbmserv.commands.grammar.readings import Line, Reading
+from pbmserv.commands.table.model import Command
 from pbmserv.mail.envelope import Envelope, Mail
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.delivery.incoming import IncomingMail
+from pbmserv.service.core.actor import Actor
+from pbmserv.service.core.submission import Request, Submission
+from pbmserv.service.mails.incoming import IncomingMail
 from pbmserv.store.accounts import blocks, players, preferences
 
 HIDINGS = ("a5,c6,e7,g5", "b6,d7,f5,a7")
@@ -30,17 +33,17 @@ class Guest:
         """Send a command; *to* is what the reply address says (default: who speaks, no more)."""
         reply_address = to or self.reply_address(Purpose.PLAYER)
         mail = Mail(self.address, "", "", words, "", False, secrets.token_hex(16))
+        reading = Reading((Line(type(command).__name__.lower(), command),), words)
+        actor = Actor(address=self.address, reply_address=reply_address)
         incoming = IncomingMail(
             Envelope(self.address, self.server.address, mail.digest.encode()),
             mail,
-            words,
-            Reading((Line(type(command).__name__.lower(), command),), words),
-            reply_address,
+            Request(actor, Submission(reading, words)),
         )
         server = self.server.server
         stage = server.play_stage
-        looked = stage.checks.vet(incoming).result()
-        job = partial(stage.mails.carry_out, looked, server.clock.now())
+        incoming = incoming.with_passwords(stage.checks.vet(incoming.request).result())
+        job = partial(stage.mails.carry_out, incoming, server.clock.now())
         done = stage.writer.submit(job).result()
         server.positions.remember(done.played)
         server.sender.wake()

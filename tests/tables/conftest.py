@@ -1,4 +1,4 @@
-"""What is told of players and boards begins behind the door."""
+"""Fixtures for tests about players and boards, which need no sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a history counts as a move."""
+"""The number of moves in a history."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.boards import boards
-from pbmserv.store.operators import operating
+from pbmserv.store.operators.people import shared_boards
 from pbmserv.store.tables.accounts import addresses
 from pbmserv.store.tables.boards import boards as board_table
 from pbmserv.store.tables.boards import daily_boards, scores
@@ -141,7 +141,7 @@ def test_names_that_become_one_person_while_they_play_are_not_rated(house: Indoo
 
 
 def move_in(house: Indoors, userid: str, address: str) -> None:
-    """One more confirmed address."""
+    """Add a confirmed address."""
     number, now = id_of(house, userid), house.server.clock.now()
     house.server.writer.submit(lambda c: players.add_address(c, number, address, now)).result()
 
@@ -188,7 +188,7 @@ def test_seeks_never_pair_two_names(house: Indoors) -> None:
         assert told.kind == "seek"
     with house.server.database.reading.connect() as connection:
         ids = id_of(house, "alice"), id_of(house, "second")
-        assert operating.shared_boards(connection, *ids) == []
+        assert shared_boards(connection, *ids) == []
     letters = house.send(BOB, f"blackbox seek bob {PASSWORD}")
     assert {one.kind for one in letters} == {"started"}
 

@@ -1,4 +1,4 @@
-"""The same by real mails, in the words that players write."""
+"""Seeks, rematches and records by real mails, in the words that players write."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
         server.send(carol.address, f"{line} alice hunter22")
         refused = carol.letter()
         assert "hunter22" not in refused.subject + refused.text + refused.html
-        assert "Nobody plays here under name 2" in refused.text
+        assert "Nobody here has name 2 of those you wrote" in refused.text
     server.send(carol.address, "blackbox seek carol secret -size=99x99")
     refused = carol.letter()
     assert 'a board like "-size=99x99": each side' in refused.text
@@ -72,7 +72,7 @@ def test_two_who_look_for_each_other_play_and_a_third_one_watches(
 
 
 def _played_back(record: Letter, saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the letter brought is played back by the command line."""
+    """Play the attached record back with the command line."""
     saved.write_text(record.text, encoding="utf-8")
     assert run(["replay", str(saved)]) == 0
     boards, complaints = capsys.readouterr()
@@ -91,7 +91,7 @@ def _played_back(record: Letter, saved: Path, capsys: pytest.CaptureFixture[str]
         (("empty.txt",), 'there is no line "pbmserv record 1" in it'),
     ],
 )
-def test_what_is_no_record_is_said_so(
+def test_a_text_that_is_not_a_record_is_refused(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     arguments: tuple[str, ...],

@@ -54,14 +54,14 @@ def farm(games: Sequence[tuple[int, int]], accounts: int) -> list[Standing]:
 def test_twelve_games_of_two_accounts_bring_less_than_two_and_no_place() -> None:
     farmer, _ = farm([(0, 1)] * 12, 2)
     assert farmer.rating.shown - 1000 < 2 * FIRST_WIN
-    assert (farmer.games, farmer.opponents, farmer.has_place) == (12, 1, False)
+    assert (farmer.games, farmer.opponents) == (12, 1)
     again, _ = farm([(0, 1)] * 200, 2)
     assert again.rating.shown == farmer.rating.shown
 
 
 def test_a_ring_of_three_gets_no_place() -> None:
     ring = farm([pair for _ in range(40) for pair in ((0, 1), (1, 2), (2, 0))], 3)
-    assert not any(one.has_place for one in ring)
+    assert not any(one.opponents >= OPPONENTS for one in ring)
     for one in ring:
         assert abs(one.rating.shown - 1000) < 2 * FIRST_WIN
     to_one = farm([pair for _ in range(40) for pair in ((0, 1), (0, 2))], 3)
@@ -93,8 +93,8 @@ def test_a_board_counts_for_each_seat_what_its_pairs_count_on_the_mean(
 
 def test_games_with_enough_people_bring_a_place() -> None:
     pairs = list(product([0], range(1, OPPONENTS + 1)))
-    assert farm(pairs, OPPONENTS + 1)[0].has_place
-    assert not farm(pairs[1:], OPPONENTS + 1)[0].has_place
+    assert farm(pairs, OPPONENTS + 1)[0].opponents >= OPPONENTS
+    assert farm(pairs[1:], OPPONENTS + 1)[0].opponents < OPPONENTS
 
 
 def resigned(house: Indoors, number: int, *, opened: bool) -> str:
@@ -110,7 +110,7 @@ def resigned(house: Indoors, number: int, *, opened: bool) -> str:
     return " ".join(won.text.split())
 
 
-def test_who_resigns_at_the_first_turn_changes_no_rating_and_the_letter_says_so(
+def test_resigning_at_the_first_turn_changes_no_rating_and_the_letter_says_so(
     house: Indoors,
 ) -> None:
     for number in range(1, 13):
@@ -133,9 +133,7 @@ def test_the_same_two_again_and_again_have_no_place_and_a_rebuild_agrees(house: 
     (table,) = house.send(CAROL, "blackbox standings")
     rows = [line.split()[:2] for line in table.text.split("\n") if "?  " in line]
     assert rows == [["-", "alice"], ["-", "bob"]]
-    assert (
-        "- means no place yet: that takes rated games against 5 different opponents." in table.text
-    )
+    assert "- means not ranked yet: to be ranked, play 5 different opponents." in table.text
     assert rebuilding.check(house.server.database).differences == 0
     # After the window a game counts in full again.
     house.live(days=45)

@@ -83,10 +83,10 @@ def test_a_follower_hears_that_a_board_will_not_be_played(server: Correspondence
     carol.asks(Follow(99, None, "all"))
     assert "There is no board 99." in carol.letter().text
     carol.asks(Follow(None, None, "all"))
-    assert "Which board? Put its number behind the command." in carol.letter().text
+    assert "Which board? Put its number after the command." in carol.letter().text
 
 
-def test_what_is_hidden_changes_nothing_in_the_letters(server: Correspondence) -> None:
+def test_hidden_facts_change_no_letter_to_followers(server: Correspondence) -> None:
     seen = []
     for turn, (hers, his) in enumerate(
         ((("a5,c6,e7,g5"), ("b6,d7,f5,a7")), (("b7,d5,f6,c7"), ("g6,e5,a6,b5")))

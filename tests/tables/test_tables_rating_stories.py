@@ -68,7 +68,7 @@ def test_two_games_and_all_that_is_told_of_them(server: Correspondence) -> None:
 
 
 def _tables(carol: Guest, alice: Guest, won: Letter) -> None:
-    """What anybody is told of these five boards."""
+    """Check the answers that everybody gets about these five boards."""
     carol.asks(Standings(None))
     best = carol.letter()
     assert "Blackbox: 2 rated players" in best.text

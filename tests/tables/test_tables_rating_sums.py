@@ -46,7 +46,7 @@ def test_a_win_never_lowers_the_number_and_a_loss_never_raises_the_strength(
 
 
 @given(st.lists(ratings, min_size=2, max_size=8), st.data())
-def test_who_sits_where_changes_nothing_but_the_order(
+def test_the_order_of_seats_does_not_change_ratings(
     before: list[Rating], data: st.DataObject
 ) -> None:
     places = data.draw(

@@ -43,7 +43,7 @@ def writer(database: Database) -> Iterator[Writer]:
     opened.close()
 
 
-def rebuilt(database: Database) -> rebuilding.Compared:
+def rebuilt(database: Database) -> rebuilding.Comparison:
     with database.writing.begin() as connection:
         return rebuilding.rebuild(connection)
 
@@ -86,7 +86,7 @@ def ended(connection: Connection, board_id: int, places: tuple[int, ...], now: d
 
 
 def everything(database: Database) -> tuple[list, list]:
-    """Every row of both tables."""
+    """Return all rows of both tables."""
     with database.reading.connect() as connection:
         return tuple(
             [tuple(row) for row in connection.execute(select(table).order_by(*table.primary_key))]
@@ -107,7 +107,7 @@ games_played = st.lists(
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    """One SQLite database for many examples."""
+    """A SQLite database for many examples."""
     opened = Database(f"sqlite:///{tmp_path_factory.mktemp('rebuild')}/pbmserv.sqlite3")
     schema.prepare(opened)
     yield opened
@@ -178,7 +178,7 @@ def test_a_rebuild_waits_for_boards_that_end_meanwhile(database: Database, write
     with database.writing.begin() as connection:
         ended(connection, numbers[0], (1, 2), NOW)
         connection.execute(update(ratings_table).values(wins=7))
-    done: list[rebuilding.Compared] = []
+    done: list[rebuilding.Comparison] = []
     thread = threading.Thread(target=lambda: done.append(rebuilt(database)))
     waiting = [writer.submit(lambda c, n=n: ended(c, n, (2, 1), NOW)) for n in numbers[1:10]]
     thread.start()

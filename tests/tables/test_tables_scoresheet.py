@@ -54,7 +54,7 @@ def sheets(draw: st.DrawFn) -> Scoresheet:
 @pytest.mark.slow
 @examples(40)
 @given(sheets(), st.booleans())
-def test_what_is_written_is_read_again(sheet: Scoresheet, mailed: bool) -> None:
+def test_a_written_score_sheet_is_read_back(sheet: Scoresheet, mailed: bool) -> None:
     text = write_record(sheet)
     assert all(len(line) <= 76 for line in text.splitlines())
     if mailed:
@@ -99,7 +99,7 @@ def test_a_seed_is_written_only_where_chance_had_a_part() -> None:
             return Step((state[0], state[1] + (rng.below(10**9) if state[0] else 1)), {None: "x"})
 
         def outcome(self, state: tuple[bool, int]) -> None:
-            """It never ends."""
+            """Return no outcome: the game never ends."""
 
     record = GameRecord("dice", 1, 1, (), b"a very secret seed", (Ply(1, Seat(0), "x", False),))
     assert without_seed(newest(Dice(), record), record).seed == NO_SEED
@@ -138,7 +138,7 @@ end
         ("end\n", "", "record.no-end", 0),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(old: str, new: str, code: str, line: int) -> None:
+def test_a_fault_is_reported_with_its_line(old: str, new: str, code: str, line: int) -> None:
     assert read_record(SHEET).names == ("alice", "bob")
     with pytest.raises(NotUnderstood) as refused:
         read_record(SHEET.replace(old, new))

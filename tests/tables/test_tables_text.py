@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbmserv.letters.filters import aligned, definitions
+from pbmserv.views.filters import aligned, definitions
 
 cells = st.text(
     st.characters(whitelist_categories=("Ll", "Nd"), whitelist_characters=" -"), max_size=60
@@ -18,7 +18,7 @@ def test_columns_are_set_side_by_side_and_numbers_to_the_right() -> None:
     )
 
 
-def test_what_does_not_fit_goes_on_below() -> None:
+def test_a_long_cell_continues_on_the_next_line() -> None:
     table = aligned("Board|Players\n7|" + " - ".join(["somebody-with-a-name"] * 4))
     assert table == (
         "Board  Players\n"
@@ -35,7 +35,7 @@ def test_no_line_is_too_long_and_no_word_is_lost(rows: list[list[str]]) -> None:
     assert sorted("".join(letters)) == sorted("".join(table.split()))
 
 
-def test_nothing_is_no_table() -> None:
+def test_an_empty_text_makes_no_table() -> None:
     assert aligned("\n\n") == ""
 
 

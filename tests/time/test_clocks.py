@@ -19,19 +19,19 @@ from pbmserv.engine.clocks import (
     Server,
     Terms,
     Wait,
-    counted,
-    daytime,
+    clocks_after_turn,
+    counted_time,
     decide,
     forfeit_at,
     from_json,
-    instant,
-    merged,
+    merge_spans,
+    next_daytime,
     read_remind,
+    time_after,
     to_json,
-    turned,
     zone,
 )
-from pbmserv.engine.clocks import reminded as remind
+from pbmserv.engine.clocks import clock_after_reminder as remind
 from pbmserv.engine.types import Seat
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -52,7 +52,7 @@ def reminded(*days: float) -> SeatClock:
 
 def look_at(terms: Terms, before: tuple[timedelta, ...] = ()) -> datetime | None:
     """When the worker looks at a wait that begins at noon."""
-    return turned((SeatClock(),), {Seat(0)}, (), NOON, {}, terms, [before])[1]
+    return clocks_after_turn((SeatClock(),), {Seat(0)}, (), NOON, {}, terms, [before])[1]
 
 
 def test_the_usual_terms_remind_after_a_week_and_forfeit_after_three() -> None:
@@ -65,7 +65,7 @@ def test_the_usual_terms_remind_after_a_week_and_forfeit_after_three() -> None:
     assert decide(reminded(7, 20), Terms(), Person(), UP, at(21)) == Forfeit(total=False)
 
 
-def test_where_no_other_person_waits_a_board_ends_without_a_word() -> None:
+def test_a_board_without_a_waiting_opponent_ends_without_a_reminder() -> None:
     terms = Terms(alone=True)
     assert look_at(terms) == at(21)
     assert decide(SeatClock(NOON), terms, Person.of("UTC", "2d"), UP, at(20)) == Wait(at(21))
@@ -109,7 +109,10 @@ def test_a_digest_is_the_reminder_of_its_reader() -> None:
 def test_nobody_waits_for_a_stopped_clock() -> None:
     assert decide(SeatClock(), Terms(), Person(), UP, at(400)) == Wait(None)
     assert forfeit_at(SeatClock(), Terms(), Person(), UP, at(400)) is None
-    assert turned((SeatClock(),), (), (), NOON, {}, Terms(), [()]) == ((SeatClock(),), None)
+    assert clocks_after_turn((SeatClock(),), (), (), NOON, {}, Terms(), [()]) == (
+        (SeatClock(),),
+        None,
+    )
 
 
 def test_zero_means_never() -> None:
@@ -142,7 +145,7 @@ def test_extra_reminders_come_before_the_forfeit() -> None:
     assert decide(reminded(7, 19, 20, 20.8), Terms(), person, UP, at(20.8)) == Wait(at(21))
 
 
-def test_one_reminder_covers_all_that_were_due() -> None:
+def test_one_reminder_covers_all_due_boards() -> None:
     person = Person.of("UTC", "3d,2d,1d")
     assert decide(SeatClock(NOON), Terms(), person, UP, at(20.5)) == Wait(at(20.5) + 7 * HOUR)
     assert decide(reminded(20.9), Terms(), person, UP, at(20.9)) == Wait(at(21.9))
@@ -190,7 +193,7 @@ def test_reminders_wait_for_the_morning_but_forfeits_do_not() -> None:
     ],
 )
 def test_nights_end_at_seven_by_local_clocks(moment: str, morning: str) -> None:
-    assert daytime(datetime.fromisoformat(moment), BERLIN) == datetime.fromisoformat(morning)
+    assert next_daytime(datetime.fromisoformat(moment), BERLIN) == datetime.fromisoformat(morning)
 
 
 def test_time_away_does_not_count_and_nothing_is_asked_meanwhile() -> None:
@@ -237,19 +240,21 @@ def test_total_time_is_lost_by_the_same_safe_rules() -> None:
 
 def test_a_turn_stops_one_clock_and_starts_the_other() -> None:
     both, terms = {Seat(0), Seat(1)}, (Terms(), [(), ()])
-    clocks, look = turned((SeatClock(), SeatClock()), both, (), at(0), {}, *terms)
+    clocks, look = clocks_after_turn((SeatClock(), SeatClock()), both, (), at(0), {}, *terms)
     assert clocks == (SeatClock(NOON), SeatClock(NOON))
     assert look == at(7)
     clocks = (reminded(7), reminded(7))
-    clocks, look = turned(
+    clocks, look = clocks_after_turn(
         clocks, {Seat(1)}, {Seat(0)}, at(8), {Seat(0): 8 * DAY}, *terms, due_at=at(20)
     )
     assert clocks == (SeatClock(None, (), 8 * DAY), reminded(7))
     assert look == at(20), "what was known of a clock that runs on"
-    clocks, look = turned(clocks, {Seat(0)}, {Seat(1)}, at(9), {}, *terms, due_at=look)
+    clocks, look = clocks_after_turn(clocks, {Seat(0)}, {Seat(1)}, at(9), {}, *terms, due_at=look)
     assert clocks == (SeatClock(at(9), (), 8 * DAY), SeatClock())
     assert look == at(16)
-    (again, _), look = turned(clocks, {Seat(0)}, {Seat(0)}, at(10), {}, *terms, due_at=look)
+    (again, _), look = clocks_after_turn(
+        clocks, {Seat(0)}, {Seat(0)}, at(10), {}, *terms, due_at=look
+    )
     assert again == SeatClock(at(10), (), 8 * DAY)
     assert look == at(17)
 
@@ -267,23 +272,25 @@ spans = st.lists(st.tuples(moments, moments).map(lambda two: (min(two), max(two)
 @given(spans, moments, moments)
 def test_merged_spans_count_each_minute_once(found: list, one: datetime, two: datetime) -> None:
     since, until = min(one, two), max(one, two)
-    stopped = merged(found)
+    stopped = merge_spans(found)
     assert all(a[1] < b[0] for a, b in pairwise(stopped))
     step = timedelta(minutes=7)
     ticks = [since + n * step for n in range(int((until - since) / step))]
     running = [t for t in ticks if not any(b <= t < e for b, e in found)]
-    assert abs(counted(since, until, stopped) - len(running) * step) <= step * (2 * len(found) + 1)
+    assert abs(counted_time(since, until, stopped) - len(running) * step) <= step * (
+        2 * len(found) + 1
+    )
 
 
 @given(spans, moments, st.integers(0, 30 * 24 * 60))
 def test_an_instant_is_the_first_moment_with_that_count(
     found: list, since: datetime, minutes: int
 ) -> None:
-    stopped, waited = merged(found), timedelta(minutes=minutes)
-    moment = instant(since, waited, stopped)
-    assert counted(since, moment, stopped) == waited
+    stopped, waited = merge_spans(found), timedelta(minutes=minutes)
+    moment = time_after(since, waited, stopped)
+    assert counted_time(since, moment, stopped) == waited
     if waited:
-        assert counted(since, moment - timedelta(microseconds=1), stopped) < waited
+        assert counted_time(since, moment - timedelta(microseconds=1), stopped) < waited
 
 
 @given(

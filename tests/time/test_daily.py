@@ -34,7 +34,7 @@ def house(database_url: str, tmp_path: Path) -> Iterator[Indoors]:
 
 @pytest.fixture
 def one_house(tmp_path: Path) -> Iterator[Indoors]:
-    """The same on SQLite alone, for what another test already asks of both databases."""
+    """A server on SQLite alone, for promises that other tests hold on both databases."""
     with indoors(tmp_path) as server:
         server.sign_up("alice", "bob", "carol")
         yield server
@@ -226,7 +226,7 @@ def test_todays_box_is_not_shown_to_others_before_tomorrow(house: Indoors) -> No
     assert len(house.begin(CAROL, f"blackbox replay {one.board} carol")) == 1
 
 
-def test_who_leaves_gets_no_more(house: Indoors) -> None:
+def test_a_player_who_left_gets_no_more_daily_boxes(house: Indoors) -> None:
     house.send(ALICE, f"blackbox daily alice {PASSWORD} 13:00")
     (asked,) = house.send(ALICE, f"signoff alice {PASSWORD}")
     house.reply(asked, "yes")

@@ -15,8 +15,10 @@ from running import Running, start
 from seating import seat_pairs
 from sqlalchemy import select, update
 
-from pbmserv.service.time import deadlines, scheduler
-from pbmserv.service.time.scheduler import Scheduler
+from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.schedule import deadlines, scheduler
+from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.store import clocks
 from pbmserv.store.accounts import preferences
 from pbmserv.store.boards import boards
@@ -38,7 +40,7 @@ def letters(server: Server, kind: str) -> Counter[tuple[int, int]]:
 
 
 def reminded_in_digests(server: Server) -> Counter[tuple[int, int]]:
-    """How often digests have reminded of a board, by board and player."""
+    """Return how often digests have reminded of a board, by board and player."""
     with server.database.reading.connect() as connection:
         found = connection.execute(
             select(outbox.c.player_id, outbox.c.words).where(outbox.c.letter == "tray")
@@ -52,7 +54,7 @@ def reminded_in_digests(server: Server) -> Counter[tuple[int, int]]:
 
 
 def all_at_once(servers: list[Server]) -> None:
-    """Each server's keeper looks, as nearly at the same moment as can be."""
+    """Let the keepers of all servers look at nearly the same moment."""
     ready = threading.Barrier(len(servers))
 
     def look(server: Server) -> None:
@@ -159,9 +161,8 @@ def test_a_keeper_that_was_held_up_writes_the_outage_before_it_decides(server: R
     server.server.clock.move(days=40)  # no heartbeat, and somebody looks without one
 
     def look(connection):
-        context = deadlines.clock_context(
-            server.server.services, connection, server.server.clock.now()
-        )
+        now = server.server.clock.now()
+        context = CommandContext(server.server.services, connection, CLOCK, now)
         return deadlines.look(context, table.board)
 
     assert server.server.writer.submit(look).result() is None
@@ -179,7 +180,7 @@ def test_clocks_that_differ_a_little_are_no_outage(server: Running) -> None:
         assert connection.execute(select(outages.c.id)).all() == []
 
 
-def test_what_was_played_by_a_clock_that_was_behind_counts_against_nobody(
+def test_time_measured_by_a_slow_clock_counts_against_no_player(
     server: Running, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A machine's clock is put back by months, as by a dead battery, and later put right."""

@@ -1,4 +1,4 @@
-"""No clock runs while no mail can come in, or while play is far behind those that came."""
+"""No clock runs while no mail can come in, or while play is far behind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.both_databases]
 
 @pytest.fixture
 def clock(server: Running, monkeypatch: pytest.MonkeyPatch) -> MovableClock:
-    """Of a board that is lost in an hour; the door lives by hand."""
+    """Begin a board that is lost in an hour; only the test lets the door beat."""
     stage = server.server.door_stage
     stage._rounds.stop(10)
     play = server.server.play_stage

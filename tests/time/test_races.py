@@ -27,7 +27,7 @@ def wait(house: Indoors, days: int) -> list[Posted]:
     return [one for _ in range(days) for one in house.live(days=1)]
 
 
-def test_who_is_late_is_out_and_the_others_go_on(house: Indoors) -> None:
+def test_a_late_racer_is_out_and_the_others_go_on(house: Indoors) -> None:
     for userid in ("bob", "carol"):
         house.send(address_of(userid), f"blackbox accept 1 {userid} {PASSWORD}")
     house.send(BOB, f"blackbox move 1 bob {PASSWORD} 1,+a4,?")

@@ -58,7 +58,7 @@ def wrong_guess(cells: tuple[str, ...]) -> str:
 
 
 def opens(letter: Posted, box: str, cells: tuple[str, ...]) -> bool:
-    """Whether anything of a letter or its files tells the box, beyond its reader's own markers."""
+    """Return whether a letter or its files reveal the box, apart from the reader's own markers."""
     whole = letter.raw.decode()
     files = [part.get_content() for part in letter.message.iter_attachments()]
     texts = (whole, letter.text, letter.html if letter.has_html else "", *map(str, files))
@@ -80,7 +80,7 @@ def end(house: Indoors, letter: Posted, how: str) -> list[Posted]:
 
 
 def looks(house: Indoors, letter: Posted) -> Iterator[Posted]:
-    """All that its player can be sent of the box after the end."""
+    """Return all letters that its player can get about the box after the end."""
     board = letter.board
     for line in (
         "show",
@@ -113,7 +113,7 @@ def looks(house: Indoors, letter: Posted) -> Iterator[Posted]:
 
 
 @pytest.mark.parametrize("how", ENDS)
-def test_who_did_not_solve_it_learns_nothing_before_the_day_is_over(
+def test_other_players_learn_nothing_of_the_box_before_the_day_is_over(
     house: Indoors, how: str
 ) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} report=always")
@@ -133,7 +133,7 @@ def test_who_did_not_solve_it_learns_nothing_before_the_day_is_over(
     assert record.kind == "record"
 
 
-def test_who_solved_it_has_seen_it(house: Indoors) -> None:
+def test_a_player_who_solved_the_box_may_see_it(house: Indoors) -> None:
     letter = daily_of(house, "alice")
     box, cells = box_of(house, letter)
     (result,) = house.reply(letter, solution(cells))
@@ -142,7 +142,7 @@ def test_who_solved_it_has_seen_it(house: Indoors) -> None:
     assert record.kind == "record"
 
 
-def test_it_stays_shut_while_somebody_still_plays_it(house: Indoors) -> None:
+def test_the_box_stays_shut_while_a_player_is_still_solving_it(house: Indoors) -> None:
     letter, other = daily_of(house, "alice"), daily_of(house, "bob")
     box, cells = box_of(house, letter)
     house.reply(letter, "solve")

@@ -45,7 +45,9 @@ def status(server: Correspondence, board: int = 1) -> str:
     return row.status
 
 
-def test_whoever_does_not_move_is_reminded_and_loses_in_the_end(server: Correspondence) -> None:
+def test_a_player_who_does_not_move_is_reminded_and_loses_in_the_end(
+    server: Correspondence,
+) -> None:
     begun(server)
     server.live(days=6, hours=23)
     assert server.letters() == []
@@ -119,7 +121,7 @@ def test_reminders_of_one_evening_are_one_letter_and_one_reply_answers_them(
 
 
 @pytest.mark.both_databases
-def test_where_no_other_person_waits_a_board_ends_quietly(server: Correspondence) -> None:
+def test_a_board_without_a_waiting_opponent_ends_quietly(server: Correspondence) -> None:
     alice = server.sign_up("alice")
     server.send(alice, "blackbox challenge alice house -size=2x2 -atoms=1")
     server.reply(server.letter(alice), "yes")
@@ -128,7 +130,8 @@ def test_where_no_other_person_waits_a_board_ends_quietly(server: Correspondence
     server.send(alice, "blackbox daily alice secret 12:00")
     server.live(days=1)
     words = (
-        "Nobody waits here, so nobody gets a reminder; after 21 days without a move the board ends."
+        "Nobody is waiting here, so nobody gets a reminder; "
+        "after 21 days without a move the board ends."
     )
     server.send(alice, "blackbox show 1")
     told = server.letters(alice)
@@ -181,7 +184,7 @@ def test_an_acceptance_starts_the_clock_of_whoever_must_hide(server: Corresponde
     assert len(letters) == 2
 
 
-def test_who_never_made_a_move_cannot_lose(server: Correspondence) -> None:
+def test_a_player_who_never_moved_cannot_lose(server: Correspondence) -> None:
     mallory = server.sign_up("mallory")
     alice = server.sign_up("alice")
     server.send(mallory, "prefs mallory secret accept=auto")

@@ -23,14 +23,14 @@ from pbmserv.engine.clocks import (
     Server,
     Terms,
     Wait,
+    clock_after_reminder,
+    clocks_after_turn,
     decide,
-    merged,
-    reminded,
-    turned,
+    merge_spans,
 )
-from pbmserv.engine.clocks import counted as counted_by_engine
+from pbmserv.engine.clocks import counted_time as counted_by_engine
 from pbmserv.engine.types import Seat
-from pbmserv.service.time import scheduler
+from pbmserv.service.schedule import scheduler
 
 
 class ClockHouse:
@@ -108,7 +108,7 @@ class ClockHouse:
         return found
 
     def _others(self, but: int, human: Human) -> list[Event]:
-        """What the same letter reminds of."""
+        """Return the boards that the same letter reminds of."""
         found = []
         for number, board in self.boards.items():
             if number == but or board.over or human not in board.sitting:
@@ -124,7 +124,7 @@ class ClockHouse:
     def _remind(self, number: int, seat: int) -> bool:
         board = self.boards[number]
         clocks = list(board.clocks)
-        after = reminded(clocks[seat], *self._facts(board, seat))
+        after = clock_after_reminder(clocks[seat], *self._facts(board, seat))
         if after is not None:
             clocks[seat] = after
             board.clocks = tuple(clocks)
@@ -152,10 +152,10 @@ class ClockHouse:
         for seat in ended if playing else ():
             since = board.clocks[seat].since
             if since is not None:
-                stopped = merged((*board.sitting[seat].away, *self.server.down))
+                stopped = merge_spans((*board.sitting[seat].away, *self.server.down))
                 spent[seat] = counted_by_engine(since, self.now, stopped)
         before = [human.offsets for human in board.sitting]
-        board.clocks, _ = turned(
+        board.clocks, _ = clocks_after_turn(
             board.clocks, board.to_act(), ended, self.now, spent, board.terms, before
         )
         heapq.heappush(self.due, (self.now, number))
@@ -257,7 +257,7 @@ def test_a_year_in_the_whole_service(
 
 
 def trays(world: World) -> None:
-    """One digest a day and player, at their local time, on each day on which a board waited."""
+    """Check that each player got one digest on each day with a waiting board, at their hour."""
     readers = [human for human in world.humans if human.digest is not None]
     for human in readers:
         assert human.digest is not None

@@ -23,13 +23,13 @@ from pbmserv.engine.types import Seat
 from pbmserv.outbound.relay import OutgoingLetter, Relay
 from pbmserv.service.auth.passwords import Passwords
 from pbmserv.service.boards import plies
+from pbmserv.service.core.actor import CLOCK
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import told_letter
+from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.schedule.retention import Expiry, Kept
+from pbmserv.service.schedule.scheduler import Scheduler
 from pbmserv.service.time import clocks as timekeeping
-from pbmserv.service.time.deadlines import clock_context
 from pbmserv.service.time.localtime import next_local
-from pbmserv.service.time.retention import Expiry, Kept
-from pbmserv.service.time.scheduler import Scheduler
 from pbmserv.store import clocks
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.boards import boards
@@ -166,7 +166,7 @@ class ServiceHouse:
             view = game.view(position.state, sitter.seat)
             move = game.parse(view, self.rng.choice(list(game.legal(view) or ())))
             answer = plies.play_move(context, row, sitter, position, move, "")
-            letters = [told_letter(context, told) for told in answer.told]
+            letters = [outbox_row(context, told) for told in answer.notifications]
             if waiting := [letter for letter in letters if letter.tray]:
                 outbox.add(context.connection, waiting, context.now)
             return context.played[row.id].outcome is not None
@@ -251,7 +251,7 @@ class ServiceHouse:
 
     def _at_board(self, number: int, seat: int, job):
         def whole(connection: Connection):
-            context = clock_context(self.services, connection, self.clock.now())
+            context = CommandContext(self.services, connection, CLOCK, self.clock.now())
             row = boards.lock(connection, number)
             assert row is not None
             return job(context, row, row.sitters[seat]), context.played
@@ -266,6 +266,6 @@ class ServiceHouse:
 
 
 def _is_loser(row: Any, number: int) -> bool:
-    """Whether a result tells its reader that they took too long."""
+    """Return whether a result says that its reader took too long."""
     why = row.words.get("forfeit")
     return why is not None and why["by"] == f"p{number}"

@@ -1,4 +1,4 @@
-"""What must come of a wait, worked out from the rules alone: no code of the engine's clocks.
+"""The expected effects of a wait, computed from the rules without the engine's clocks.
 
 It walks through time from one moment at which something changes to the next, and asks at each
 of them what is owed now. Slow and simple, so that it can be believed.
@@ -113,7 +113,7 @@ def until_next_digest(human: Human, at: datetime) -> timedelta:
 
 
 def spoken_of(human: Human, at: datetime, letters: list[datetime]) -> timedelta:
-    """How far ahead a reminder at this moment looks; negative: none may come now."""
+    """Return how far ahead a reminder looks at this moment; negative if none may come now."""
     if letters[:1] == [at]:
         return AHEAD if human.digest is None else until_next_digest(human, at)
     return timedelta(0) if human.digest is None else -1000 * DAY
@@ -127,7 +127,7 @@ def expected(
     letters: list[datetime],
     in_time: set[datetime],
 ) -> list[tuple[datetime, str]]:
-    """What must have happened before *until*, in order.
+    """Return the expected events before *until*, in order.
 
     Args:
         outages: the server's, its first start being the end of one.

@@ -51,7 +51,7 @@ class Event:
 
 
 class House(Protocol):
-    """What keeps the boards: the engine's clocks alone, or the whole service on a database."""
+    """The keeper of the boards: the engine's clocks alone, or the whole service on a database."""
 
     def create(
         self, board: int, sitting: list[Human], terms: tuple[int, int, int | None], asked: bool
@@ -134,7 +134,7 @@ class World:
         heapq.heappush(self._agenda, (at, next(self._order), what, about))
 
     def _later(self, least: float, most: float) -> datetime:
-        """In so many days, at some odd microsecond."""
+        """Return a moment in so many days, at an odd microsecond."""
         days = least + self.rng.random() * (most - least)
         return self.now + timedelta(microseconds=int(days * 86_400_000_000) + 1)
 

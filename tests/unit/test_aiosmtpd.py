@@ -22,7 +22,7 @@ def test_the_version_is_one_that_was_looked_at() -> None:
 
 
 def test_aiosmtpd_still_makes_the_reader_that_we_replace() -> None:
-    """It passes one reader to asyncio's protocol, in its constructor."""
+    """aiosmtpd passes one reader to asyncio's protocol in its constructor."""
     made: list[asyncio.StreamReader] = []
 
     class Below(asyncio.StreamReaderProtocol):

@@ -1,4 +1,4 @@
-"""What players read: boards, notes, advice and rules."""
+"""Texts for players: boards, notes, advice and rules."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pbmserv.engine.types import Note, Rng, Seat
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View
-from pbmserv.letters.environment import environment, templates_root
-from pbmserv.letters.looking import Mailto
+from pbmserv.letters.replies import Mailto
+from pbmserv.views.environment import environment, templates_root
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 NAMES = ("dzander1", "dzander2")
@@ -118,7 +118,7 @@ def test_the_own_box_has_the_names_of_all_ports_and_empty_cells() -> None:
     cells = [cell for row in box.drawn.rows for cell in row.cells]
     empty = [name for name, cell in zip(box.board.names, cells, strict=True) if cell == "  "]
     for name in empty:
-        assert f'<td aria-label="{name}: empty">{name}</td>' in drawn
+        assert f'aria-label="{name}: empty">{name}<t' in drawn
     assert drawn.count(": empty") == len(empty) == 47
     assert drawn.count("your marker") == 2
     assert drawn.count("atom") == 0
@@ -179,7 +179,7 @@ def test_advice_fits_the_line_and_every_example_in_it_works(name: str, you: Seat
         assert move.free or view.may_act
     for example in examples:
         page = render("advice.html", state, you)
-        # Markers that nobody has thought about are no example of a guess.
+        # Random markers are not an example of a guess.
         shown = re.escape("?" if "?" in example else example)
         assert re.search(f"<code[^>]*>{shown}</code>", page)
 

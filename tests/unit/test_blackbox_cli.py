@@ -9,7 +9,7 @@ from typing import Any
 from rows import rows
 from typer.testing import CliRunner, Result
 
-from pbmserv.games.blackbox.cli import app
+from pbmserv.cli.blackbox import app
 
 CASES: list[dict[str, Any]] = json.loads(
     (Path(__file__).resolve().parent.parent / "golden" / "blackbox" / "ray_cases.json").read_text()

@@ -22,22 +22,22 @@ from pbmserv.games.blackbox.bots import coach, knowledge
 from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.knowledge import Effort, beginning, best_line
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import trace_all
 from pbmserv.games.blackbox.options import Options, drawn
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.views import View
 
 ME = Seat(0)
 
 
 def alone(words: list[str], seed: int) -> Position:
-    """A board of one player with a box by lot."""
+    """Return a board of one player with a random box."""
     rng = Rng(b"coach", seed)
     options = fixed(GAME.options(["-race", *words], 1), rng)
     return opening(GAME, GameRecord("blackbox", 1, 1, GAME.describe(options), b"seed", ()))
 
 
 def played(words: list[str], seed: int, turns: int) -> Position:
-    """Ports by lot and guesses by lot, then the game is given up."""
+    """Play random ports and guesses, then give up."""
     position, lots = alone(words, seed), Random(seed)
     for _ in range(turns):
         view = GAME.view(position.state, ME)
@@ -61,7 +61,7 @@ def _guess(view: View, lots: Random) -> str:
 
 @cache
 def _spectra(options: Options) -> dict[frozenset[int], list[int]]:
-    """What each layout shows."""
+    """Return the results of all ports of each layout."""
     counts = range(options.least, options.most + 1)
     cells = options.board.cells
     return {
@@ -72,7 +72,7 @@ def _spectra(options: Options) -> dict[frozenset[int], list[int]]:
 
 
 class Brute:
-    """All layouts that fit, one by one, and what each weighs."""
+    """All fitting layouts one by one, with their weights."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -92,7 +92,7 @@ class Brute:
         return -sum(share / total * log2(share / total) for share in shares.values())
 
     def keep(self, fits: set[frozenset[int]]) -> float:
-        """Only these are left; the bits that this told."""
+        """Keep only these layouts, and return the information in bits."""
         before = sum(self.weights.values())
         self.weights = {one: weight for one, weight in self.weights.items() if one in fits}
         return log2(before / sum(self.weights.values()))
@@ -200,7 +200,7 @@ def _rows_of(size: str, seed: int, turns: int) -> Iterator[coach.Probe]:
 def test_larger_boards_are_sampled_and_what_is_counted_there_is_true(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The same game, once with all layouts at hand and once as if there were too many."""
+    """Compare the same game with all layouts and with a sample."""
     for seed in range(2):
         exact = list(_rows_of("-size=6x6 -atoms=3 -guesses=9", seed, 7))
         with monkeypatch.context() as large:
@@ -223,6 +223,6 @@ def test_the_work_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     known = beginning(Options(26, 26, 20, 20))
     for port in range(12):
         known.ports(effort)
-        known = known.fired(port, -1, effort)
+        known = known.after_ray(port, -1, effort)
     assert effort.left < 0
     assert known.ports(effort) == {}

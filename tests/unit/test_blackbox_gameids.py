@@ -1,4 +1,4 @@
-"""Game IDs: Simon Tatham's, ours, and texts that are none."""
+"""Game IDs of Simon Tatham's program and of ours, and texts that are not game IDs."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ from pbmserv.games.blackbox.game_ids import (
     seeded_id,
     stored_id,
 )
-from pbmserv.games.blackbox.geometry import HIT, Geometry, geometry, trace_all
-from pbmserv.letters.scene import why
+from pbmserv.games.blackbox.geometry import Geometry, geometry
+from pbmserv.games.blackbox.rays import HIT, trace_all
+from pbmserv.views.texts import refusal_sentence
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 VECTORS: dict[str, list[dict[str, Any]]] = json.loads((GOLDEN / "sgt_vectors.json").read_text())
@@ -180,7 +181,7 @@ def refused(text: str) -> Refusal:
     with pytest.raises(OptionError) as caught:
         read_id(text)
     refusal = caught.value.refusal
-    words = why(refusal)
+    words = refusal_sentence(refusal)
     assert words.endswith((".", ")"))
     assert len(words) < 300
     if ":" in refusal.example or "#" in refusal.example:
@@ -237,9 +238,9 @@ def test_an_id_that_names_a_cell_twice_is_refused() -> None:
 
 
 def _forged(plain: list[int]) -> str:
-    from pbmserv.games.blackbox.game_ids import _obscured
+    from pbmserv.games.blackbox.game_ids import _obscure
 
-    return _obscured(bytes(plain)).hex()
+    return _obscure(bytes(plain)).hex()
 
 
 @rows("cells", [[], [1], [1, 1], [1, 64], [-1, 3], [1, 2, 3]])

@@ -39,7 +39,7 @@ def test_all_labels_of_a_board_are_different(width: int, height: int) -> None:
     for w, h in ((width, height), (height, width)):
         ports = geometry(w, h).ports
         assert len(set(ports)) == len(ports) == 2 * (w + h)
-        assert max(map(len, ports)) <= 2  # the two characters that the board has for them
+        assert max(map(len, ports)) <= 2  # the board has two characters for each label
 
 
 def test_bottom_labels_double_where_the_alphabet_runs_out() -> None:
@@ -82,7 +82,7 @@ def test_ports_clockwise_as_another_program_counts_them() -> None:
     board = geometry(3, 2)
     labels = [board.ports[port] for port in board.clockwise]
     assert labels == ["A", "B", "C", "3", "4", "F", "E", "D", "2", "1"]
-    places = [board.around[port] for port in board.clockwise]
+    places = [board.port_places[port] for port in board.clockwise]
     assert places == [
         (1, 0),
         (2, 0),

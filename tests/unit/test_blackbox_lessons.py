@@ -1,4 +1,4 @@
-"""Lessons of an opened box are worked out when somebody reads them, and for nobody else."""
+"""Lessons of an opened box are worked out only when a reader gets them."""
 
 from __future__ import annotations
 

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
+from pbmserv.cli.blackbox.arguments import grid
 from pbmserv.engine.types import Rng, Seat
 from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox.analysis import facts_of
-from pbmserv.games.blackbox.cli.arguments import grid
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import read_id
 from pbmserv.games.blackbox.options import ENDLESS
 from pbmserv.games.blackbox.practice import PLAYER, Practice, Scoring, begin
 from pbmserv.games.blackbox.state import State
-from pbmserv.letters.scene import note_sentences, page, why
+from pbmserv.views.texts import note_sentences, refusal_sentence, render_text
 
 ALICE, BOB = Seat(0), Seat(1)
 
@@ -29,7 +29,7 @@ def practice(*moves: str, box: str = "w5h5m3M3#tea") -> Practice:
 
 
 def aids(game: Practice) -> tuple[set[str], set[str], set[str]]:
-    """The names of the cells with a marker, with a seal and with a locked marker."""
+    """Return the names of the cells with a marker, with a seal, and with a locked marker."""
     box, name = game.state.boxes[0], game.options.board.name
     markers, sealed, locked = (
         {name(cell) for cell in cells} for cells in (box.markers, box.sealed, box.locked)
@@ -74,7 +74,7 @@ def test_a_locked_marker_does_not_move_before_it_is_unlocked(move: str) -> None:
     refusal = caught.value.refusal
     assert refusal.code == "blackbox.locked"
     assert refusal.part in move.split(",")
-    assert refusal.part in why(refusal)
+    assert refusal.part in refusal_sentence(refusal)
     assert refusal.example.startswith("unlock B3")
     assert "B3" not in aids(game.play(refusal.example))[2]
 
@@ -97,7 +97,7 @@ def test_a_lock_that_names_no_cells_is_refused(move: str, code: str) -> None:
         practice().play(move)
     refusal = caught.value.refusal
     assert refusal.code == f"blackbox.{code}"
-    assert move in why(refusal)
+    assert move in refusal_sentence(refusal)
 
 
 def test_what_a_lock_did_is_said_in_both_tenses() -> None:
@@ -126,7 +126,7 @@ def test_a_lock_is_drawn_and_read_aloud_and_told_to_programs() -> None:
     game = practice("+b3,+c1", "lock 3")
     assert " 3|  |. |?!|. |. |. |  |8 " in grid(list(game.view.boxes))
     words = {"view": game.view, "names": ["you"], "you": PLAYER}
-    assert "locked marker on B3" in page("games/blackbox/spoken.txt.j2", words)
+    assert "locked marker on B3" in render_text("games/blackbox/spoken.txt.j2", words)
     (facts,) = facts_of(game.view).boxes
     assert (facts.markers, facts.locked) == (["C1", "B3"], ["B3"])
     over = game.solve()
@@ -191,7 +191,7 @@ def test_locks_are_the_solvers_own_secret() -> None:
         assert all(note.audience == frozenset({ALICE}) for note in step.notes)
         assert (GAME.view(state, BOB), GAME.view(state, None)) == others
     seen = GAME.preview(others[0], ALICE, "/c3")
-    assert seen.move.text == "/C3"  # who looks at a move of another player learns of no lock
+    assert seen.move.text == "/C3"  # a preview of another player's move reveals no lock
 
 
 @given(

@@ -1,4 +1,4 @@
-"""The language of moves: what is understood, and what is refused by name."""
+"""The language of moves: texts that are understood, and refusals that name the mistake."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pbmserv.games.blackbox.legality import far_cells, meant, mentioned
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.taps import tapped
 from pbmserv.games.blackbox.views import View
-from pbmserv.letters.environment import environment
+from pbmserv.views.environment import environment
 
 ALICE, BOB = Seat(0), Seat(1)
 
@@ -157,7 +157,7 @@ def test_a_refusal_says_what_it_counted(typed: str, values: dict[str, Any]) -> N
         ("5,g", "G"),  # 5 shows a mark
         ("a,b,c", ""),  # three rays are no slip
         ("+g6,+e7,?,x", "+G6,+E7"),
-        ("+g6,?,?", "+G6"),  # a marker is missing, so there is no guess in it
+        ("+g6,?,?", "+G6"),  # a marker is missing, so that the example has no guess
         ("c3", "+C3"),
         ("b2", "/B2"),  # there is a marker
         ("g,c3", "G,+C3"),
@@ -192,7 +192,7 @@ def test_an_example_is_made_of_the_players_own_words(typed: str, example: str) -
         ("+\u04308", ""),  # a Cyrillic letter
         ("\u00fc8", ""),
         ("8\u00bd", ""),
-        ("don't fire 8", ""),  # a ray cannot be called back
+        ("don't fire 8", ""),  # a ray cannot be taken back
         ("wait, 8", ""),
         ("not yet, but +b3", "+B3"),
         ("-c3-d4-e5-f6", ""),  # taken away
@@ -534,7 +534,7 @@ TAPS = [*geometry(7, 7).ports, "+B2", "/B2", "!B2", "+C3", "!C3", "D4", "?"]
 
 @given(st.lists(st.sampled_from(TAPS)))
 def test_what_is_tapped_twice_is_as_before(taps: list[str]) -> None:
-    """A move that is put together by taps has one port, one guess at its end, no cell twice."""
+    """A move made by taps has at most one port, one guess at its end, and no cell twice."""
     board, draft = geometry(7, 7), ""
     for tap in taps:
         once = tapped(view(ALONE), draft, tap)
@@ -609,7 +609,7 @@ def test_taps_do_what_the_page_offers(
 
 
 def previewed(now: View, draft: str) -> View:
-    """The board as the page of this draft shows it."""
+    """Return the board as the page with this draft shows it."""
     return GAME.preview(now, ALICE, draft).view if draft else now
 
 

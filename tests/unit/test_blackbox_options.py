@@ -152,7 +152,7 @@ def test_a_fixed_box_is_read_back_with_its_seed(
     assert (again.least, again.most, again.seed) == (options.least, options.most, seed)
     box = GAME.setup(1, again, Rng(b"other", 1)).boxes[0]
     assert box.atoms == atoms_of(read_id(box.id))
-    assert GAME.anew(again) == replace(options, seed="")
+    assert GAME.without_box(again) == replace(options, seed="")
 
 
 def test_records_of_older_versions_with_a_full_box_are_read() -> None:

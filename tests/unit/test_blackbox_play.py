@@ -18,19 +18,19 @@ from pbmserv.errors import Illegal, MoveError
 from pbmserv.games.blackbox.analysis import facts_of
 from pbmserv.games.blackbox.game import GAME
 from pbmserv.games.blackbox.game_ids import read_id
-from pbmserv.games.blackbox.geometry import trace_all
 from pbmserv.games.blackbox.options import ENDLESS
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.games.blackbox.rules import lessons
 from pbmserv.games.blackbox.state import State
 from pbmserv.games.blackbox.views import View, standing_of, view_of
-from pbmserv.letters.scene import note_sentences, page
+from pbmserv.views.texts import note_sentences, render_text
 
 ALICE, BOB = Seat(0), Seat(1)
 
 
 class Board:
-    """A board that is played by typing."""
+    """A board to play by typing moves."""
 
     def __init__(self, *words: str, seed: bytes = b"play") -> None:
         self.seed = seed
@@ -324,7 +324,7 @@ def test_a_wrong_guess_on_a_box_of_the_server_circles_the_ray() -> None:
     assert marked_by(again.play("+c1").view) == {}
     assert marked_by(again.undo().view) == marked_by(fresh.view)
     words = {"view": again.view, "names": ["you"], "you": Seat(0)}
-    spoken = page("games/blackbox/spoken.txt.j2", words)
+    spoken = render_text("games/blackbox/spoken.txt.j2", words)
     assert "The markers do not agree with port" in spoken
     assert set(facts_of(again.view).boxes[0].circled) == ends
 
@@ -346,7 +346,7 @@ def test_an_opened_box_names_every_port_that_tells(ports: set[str], markers: set
     real, guessed = trace_all(board, box.atoms or ()), trace_all(board, box.markers)
     differing = {board.ports[n]: box.marks[n] for n in range(len(real)) if real[n] != guessed[n]}
     assert marked_by(over.view) == differing
-    assert marked_by(solo().solve().view) == {}  # nobody has tried anything
+    assert marked_by(solo().solve().view) == {}  # no marker was set
     told = {note.kind: note.values.get("ports", ()) for note in lessons(over.state, Seat(0))}
     assert set(told.get("contradicted", ())) == {port for port, mark in differing.items() if mark}
     telling = {port for port, mark in differing.items() if not mark}

@@ -1,4 +1,4 @@
-"""Puzzles on paper: what stands on the pages, and that both papers hold them."""
+"""Puzzles on paper: the content of the pages, which fit on both sizes of paper."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from rows import rows
 from typer.testing import CliRunner, Result
 
-from pbmserv.games.blackbox.cli import app
+from pbmserv.cli.blackbox import app
 
 POINT = 25.4 / 72
 MARGIN = 12.0
@@ -26,7 +26,7 @@ def run(*arguments: str, typed: str = IDS) -> Result:
 
 
 def pages(*arguments: str, typed: str = IDS) -> list[str]:
-    """What each page draws, in the language of PDF."""
+    """Return the drawing commands of each page of a PDF."""
     result = run(*arguments, typed=typed)
     assert (result.exit_code, result.stderr) == (0, "")
     made = result.stdout_bytes
@@ -45,7 +45,7 @@ def words(page: str) -> list[str]:
 
 
 def places(page: str) -> list[tuple[float, float]]:
-    """Every point that is named: of lines, rectangles and texts, in points from bottom left."""
+    """Return the coordinates of all lines, rectangles and texts, in points from the bottom left."""
     number = r"(-?[0-9.]+)"
     found = re.findall(rf"{number} {number} (?:m|l|Td)\b", page)
     return [(float(x), float(y)) for x, y in found]
@@ -64,7 +64,7 @@ def test_a_page_holds_as_many_as_it_says_and_solutions_come_behind() -> None:
         ]
         for label in ("A", "H", "I", "P", "1", "8", "9", "16"):
             assert shown.count(label) >= len(numbers)
-    # Nothing but atoms is round, so the closed pages have fewer curves than the opened ones.
+    # Only atoms are round, so closed pages have fewer curves than opened ones.
     curves = [page.count(" c\n") for page in drawn]
     assert curves[0] < curves[2]
     assert curves[1] < curves[3]

@@ -1,4 +1,4 @@
-"""Rays: every known case, and what is true of all rays."""
+"""Rays: all known cases, and properties of all rays."""
 
 from __future__ import annotations
 
@@ -11,16 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.games.blackbox.geometry import (
-    HIT,
-    Geometry,
-    dead_zone,
-    geometry,
-    spectrum,
-    trace,
-    trace_all,
-    way,
-)
+from pbmserv.games.blackbox.geometry import Geometry, geometry
+from pbmserv.games.blackbox.rays import HIT, dead_zone, spectrum, trace, trace_all, way
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "blackbox"
 CASES: list[dict[str, Any]] = json.loads((GOLDEN / "ray_cases.json").read_text())

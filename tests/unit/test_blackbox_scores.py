@@ -1,4 +1,4 @@
-"""The score tables of the seeds: what a game costs, item by item, as their documents count it."""
+"""The scores of games, item by item, as in the score tables of the original games."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pbmserv.engine.position import Position, opening
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.types import Seat
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace
+from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.racing import Score, score
+from pbmserv.games.blackbox.rays import HIT, trace
 
 ALONE = Seat(0)
 

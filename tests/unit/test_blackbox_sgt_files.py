@@ -1,4 +1,4 @@
-"""Files of Simon Tatham's Black Box: those that his program saved, and ours that it would load.
+"""Files of Simon Tatham's Black Box: files of his program, and ours for it.
 
 ``tests/golden/blackbox/saved`` holds files of version 20230122 (Debian), played by hand.
 """
@@ -15,17 +15,10 @@ from rows import rows
 
 from pbmserv.errors import MoveError, NotUnderstood, PlayerError
 from pbmserv.games.blackbox.game_ids import GameId, atoms_of, descriptive_id, is_plain, read_id
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace
+from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import ENDLESS
-from pbmserv.games.blackbox.practice import (
-    MOST_MOVES,
-    Practice,
-    Scoring,
-    begin,
-    read_transcript,
-    resumed,
-    write_transcript,
-)
+from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
+from pbmserv.games.blackbox.rays import HIT, trace
 from pbmserv.games.blackbox.rules import beam_shown, differing_ports
 from pbmserv.games.blackbox.sgt_files import (
     FEW_MOVES,
@@ -34,7 +27,8 @@ from pbmserv.games.blackbox.sgt_files import (
     read_saved_game,
     write_saved_game,
 )
-from pbmserv.letters.scene import why
+from pbmserv.games.blackbox.transcripts import MOST_MOVES, read_transcript, write_transcript
+from pbmserv.views.texts import refusal_sentence
 
 SAVED = Path(__file__).parents[1] / "golden" / "blackbox" / "saved"
 
@@ -52,17 +46,17 @@ def moves(game: Practice) -> list[str]:
 
 
 def shown(game: Practice) -> tuple[object, ...]:
-    """All that a player sees of a game."""
+    """Return all that a player sees of a game."""
     box = game.state.boxes[0]
     return box.marks, box.markers, box.sealed, game.over
 
 
 def states(text: str) -> list[str]:
-    """The lines of a file but for those that say nothing of the game."""
+    """Return the lines of a file that describe the game."""
     return [line for line in text.splitlines() if not line.startswith("UI ")]
 
 
-# -- what his program has saved ----------------------------------------------------------------
+# -- files of his program ----------------------------------------------------------------------
 
 
 def test_balls_beams_and_locks() -> None:
@@ -111,7 +105,7 @@ def test_a_locked_ball_shows_no_other_beam_than_there() -> None:
 
 
 class HisBoard:
-    """The board that his program has after the moves of a file: balls, locks and marked ports."""
+    """The board of his program after the moves of a file: balls, locks and marked ports."""
 
     def __init__(self, game: GameId) -> None:
         self.board = geometry(game.width, game.height)
@@ -209,7 +203,7 @@ def test_it_is_found_below_other_lines_and_with_other_line_ends() -> None:
     assert moves(read_saved_game(text)) == moves(read_saved_game(saved("locks")))
 
 
-# -- there and back ----------------------------------------------------------------------------
+# -- round trips -------------------------------------------------------------------------------
 
 BOXES = ["w5h5m3M3#pbm", "w4h3m0M3#tea", "w8h8m5M5#123456789012345", "w27h5m2M2#wide"]
 SOME = ["+b2", "+c1", "/b2", "+d3,+a1", "!c", "!2", "!b2", "!a1-c2", "+a2,!a2", "?", "+b1,?", "a,?"]
@@ -281,7 +275,7 @@ def test_a_seed_survives_files_as_it_is(seed: str) -> None:
     stripped = "\r\n".join(line.rstrip() for line in his.splitlines())
     for again in (
         read_saved_game(his),
-        read_saved_game(stripped),  # mail programs cut blanks off
+        read_saved_game(stripped),  # mail programs remove blanks
         resumed(read_transcript(ours)),
         resumed(read_transcript(mailed)),
     ):
@@ -305,7 +299,7 @@ def test_a_seed_of_another_version_is_kept_beside_its_box() -> None:
 
 
 def with_states(found: list[str], at: int = 0, identity: str = "w8h8m3M6#tea") -> str:
-    """A file with these moves."""
+    """Return a file with these moves."""
     lines = write_saved_game(practice(identity)).splitlines()[:7]
     count, at = str(len(found) + 1), at or len(found) + 1
     lines += [f"NSTATES :{len(count)}:{count}", f"STATEPOS:{len(str(at))}:{at}"]
@@ -345,7 +339,7 @@ def test_what_is_wrong_is_named(old: str, new: str, code: str | None) -> None:
     with pytest.raises(NotUnderstood) as caught:
         read_saved_game(text)
     assert caught.value.refusal.code == f"blackbox.{code}"
-    assert why(caught.value.refusal).endswith((".", '".'))
+    assert refusal_sentence(caught.value.refusal).endswith((".", '".'))
 
 
 @given(st.data())
@@ -369,16 +363,16 @@ def test_a_spoilt_file_is_read_or_refused(data: st.DataObject) -> None:
     try:
         read_saved_game("\n".join(lines))
     except PlayerError as error:
-        why(error.refusal)  # which raises for a code without a sentence
+        refusal_sentence(error.refusal)  # which raises for a code without a sentence
 
 
 def test_what_takes_long_is_refused_before_it_is_tried() -> None:
     with pytest.raises(NotUnderstood) as caught:
         read_saved_game(with_states(["T1,1", "T2,1", "T3,1", *["R"] * (MOST_CHECKS + 1)]))
-    assert f"more than {MOST_CHECKS} times" in why(caught.value.refusal)
+    assert f"more than {MOST_CHECKS} times" in refusal_sentence(caught.value.refusal)
     with pytest.raises(NotUnderstood) as caught:
         read_saved_game(with_states(["S"] * (MOST_MOVES + 1)))
-    assert f"more than {MOST_MOVES} moves" in why(caught.value.refusal)
+    assert f"more than {MOST_MOVES} moves" in refusal_sentence(caught.value.refusal)
     with pytest.raises(PlayerError):
         read_saved_game(saved("wide").replace("9:w27h5", "9:w99h9"))
     with pytest.raises(PlayerError):

@@ -11,10 +11,10 @@ from rows import rows
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from pbmserv.games.blackbox.cli.terminal.application import Start, Terminal
-from pbmserv.games.blackbox.cli.terminal.board import Board
-from pbmserv.games.blackbox.cli.terminal.hiding import Hiding
-from pbmserv.games.blackbox.cli.terminal.panels import Keys, Question
+from pbmserv.cli.blackbox.terminal.application import Start, Terminal
+from pbmserv.cli.blackbox.terminal.board import Board
+from pbmserv.cli.blackbox.terminal.hiding import Hiding
+from pbmserv.cli.blackbox.terminal.panels import Keys, Question
 from pbmserv.games.blackbox.game_ids import atoms_of, read_id
 from pbmserv.games.blackbox.practice import Practice, Scoring, begin
 from pbmserv.games.blackbox.rules import differing_ports
@@ -47,7 +47,7 @@ class House:
 
     @property
     def lines(self) -> list[str]:
-        """The board as it stands on the screen."""
+        """The lines of the board on the screen."""
         return [self.board.render_line(y).text for y in range(self.board.size.height)]
 
     def text(self, place: str) -> str:
@@ -58,7 +58,7 @@ class House:
         await self.pilot.press(*keys)
 
     async def type(self, text: str) -> None:
-        """A move in words; `test_a_wrong_move…` takes the long way through the question."""
+        """Make a move in words without the question, which `test_a_wrong_move…` tests."""
         self.app._play(text)
         await self.pilot.pause()
 
@@ -68,7 +68,7 @@ class House:
         await self.press("enter")
 
     async def click(self, column: int, row: int, button: int = 1) -> None:
-        x, y = self.board.place_of((column, row))
+        x, y = self.board.centre_of((column, row))
         await self.pilot.click(Board, offset=(x, y), button=button)
         await self.pilot.pause()
 
@@ -102,12 +102,12 @@ def test_a_whole_game_with_keys() -> None:
     async def story(house: House) -> None:
         await house.press("enter", "right", "enter")  # fire A and B
         assert house.box.marks[:3] == ("a", "#", "")
-        assert house.text("told").startswith("You fired port B: hit (#).")
+        assert house.text("messages").startswith("You fired port B: hit (#).")
         await house.press("down", "down", "enter")  # a marker on B2
         assert house.box.markers == {9}
         await house.press("space", "enter")  # locked: the marker stays
         assert (house.box.markers, house.box.locked) == ({9}, {9})
-        assert 'You have locked B2, so "/B2" cannot change it.' in house.text("told")
+        assert 'You have locked B2, so "/B2" cannot change it.' in house.text("messages")
         await house.press("space", "enter", "space")
         assert (house.box.markers, house.box.sealed) == (frozenset(), {9})
         assert "3 of 32" in house.text("facts")
@@ -115,7 +115,7 @@ def test_a_whole_game_with_keys() -> None:
         assert "ready to guess" in house.text("facts")
         await house.press("g")
         assert house.game.over
-        assert "You solved it." in house.text("told")
+        assert "You solved it." in house.text("messages")
         assert (
             house.lines[2][:31] == "  1  \u00b7           @        @     \u00b7"[:31]
             or "?" in house.lines[2]
@@ -150,7 +150,7 @@ def test_a_tip_comes_from_the_coach_and_has_its_price() -> None:
         async def tipped() -> str:
             await house.app.workers.wait_for_complete()
             await house.pilot.pause()
-            return house.text("told")
+            return house.text("messages")
 
         await house.press("t")
         told = await tipped()
@@ -163,22 +163,22 @@ def test_a_tip_comes_from_the_coach_and_has_its_price() -> None:
         await house.type("+b2,+c2,+d2")
         await house.press("t")
         assert (await tipped()).startswith("You have 3 markers, but the box holds no more than 2")
-        assert "Reply" not in house.text("told")
+        assert "Reply" not in house.text("messages")
         assert house.game.score(0).hints == 2
         await house.press("v", "v", "t")
-        assert "This game is over" in house.text("told")
+        assert "This game is over" in house.text("messages")
 
     played(story, "w8h8m2M2#tip", Scoring.CLASSIC)
 
 
 def test_dragging_seals_what_the_mouse_is_drawn_over() -> None:
     async def story(house: House) -> None:
-        places = [house.board.place_of((column, 4)) for column in (1, 2, 3)]
+        places = [house.board.centre_of((column, 4)) for column in (1, 2, 3)]
         await house.pilot.mouse_down(Board, offset=places[0], button=3)
         for place in (*places[1:], places[2], (1, 1)):
             await house.pilot.hover(Board, offset=place)
         await house.pilot.mouse_up(Board, offset=places[2])
-        await house.pilot.hover(Board, offset=house.board.place_of((6, 4)))
+        await house.pilot.hover(Board, offset=house.board.centre_of((6, 4)))
         await house.pilot.pause()
         assert house.box.sealed == {33, 34, 35}
 
@@ -188,7 +188,7 @@ def test_dragging_seals_what_the_mouse_is_drawn_over() -> None:
 def test_l_locks_the_line_of_a_fired_port_too() -> None:
     async def story(house: House) -> None:
         await house.type("a,+a3")
-        await house.press("l")  # the cursor stands on port A, which was fired
+        await house.press("l")  # the cursor is on port A, which was fired
         assert house.box.locked == {16}
         assert house.box.sealed == set(range(0, 64, 8)) - {16}
         assert "?!" in house.lines[4]
@@ -203,7 +203,7 @@ def test_l_locks_the_line_of_a_fired_port_too() -> None:
 def test_dragging_over_markers_locks_them() -> None:
     async def story(house: House) -> None:
         await house.type("+b5")
-        places = [house.board.place_of((column, 4)) for column in (0, 1, 2)]
+        places = [house.board.centre_of((column, 4)) for column in (0, 1, 2)]
         await house.pilot.mouse_down(Board, offset=places[0], button=3)
         for place in places[1:]:
             await house.pilot.hover(Board, offset=place)
@@ -232,17 +232,17 @@ def test_a_fired_port_shows_its_other_end_and_a_test_ray() -> None:
     async def story(house: House) -> None:
         await house.type("a,+c3")
         await house.click(0, -1)
-        assert house.text("told").startswith("A and 2: a")
+        assert house.text("messages").startswith("A and 2: a")
         assert "[a]" in house.lines[1]
         assert "[a]" in house.lines[3]
         await house.click(0, -1, button=3)
-        assert house.text("told").startswith(
+        assert house.text("messages").startswith(
             "Through your markers a ray into A comes out at I, but"
         )
         assert [line[8] for line in house.lines[2:10]] == ["*"] * 8
         await house.type("b")
         await house.click(1, -1)
-        assert house.text("told").startswith("B: #")
+        assert house.text("messages").startswith("B: #")
 
     played(story)
 
@@ -251,7 +251,7 @@ def test_check_points_at_what_the_markers_contradict() -> None:
     async def story(house: House) -> None:
         await house.type("a,+c3")
         await house.press("c")
-        assert "none of the" in house.text("told") or "do not explain" in house.text("told")
+        assert "none of the" in house.text("messages") or "do not explain" in house.text("messages")
         assert "!a!" in house.lines[1] + house.lines[3]
 
     played(story)
@@ -263,24 +263,24 @@ def test_undo_redo_restart_and_a_new_box() -> None:
         await house.press("enter", "u", "u")
         assert house.box.marks[0] == ""
         await house.press("u")
-        assert "There is nothing to take back yet" in house.text("told")
+        assert "There is nothing to take back yet" in house.text("messages")
         await house.press("r", "R")
-        assert "Press R again" in house.text("told")
+        assert "Press R again" in house.text("messages")
         assert house.box.marks[0] == "a"
         await house.press("R")
         assert house.box.marks[0] == ""
         await house.press("R")
-        assert "at its beginning" in house.text("told")
+        assert "at its beginning" in house.text("messages")
         await house.press("u")
         assert house.box.marks[0] == "a"
         await house.press("n")
-        assert "Press n again" in house.text("told")
+        assert "Press n again" in house.text("messages")
         await house.press("r")
         assert house.box.marks[0] == ""
         await house.press("ctrl+underscore")
         assert house.box.marks[0] == "a"
         await house.press("ctrl+n")
-        assert "Press n again" in house.text("told")
+        assert "Press n again" in house.text("messages")
         await house.press("ctrl+n")
         assert house.game.options.width == 5
         assert len(house.lines) == 9
@@ -295,11 +295,13 @@ def test_giving_up_is_asked_twice_and_opens_the_box() -> None:
         assert not house.game.over
         await house.press("v")
         assert house.game.over
-        assert "The marks at ports A and 2 do not agree with your markers." in house.text("told")
+        assert "The marks at ports A and 2 do not agree with your markers." in house.text(
+            "messages"
+        )
         assert "x" in house.lines[9]
         assert "@" in house.lines[4]
         await house.type("b")
-        assert "This game is over" in house.text("told")
+        assert "This game is over" in house.text("messages")
         await house.press("u")
         assert not house.game.over
 
@@ -310,7 +312,7 @@ def test_the_opened_box_shows_every_port_that_tells_wrong_markers_from_the_atoms
     async def story(house: House) -> None:
         await house.type("a,+a1")
         await house.press("v", "v")
-        told = house.text("told")
+        told = house.text("messages")
         assert "at ports A and 2 do not agree with your markers. " in told
         assert "Port B would also have shown the difference: it gives hit, and with" in told
         assert "So would ports C (reflection), D (hit)," in told
@@ -327,9 +329,11 @@ def test_classic_points() -> None:
         await house.type("b")
         assert "Score 3 (classic)" in house.text("facts")
         await house.press("u")
-        assert "This game is scored" in house.text("told")
+        assert "This game is scored" in house.text("messages")
         await house.type("+a1,+g1,+b3,+f5,+d7,?")
-        assert "8 points, for 1 hit at 1, 0 reflections at 1, 1 detour at 2" in house.text("told")
+        assert "8 points, for 1 hit at 1, 0 reflections at 1, 1 detour at 2" in house.text(
+            "messages"
+        )
 
     played(story, scoring=Scoring.CLASSIC, guesses=1)
 
@@ -345,7 +349,7 @@ def test_timed_points_count_seconds_until_the_box_is_solved() -> None:
         now[0] += 5
         await house.type(f"/a1,{ATOMS},?")
         now[0] += 500
-        said = house.text("told")
+        said = house.text("messages")
         assert "160 points, for 2 marked ports at 15, 1 wrong marker at 50 and 80 seconds" in said
         assert house.app.seconds == 80
 
@@ -360,14 +364,14 @@ def test_a_game_is_saved_and_opened_again(tmp_path: Path) -> None:
         await house.type("b")
         await house.press("u", "s")
         await house.answer(str(file))
-        assert house.text("told").startswith("Saved as")
+        assert house.text("messages").startswith("Saved as")
         await house.press("q")  # nothing is lost, so it quits at once
         assert not house.app.is_running
 
     async def opens(house: House) -> None:
         await house.press("o")
         await house.answer(str(tmp_path / "no.txt"))
-        assert "cannot be read: No such file" in house.text("told")
+        assert "cannot be read: No such file" in house.text("messages")
         await house.press("o", "escape")
         await house.press("o")
         await house.answer(str(file))
@@ -377,10 +381,10 @@ def test_a_game_is_saved_and_opened_again(tmp_path: Path) -> None:
         (tmp_path / "bad.txt").write_text(file.read_text().replace("1. A", "1. Z9"))
         await house.press("o")
         await house.answer(str(tmp_path / "bad.txt"))
-        assert "Move 1 of the transcript" in house.text("told")
+        assert "Move 1 of the transcript" in house.text("messages")
         await house.press("s")
         await house.answer(str(tmp_path / "no" / "tea.txt"))
-        assert "cannot be written" in house.text("told")
+        assert "cannot be written" in house.text("messages")
 
     played(saves)
     played(opens, box="5x5/3#other")
@@ -391,7 +395,7 @@ def test_quitting_asks_when_something_would_be_lost() -> None:
         await house.type("a")
         await house.press("q")
         assert house.app.is_running
-        assert "Not saved." in house.text("told")
+        assert "Not saved." in house.text("messages")
         await house.press("enter", "q")  # something else in between: it asks again
         assert house.app.is_running
         await house.press("q")
@@ -407,7 +411,7 @@ def test_the_page_of_keys_the_id_and_the_clipboard() -> None:
         await house.press("x", "x")
         assert not isinstance(house.app.screen, Keys)
         await house.press("i")
-        assert f"This box: {BOX}" in house.text("told")
+        assert f"This box: {BOX}" in house.text("messages")
         await house.type("a")
         await house.press("y")
         assert "     |a |  |" in house.app.clipboard
@@ -419,11 +423,11 @@ def test_a_wrong_move_is_explained_and_changes_nothing() -> None:
     async def story(house: House) -> None:
         await house.press("m")
         await house.answer("zz9")
-        assert '"zz9" is off the board' in house.text("told")
+        assert '"zz9" is off the board' in house.text("messages")
         await house.press("m")
         await house.answer("a,+b2")
         await house.press("u", "g")
-        assert "A guess needs 5 markers" in house.text("told")
+        assert "A guess needs 5 markers" in house.text("messages")
         assert house.game.done == 0
 
     played(story)
@@ -439,7 +443,7 @@ def test_every_corner_of_every_board_can_be_reached(side: int) -> None:
         await house.press("down", "up", "down", "enter")
         assert house.board.cursor == (side - 1, side)
         assert house.box.marks[3 * side - 1]
-        field, (x, y) = house.board.parent, house.board.place_of(house.board.cursor)
+        field, (x, y) = house.board.parent, house.board.centre_of(house.board.cursor)
         assert field is not None
         assert field.region.contains(house.board.region.x + x, house.board.region.y + y)
         house.board.cursor = (0, side)
@@ -454,11 +458,11 @@ def test_the_score_says_what_a_wrong_guess_costs_and_which_try_it_is() -> None:
         assert "Score 0 (classic) Wrong each atom costs 5" in house.text("facts")
         await house.type("a")
         await house.press("R")
-        assert "This try is over then." in house.text("told")
+        assert "This try is over then." in house.text("messages")
         await house.press("R")
         assert "Score 0 (classic, try 2)" in house.text("facts")
         await house.press("u")
-        assert "This game is scored" in house.text("told")
+        assert "This game is scored" in house.text("messages")
 
     async def timed(house: House) -> None:
         now[0] += 60
@@ -475,9 +479,9 @@ def test_the_score_says_what_a_wrong_guess_costs_and_which_try_it_is() -> None:
 def test_too_many_markers_are_told_at_once() -> None:
     async def story(house: House) -> None:
         await house.type("+a1,+b1,+c1,+d1,+e1")
-        assert "too many" not in house.text("told")
+        assert "too many" not in house.text("messages")
         await house.press("down", "down", "enter")  # a marker on A2
-        assert "You have 1 marker too many for a guess." in house.text("told")
+        assert "You have 1 marker too many for a guess." in house.text("messages")
         assert "6, 1 too many" in house.text("facts")
 
     played(story)
@@ -492,23 +496,23 @@ def test_one_s_own_moves_are_looked_at_step_by_step() -> None:
         shown = [house.lines]
         for step in (2, 1, 0):
             await house.press("comma")
-            assert house.text("told").startswith(f"Move {step} of 3")
+            assert house.text("messages").startswith(f"Move {step} of 3")
             shown.append(house.lines)
         await house.press("comma")
-        assert house.text("told").startswith("Move 0 of 3")
+        assert house.text("messages").startswith("Move 0 of 3")
         assert "?" not in "".join(shown[3])
         assert "?" in shown[2][3]
         for keys in (("enter",), ("g",), ("c",), ("t",), ("u",), ("R",)):
             await house.press(*keys)
-            assert "only to look at" in house.text("told")
+            assert "only to look at" in house.text("messages")
             assert house.game is before
         await house.press("full_stop", "full_stop")
         assert house.lines == shown[1]
-        assert "You fired port B: hit (#)." in house.text("told")
+        assert "You fired port B: hit (#)." in house.text("messages")
         await house.press("full_stop")
         assert house.lines == shown[0]
         await house.press("comma", "end", "enter")
-        assert house.game is not before or "A and 2" in house.text("told")
+        assert house.game is not before or "A and 2" in house.text("messages")
 
     played(story)
 
@@ -538,14 +542,14 @@ def test_one_hides_the_atoms_by_hand_and_the_other_one_plays() -> None:
             await house.press(key)
             assert not isinstance(app.screen, Question)
             assert "@" not in shown()
-            assert house.game.game.text not in house.text("told") + app.clipboard
+            assert house.game.game.text not in house.text("messages") + app.clipboard
         await house.type("a")
         await house.press("n", "n", "escape")
         assert house.box.marks[0]  # back in the game
         await house.press("v", "v")
         assert shown().count("@") == 5
         await house.press("i")
-        assert house.game.game.text in house.text("told")
+        assert house.game.game.text in house.text("messages")
 
     async def leaves(house: House) -> None:
         await house.press("escape")

@@ -1,4 +1,4 @@
-"""A game on one box: its chain of moves, written down and read again."""
+"""A game on one box and its transcript, which is written and read again."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from rows import rows
 
 from pbmserv.errors import Illegal, MoveError, NotUnderstood, OptionError, PlayerError
 from pbmserv.games.blackbox.game_ids import read_id
-from pbmserv.games.blackbox.practice import (
+from pbmserv.games.blackbox.practice import Practice, Scoring, begin, resumed
+from pbmserv.games.blackbox.sgt_files import write_saved_game
+from pbmserv.games.blackbox.transcripts import (
     MOST_CHARACTERS,
     MOST_MOVES,
-    Practice,
-    Scoring,
-    begin,
     read_transcript,
-    resumed,
     write_transcript,
 )
-from pbmserv.games.blackbox.sgt_files import write_saved_game
-from pbmserv.letters.scene import why
+from pbmserv.views.texts import refusal_sentence
 
 BOX = read_id("w8h8m5M5#123456789012345")  # D1 G1 B3 F5 D7
 TEXT = """\
@@ -141,7 +138,7 @@ def test_a_clue_is_the_same_each_time() -> None:
 def refused(text: str) -> PlayerError:
     with pytest.raises((NotUnderstood, OptionError)) as caught:
         resumed(read_transcript(text))
-    assert why(caught.value.refusal).endswith((".", ")"))
+    assert refusal_sentence(caught.value.refusal).endswith((".", ")"))
     return caught.value
 
 

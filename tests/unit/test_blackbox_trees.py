@@ -1,4 +1,4 @@
-"""Stored trees: they solve every layout, ask nothing for nothing, and say how hard a box is."""
+"""Stored trees solve every layout, waste no probe, and measure the difficulty of boxes."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ from pbmserv.games.blackbox.bots.trees import (
     tree,
     winning_turns,
 )
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace, trace_all
+from pbmserv.games.blackbox.geometry import geometry
 from pbmserv.games.blackbox.options import GRADED, Options, drawn
 from pbmserv.games.blackbox.racing import daily_options
+from pbmserv.games.blackbox.rays import HIT, trace, trace_all
 from pbmserv.log import TextFormatter
 
 STORED = [(kind, goal) for kind, goals in KINDS.items() for goal in goals]
@@ -55,14 +56,14 @@ def stored(kind: tuple[int, int, int], goal: Goal) -> Tree:
 
 
 def some_layouts(kind: tuple[int, int, int], count: int) -> list[list[int]]:
-    """Layouts drawn by lot, the same in each run."""
+    """Return random layouts, the same in each run."""
     width, height, atoms = kind
     rng = Rng(b"layouts", 0)
     return [drawn(Options(width, height, atoms, atoms), rng) for _ in range(count)]
 
 
 def played(known: Tree, layout: Iterable[int]) -> list[tuple[int, int]]:
-    """The probes of a whole game, which ends with a right guess."""
+    """Return the probes of a whole game, which ends with a right guess."""
     cells = tuple(layout)
     history: list[tuple[int, int]] = []
     while isinstance(port := known.port(history), int):
@@ -114,7 +115,7 @@ def test_a_tree_plays_as_well_as_its_maker_says(kind: tuple[int, int, int], goal
 
 
 def walked(known: Tree, layout: Iterable[int]) -> list[tuple[int, int]]:
-    """As `played`, but without the search for the guess."""
+    """Return the probes as `played` does, without the search for the guess."""
     cells = tuple(layout)
     history: list[tuple[int, int]] = []
     for _ in range(known.probes(cells)):

@@ -13,25 +13,13 @@ from pbmserv.mail.reply_address import OF_PAGES, KeyRing, MailDomain, Purpose, R
 
 RING = KeyRing({1: b"a key" * 8})
 NUMBERS = st.integers(0, 2**40)
-ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
-
-
-@given(st.sampled_from(Purpose), NUMBERS, NUMBERS, NUMBERS, NUMBERS)
-def test_what_was_written_is_read_in_any_letter_case(
-    purpose: Purpose, player: int, about: int, number: int, epoch: int
-) -> None:
-    reply_address = ReplyAddress(purpose, player, about, number, epoch)
-    token = RING.token(reply_address)
-    assert RING.read(token) == RING.read(token.upper()) == reply_address
-    packed = base64.b32decode(token.upper() + "=" * (-len(token) % 8))
-    assert base64.b32encode(packed).decode().rstrip("=").lower() == token
 
 
 OF_LETTERS = (Purpose.TRAY, Purpose.UNSUBSCRIBE, Purpose.BROADCAST, Purpose.BOUNCE)
 
 
 def _about(token: str) -> bytes:
-    """What anybody can read of a token: all behind the purpose, but for the signature."""
+    """Return the readable part of a token: everything but the purpose and the signature."""
     return base64.b32decode(token.upper() + "=" * (-len(token) % 8))[2:-10]
 
 
@@ -50,12 +38,6 @@ def test_the_number_of_a_letter_looks_different_in_each_of_its_addresses() -> No
     assert len({_about(RING.token(ReplyAddress(p, 7, 12, 0, 1))) for p in OF_LETTERS}) == 4
 
 
-@given(st.sampled_from(OF_LETTERS), st.integers(0, 2**40))
-def test_addresses_of_letters_fit(purpose: Purpose, about: int) -> None:
-    """RFC 5321 section 4.5.3.1.1: 18 characters, a plus sign and the token make 64."""
-    assert len(RING.token(ReplyAddress(purpose, 2**28 - 1, about, 0, 2**14 - 1))) <= 45
-
-
 @rows("purpose", OF_LETTERS)
 def test_tokens_from_before_are_read(purpose: Purpose) -> None:
     """Letters in mailboxes carry numbers that are not enciphered."""
@@ -63,15 +45,6 @@ def test_tokens_from_before_are_read(purpose: Purpose) -> None:
     mac = hmac.digest(b"a key" * 8, b"reply-address\0" + body, "sha256")[:10]
     old = base64.b32encode(body + mac).decode().rstrip("=").lower()
     assert RING.read(old) == ReplyAddress(purpose, 7, 12, 0, 1)
-
-
-@given(st.integers(0, 2**20), st.text(ALPHABET + "0189_-+ =", max_size=2), st.data())
-def test_no_other_text_is_read(about: int, odd: str, data: st.DataObject) -> None:
-    token = RING.token(ReplyAddress(Purpose.BOARD, 1, about))
-    at = data.draw(st.integers(0, len(token)))
-    end = data.draw(st.integers(at, min(len(token), at + 2)))
-    changed = token[:at] + odd + token[end:]
-    assert (RING.read(changed) is not None) == (changed == token)
 
 
 @given(st.sampled_from([*set(Purpose) - OF_PAGES]), NUMBERS, NUMBERS, st.integers(1, 40))
@@ -84,8 +57,3 @@ def test_an_address_that_is_too_long_for_mail_is_none_of_ours(
     fits = len(address.partition("@")[0]) <= 64
     assert (house.read(address) is not None) == fits
     assert house.knows(address) == fits
-
-
-@given(st.text(max_size=40))
-def test_rubbish_is_no_token(text: str) -> None:
-    assert RING.read(text) is None

@@ -22,7 +22,7 @@ from pbmserv.cli.exit_codes import exit_code_of
 from pbmserv.cli.main import run
 from pbmserv.cli.output import table
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.service.operators.queues import KeptMail
+from pbmserv.service.operators.kept_mails import KeptMail
 
 SIGNED = Signature("olga", "mended")
 
@@ -152,7 +152,9 @@ LOOKING = (
 
 
 @pytest.mark.parametrize("command", LOOKING)
-def test_who_only_looks_makes_no_database_and_gets_no_all_clear(capsys, tmp_path, command) -> None:
+def test_a_check_makes_no_database_and_reports_that_there_is_none(
+    capsys, tmp_path, command
+) -> None:
     """The server's settings are in a file that was not named: nothing is known of its database."""
     assert run(command.split()) == 1
     told = capsys.readouterr()

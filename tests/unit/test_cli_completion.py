@@ -1,4 +1,4 @@
-"""What a shell offers when the tab key is pressed behind ``--subject``."""
+"""Completions that a shell offers behind ``--subject``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_games_and_commands_of_the_server_come_first():
         ("yes", []),
     ],
 )
-def test_what_is_typed_is_completed(typed, subject):
+def test_a_typed_beginning_is_completed(typed, subject):
     assert sorted(offered(typed)) == sorted(subject)
 
 
@@ -50,7 +50,7 @@ def test_everything_that_is_offered_is_a_command():
     for subject in [*offered(""), *offered("blackbox ")]:
         (line,) = read(subject, "", games={"blackbox"}, reply=False).lines
         unknown = {"unknown-command", "not-a-command", "unknown-game"}
-        assert not (isinstance(line.asked, Misread) and line.asked.refusal.code in unknown)
+        assert not (isinstance(line.meaning, Misread) and line.meaning.refusal.code in unknown)
 
 
 def test_each_offer_says_what_it_does():

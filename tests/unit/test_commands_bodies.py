@@ -1,4 +1,4 @@
-"""Commands in the body: where they are read, and where reading stops."""
+"""Commands in the body: the lines that are read, and the end of the reading."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import time
 
 from rows import rows
 
+from pbmserv.commands.grammar.readings import NotTried
 from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.looking import Help, Show
-from pbmserv.commands.table.model import BoardRef, Credentials, NotTried, Secret
+from pbmserv.commands.table.model import BoardRef, Credentials, Secret
 from pbmserv.commands.table.playing import MakeMove
 from pbmserv.errors import PlayerError
 
@@ -21,19 +22,21 @@ def mail(body, subject=""):
 
 
 def boards(reading):
-    """Numbers of the boards shown; a refusal's code in its place; what was tried, only."""
+    """Return the number of the shown board or the code of the refusal for each tried line."""
     return [
-        line.asked.refusal.code
-        if isinstance(line.asked, PlayerError)
-        else line.asked.boards[0].board
+        line.meaning.refusal.code
+        if isinstance(line.meaning, PlayerError)
+        else line.meaning.boards[0].board
         for line in reading.lines
-        if not isinstance(line.asked, NotTried)
+        if not isinstance(line.meaning, NotTried)
     ]
 
 
 def not_tried(reading):
-    """Echoes of what was not tried, why, and how many are not listed."""
-    found = [(line.echo, line.asked) for line in reading.lines if isinstance(line.asked, NotTried)]
+    """Return the echo, the reason and the number of further commands of each untried line."""
+    found = [
+        (line.echo, line.meaning) for line in reading.lines if isinstance(line.meaning, NotTried)
+    ]
     whys = {asked.why for _, asked in found}
     return [echo for echo, _ in found], whys, sum(asked.more for _, asked in found)
 
@@ -45,7 +48,7 @@ def test_a_subject_that_is_no_command_leaves_the_body(subject):
     assert reading.multiple
 
 
-def test_one_command_in_the_body_is_not_many():
+def test_one_command_in_the_body_needs_no_numbered_report():
     assert not mail("show 1\n").multiple
 
 
@@ -56,7 +59,7 @@ def test_the_subject_says_that_many_come():
 def test_a_command_in_the_subject_leaves_the_body_to_the_opponent():
     reading = mail("show 1\n> show 2\nGood luck!\n-- \nAlice\n", "blackbox move 12 alice secret g")
     assert reading.words == "show 1\nGood luck!"
-    assert [line.asked for line in reading.lines] == [MakeMove("blackbox", 12, ALICE, "g")]
+    assert [line.meaning for line in reading.lines] == [MakeMove("blackbox", 12, ALICE, "g")]
 
 
 def test_at_most_4000_characters_reach_the_opponent():
@@ -65,8 +68,8 @@ def test_at_most_4000_characters_reach_the_opponent():
 
 def test_indented_lines_continue_the_one_above():
     reading = mail("blackbox move 12\n   alice secret\n\tg,\n +b2\nshow 2")
-    assert reading.lines[0].asked == MakeMove("blackbox", 12, ALICE, "g,+b2")
-    assert reading.lines[1].asked == Show(None, (BoardRef(2),))
+    assert reading.lines[0].meaning == MakeMove("blackbox", 12, ALICE, "g,+b2")
+    assert reading.lines[1].meaning == Show(None, (BoardRef(2),))
 
 
 def test_a_body_that_is_indented_as_a_whole_is_still_one_command_a_line():
@@ -109,7 +112,7 @@ def test_fifty_commands_are_tried_and_the_rest_is_listed():
     assert not_tried(reading) == (["show 51", "show 52"], {"limit"}, 0)
 
 
-def test_of_very_many_commands_only_the_first_are_listed():
+def test_only_the_first_of_very_many_commands_are_listed():
     reading = mail("\n".join(f"show {number}" for number in range(1, 101)))
     assert boards(reading) == [*range(1, 51)]
     assert not_tried(reading) == ([*(f"show {n}" for n in range(51, 61)), "..."], {"limit"}, 40)
@@ -130,7 +133,7 @@ def test_commands_below_too_much_prose_are_listed():
     assert not_tried(reading) == (["show 2"], {"prose"}, 0)
 
 
-def test_where_no_command_was_found_nothing_is_listed():
+def test_nothing_is_listed_if_no_command_was_found():
     assert not_tried(mail("quit\nshow 1")) == ([], set(), 0)
     assert not_tried(mail("lovely weather today\n" * 5 + "show 1")) == ([], set(), 0)
 
@@ -169,7 +172,7 @@ def test_a_line_that_is_too_long_is_refused():
 
 @rows(("subject", "body"), [("", ""), ("Re: ", " \n\t\n"), ("\u200b", "\n")])
 def test_an_empty_mail_asks_for_help(subject, body):
-    assert [line.asked for line in mail(body, subject).lines] == [Help()]
+    assert [line.meaning for line in mail(body, subject).lines] == [Help()]
 
 
 def test_a_line_of_nothing_in_quotes_is_passed_over():
@@ -178,7 +181,7 @@ def test_a_line_of_nothing_in_quotes_is_passed_over():
 
 def test_an_english_subject_gives_way_to_a_command_written_in_full_below():
     reading = mail("blackbox move 12 alice secret g\n", "Move for Bob")
-    assert reading.lines[0].asked == MakeMove("blackbox", 12, ALICE, "g")
+    assert reading.lines[0].meaning == MakeMove("blackbox", 12, ALICE, "g")
 
 
 def test_chat_does_not_become_a_command_because_the_subject_has_a_mistake():
@@ -237,7 +240,7 @@ def test_a_command_below_the_commands_goes_to_nobody_and_is_named(command):
         "My move was silly",
     ],
 )
-def test_what_only_begins_like_a_command_is_passed_on(words):
+def test_words_that_only_begin_like_a_command_are_passed_on(words):
     reading = mail(f"{words}\nBob", "blackbox move 12 alice secret g")
     assert reading.words == f"{words}\nBob"
     assert len(reading.lines) == 1
@@ -248,7 +251,7 @@ def test_words_right_below_chat_are_for_the_opponent_unless_they_are_commands():
     assert mail("message alice secret bob\nHello Bob\n\nAlice").words == "Hello Bob\n\nAlice"
     reading = mail("blackbox chat 12 alice secret\nshow 2\n\nHello Bob")
     assert reading.words == "Hello Bob"
-    assert isinstance(reading.lines[1].asked, Show)
+    assert isinstance(reading.lines[1].meaning, Show)
 
 
 def test_very_many_words_are_read_in_no_time():
@@ -261,17 +264,17 @@ def test_very_many_words_are_read_in_no_time():
 
 
 @rows(("stop", "why"), [("quit", "stop"), ("thanks", "stop"), ("", "")])
-def test_where_many_commands_are_announced_it_is_said_why_none_was_read(stop, why):
-    refusal = mail(f"{stop}\nshow 1" if stop else "", "multiple").lines[0].asked.refusal
+def test_an_announcement_of_commands_without_any_is_explained(stop, why):
+    refusal = mail(f"{stop}\nshow 1" if stop else "", "multiple").lines[0].meaning.refusal
     assert (refusal.code, refusal.values["stopped"]) == ("no-commands", why)
 
 
-def test_where_many_commands_are_announced_no_line_is_lost():
+def test_every_line_below_an_announcement_of_commands_is_reported():
     lines = mail("Hello\n" + "lovely day\n" * 4 + "show 1\nlovely secret", "multiple").lines
     echoes = [line.echo for line in lines]
     assert echoes[:4] == [f"line {number}: ... day" for number in (2, 3, 4, 5)]
-    assert all(isinstance(line.asked, PlayerError) for line in lines[:4])
-    assert [type(line.asked) for line in lines[4:]] == [NotTried, NotTried]
+    assert all(isinstance(line.meaning, PlayerError) for line in lines[:4])
+    assert [type(line.meaning) for line in lines[4:]] == [NotTried, NotTried]
     assert echoes[4:] == ["show 1", "line 7: ..."]
     (below, *_) = mail("list\n\nsolo\nYours", "multiple").lines[1:]
-    assert (below.echo, below.asked) == ("solo", NotTried("blank"))
+    assert (below.echo, below.meaning) == ("solo", NotTried("blank"))

@@ -1,4 +1,4 @@
-"""Help and the catalogue agree, and every refusal has its sentence."""
+"""Help pages and the table of commands agree, and every refusal has a sentence."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from pathlib import Path
 from rows import rows
 
 import pbmserv.commands
+from pbmserv.commands.grammar.examples import STRANGER, example
 from pbmserv.commands.help_topics import help_pages, topic
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.catalogue import ROWS, example
-from pbmserv.commands.table.model import STRANGER
+from pbmserv.commands.table.catalogue import ROWS
+from pbmserv.engine.position import opening
+from pbmserv.engine.record import GameRecord
+from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import PlayerError
-from pbmserv.letters.environment import environment
-from pbmserv.letters.scene import why
+from pbmserv.games.blackbox.game import GAME
+from pbmserv.views.environment import environment
+from pbmserv.views.texts import refusal_sentence
 
 GAMES = frozenset({"blackbox"})
 
@@ -91,24 +95,40 @@ def test_commands_in_the_tutorial_are_understood():
     assert len(commands) >= 4
     for command in commands:
         (line,) = read(command, "", games=GAMES, reply=False).lines
-        assert not isinstance(line.asked, PlayerError), command
+        assert not isinstance(line.meaning, PlayerError), command
+
+
+def test_the_boards_of_the_tutorial_are_those_of_the_game():
+    record = GameRecord("blackbox", GAME.info.rules_version, 2, ("-size=4x4", "-atoms=1"), b"")
+    position = opening(GAME, record)
+    moves = ((1, "c1"), (0, "b2"), (0, "c"), (1, "a"), (0, "4"), (1, "b"), (0, "b"), (1, "c"))
+    grid = environment().get_template("games/blackbox/grid.txt.j2")
+    for moves_, marked in (((*moves, (0, "2")), "|  |  |  |  |  |  |5"), (((0, "+c1"),), "?")):
+        for seat, text in moves_:
+            view = GAME.view(position.state, Seat(seat))
+            position = position.move(Seat(seat), GAME.parse(view, text))
+        board = grid.render(boxes=[GAME.view(position.state, Seat(0)).own])
+        lines = "\n".join(line.rstrip() for line in board.rstrip().splitlines())
+        assert marked in lines
+        assert lines in page("tutorial")
+    assert GAME.outcome(position.move(Seat(1), Move("D")).move(Seat(0), Move("?")).state)
 
 
 @rows("name", ["moves", "times", "digest"])
 def test_lines_that_a_page_shows_are_understood(name):
     lines = re.findall(r"^ {2}(\S.*)$", page(name), re.MULTILINE)
-    lines = [line for line in lines if not line.startswith("--")]  # a time, and what it means
+    lines = [line for line in lines if not line.startswith("--")]  # a time and its meaning
     assert lines
     for line in lines:
         reply = "alice" not in line
         reading = read(
             "" if reply else line, line if reply else "", games=GAMES, reply=reply, tray=reply
         )
-        assert not isinstance(reading.lines[0].asked, PlayerError), line
+        assert not isinstance(reading.lines[0].meaning, PlayerError), line
 
 
 def filled_in(form):
-    """A form with words in the places where its reader is to write some."""
+    """Return a form with words in place of its placeholders."""
     words = {
         "BOARD": "12",
         "USERID": "alice",
@@ -125,10 +145,10 @@ def test_an_example_of_every_row_is_understood():
         if row.command and row.in_line:
             text = filled_in(example(row, None, GAMES, {}, STRANGER))
             (line,) = read(text, "", games=GAMES, reply=False).lines
-            assert not isinstance(line.asked, PlayerError), row.name
+            assert not isinstance(line.meaning, PlayerError), row.name
 
 
-# What is refused, by code: found in the room's own source, so that none is forgotten.
+# The codes of all refusals in the source of the package, so that none is forgotten.
 
 SOURCE = "".join(
     path.read_text(encoding="utf-8")
@@ -140,7 +160,7 @@ CODES = sorted(
 
 
 def garbled():
-    """Refusals of every kind, from lines that are cut, stretched and misspelt."""
+    """Return refusals of all kinds, from lines that are cut, extended and misspelt."""
     lines = [row.example for row in ROWS if row.command and row.in_line]
     lines += [" ".join(line.split()[:n]) for line in lines for n in range(1, 6)]
     lines += [f"{line} {more}" for line in lines for more in ("b!", "--x=1", "-", "alice 3")]
@@ -192,17 +212,17 @@ def garbled():
     found.append(read("", "multiple", games=GAMES, reply=False))
     found += [read("", line, games=GAMES, reply=True) for line in ("resign or not", "my password")]
     return [
-        line.asked.refusal
+        line.meaning.refusal
         for reading in found
         for line in reading.lines
-        if isinstance(line.asked, PlayerError)
+        if isinstance(line.meaning, PlayerError)
     ]
 
 
 def test_every_refusal_has_a_sentence_of_its_own():
     sentences = {}
     for refusal in garbled():
-        text = why(refusal)
+        text = refusal_sentence(refusal)
         assert text.endswith((".", "?", ")")), (refusal, text)
         sentences.setdefault(refusal.code, text)
     assert sorted({*sentences, "no-commands"}) == CODES
@@ -219,8 +239,7 @@ def test_an_example_in_a_refusal_works():
             games=GAMES,
             reply=reply,
         )
-        if refusal.code != "missing-game":
-            assert not isinstance(reading.lines[0].asked, PlayerError), refusal
+        assert not isinstance(reading.lines[0].meaning, PlayerError), refusal
 
 
 def test_all_commands_fit_one_screen():

@@ -1,4 +1,4 @@
-"""One command in the subject: every form of the language, slips, and what is refused."""
+"""One command in the subject: all forms of the language, mistakes, and refusals."""
 
 # ruff: noqa: RUF001 - typographic characters are what is tested
 
@@ -63,7 +63,7 @@ B = "blackbox"
 
 def asked(subject, body="", games=GAMES):
     (line,) = read(subject, body, games=games, reply=False).lines
-    return line.asked
+    return line.meaning
 
 
 def refusal(subject, games=GAMES):
@@ -224,7 +224,7 @@ FORMS = [
     ("blackbox subscribe 12 alice secret", Follow(12, ALICE, "all")),
     ("notify 12 alice secret", Follow(12, ALICE, "end")),
     ("unsubscribe 12 alice secret", Follow(12, ALICE, "off")),
-    # Userid and board have changed places: nothing else can be meant.
+    # Userid and board are swapped, and no other meaning is possible.
     ("blackbox move alice 12 secret g", MakeMove(B, 12, ALICE, "g")),
     ("move alice 12#7 secret g", MakeMove(None, 12, ALICE, "g", 7)),
     ("blackbox resign alice #12 secret", Resign(B, 12, ALICE)),
@@ -289,7 +289,7 @@ def test_the_moves_of_the_original_help_text_arrive_unchanged(move):
         "Subject: ",
     ],
 )
-def test_what_mail_programs_put_in_front_is_dropped(front):
+def test_prefixes_of_mail_programs_are_dropped(front):
     assert asked(front + "blackbox show 12") == Show(B, (BoardRef(12),))
 
 
@@ -442,7 +442,7 @@ def test_common_slips_are_understood(subject, command):
         ("blackbox move 12 alice secret " + "g," * 1000, "line-too-long"),
     ],
 )
-def test_what_cannot_be_read_is_refused_by_its_own_code(subject, code):
+def test_each_unreadable_line_has_a_refusal_of_its_own(subject, code):
     found = asked(subject)
     if code is None:
         assert not isinstance(found, PlayerError)
@@ -451,11 +451,11 @@ def test_what_cannot_be_read_is_refused_by_its_own_code(subject, code):
         assert found.refusal.code == code
 
 
-def test_a_challenge_needs_the_game_where_there_are_several():
-    games = {"blackbox", "null"}
-    assert refusal("challenge alice bob", games).code == "missing-game"
+def test_a_challenge_that_names_no_game_means_the_first_of_several():
+    games = ("blackbox", "null")
+    assert asked("challenge alice bob", games=games) == Challenge("blackbox", ("alice", "bob"))
     assert asked("null challenge alice bob", games=games) == Challenge("null", ("alice", "bob"))
-    assert refusal("seek alice secret", games).code == "missing-game"
+    assert asked("seek alice secret", games=games) == Seek("blackbox", ALICE)
     assert asked("null seek alice secret", games=games) == Seek("null", ALICE)
 
 
@@ -554,7 +554,7 @@ def test_a_row_s_example_is_that_command(row):
     reply = Place.LINE not in row.places
     subject, body = ("", row.example) if reply else (row.example, "")
     (line,) = read(subject, body, games=GAMES, reply=reply).lines
-    assert type(line.asked) is type(row.build(Arguments("blackbox")))
+    assert type(line.meaning) is type(row.build(Arguments("blackbox")))
     assert line.echo.startswith(row.example.split(" PASSWORD", maxsplit=1)[0].split(" NEW")[0])
 
 
@@ -606,7 +606,7 @@ TEXTS = st.lists(st.lists(WORDS, max_size=7).map(" ".join), max_size=12).map("\n
 )
 @example(subject="all", body="", reply=False, tray=False)
 @example(subject="all xyz", body="all", reply=True, tray=True)
-def test_whatever_comes_is_read(subject, body, reply, tray):
+def test_any_line_is_read(subject, body, reply, tray):
     reading = read(subject, body, games=GAMES, reply=reply, tray=tray)
     assert reading.lines
     assert len(reading.words) <= 4000

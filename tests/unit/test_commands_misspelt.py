@@ -1,4 +1,4 @@
-"""Misspelt commands: which are understood or asked about, and which words are no commands."""
+"""Misspelt commands that are understood or suggested, and words that are not commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replies to our letters: the address says who speaks, the first line says what."""
+"""Replies to letters, whose address names the player and whose first line is the command."""
 
 # ruff: noqa: RUF001 - typographic characters are what is tested
 
@@ -7,6 +7,7 @@ from __future__ import annotations
 from rows import rows
 
 from pbmserv.commands.grammar.plain_words import says_yes
+from pbmserv.commands.grammar.readings import NotTried
 from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.accounts import (
     Away,
@@ -29,15 +30,7 @@ from pbmserv.commands.table.looking import (
     ShowAs,
     Standings,
 )
-from pbmserv.commands.table.model import (
-    BoardRef,
-    Credentials,
-    NotTried,
-    ReplyMove,
-    Secret,
-    TrayReply,
-    Yes,
-)
+from pbmserv.commands.table.model import BoardRef, Credentials, ReplyMove, Secret, TrayReply, Yes
 from pbmserv.commands.table.playing import (
     Chat,
     Check,
@@ -61,13 +54,13 @@ def reply(body):
 
 
 def asked(body):
-    return reply(body).lines[0].asked
+    return reply(body).lines[0].meaning
 
 
 @rows(
     ("body", "command"),
     [
-        ("", Yes(unsaid=True)),
+        ("", Yes(is_empty=True)),
         ("prefs", Prefs(None)),
         ("prefs digest=off format = text", Prefs(None, (("digest", "off"), ("format", "text")))),
         ("prefs digest daily@07:30", Prefs(None, (("digest", "daily@07:30"),))),
@@ -119,8 +112,8 @@ def asked(body):
         ("unsubscribe", Follow(None, None, "off")),
         ("blackbox chat", Chat(None, None, None)),
         ("move alice 12 secret g", MakeMove(None, 12, ALICE, "g")),
-        ("\n\n -- \nAlice", Yes(unsaid=True)),
-        ("> quoted only", Yes(unsaid=True)),
+        ("\n\n -- \nAlice", Yes(is_empty=True)),
+        ("> quoted only", Yes(is_empty=True)),
         ("yes", Yes()),
         ("Yes, please!", Yes()),
         ("OK", Yes()),
@@ -188,7 +181,7 @@ def test_everything_else_may_be_a_move(body, line):
 
 def test_the_words_below_each_line_are_for_the_opponent():
     reading = reply("Hi Bob!\n\ng,+b2\nYour turn.\n> old text\n-- \nAlice")
-    assert reading.lines[0].asked == ReplyMove(
+    assert reading.lines[0].meaning == ReplyMove(
         ("Hi Bob!", "g,+b2", "Your turn."), ("g,+b2\nYour turn.", "Your turn.", ""), (1,)
     )
 
@@ -199,7 +192,7 @@ def test_at_most_five_lines_may_be_the_move():
 
 def test_chat_may_begin_on_its_own_line():
     reading = reply("chat hello there\nhow are you?\n-- \nAlice")
-    assert reading.lines[0].asked == Chat(None, None, None)
+    assert reading.lines[0].meaning == Chat(None, None, None)
     assert reading.words == "hello there\nhow are you?"
 
 
@@ -231,7 +224,7 @@ def test_text_below_a_command_is_for_the_opponent():
         ("list chess", "unknown-game"),
     ],
 )
-def test_what_a_reply_cannot_mean_is_refused(body, code):
+def test_a_reply_that_cannot_be_understood_is_refused(body, code):
     found = asked(body)
     assert isinstance(found, Misread)
     assert found.refusal.code == code
@@ -245,31 +238,30 @@ def test_several_full_commands_in_a_reply_are_all_read():
 
 def test_the_subject_of_a_reply_says_nothing():
     reading = read("blackbox resign 12 alice secret", "g", games=GAMES, reply=True)
-    assert reading.lines[0].asked == ReplyMove(("g",), ("",))
+    assert reading.lines[0].meaning == ReplyMove(("g",), ("",))
 
 
 def test_an_empty_reply_is_not_said_to_be_a_yes():
     assert reply("> quoted only").lines[0].echo == "(an empty reply)"
 
 
-def test_the_game_is_needed_where_there_are_several():
-    (line,) = read("", "seek", games={"blackbox", "null"}, reply=True).lines
-    assert isinstance(line.asked, Misread)
-    assert line.asked.refusal.code == "missing-game"
+def test_a_reply_that_names_no_game_means_the_first_of_several():
+    (line,) = read("", "seek", games=("null", "blackbox"), reply=True).lines
+    assert line.meaning == Seek("null", None)
 
 
 # The one mail a day is answered with a line for each board.
 
 
 def tray(body, *, asked=True):
-    """(echo, what is asked or the refusal's code) of each line."""
+    """Return the echo of each line, and its command or the code of its refusal."""
     reading = read("Re: 3 boards wait", body, games=GAMES, reply=True, tray=asked)
     assert reading.multiple
     assert not reading.words
     return [
         (
             line.echo,
-            line.asked.refusal.code if isinstance(line.asked, PlayerError) else line.asked,
+            line.meaning.refusal.code if isinstance(line.meaning, PlayerError) else line.meaning,
         )
         for line in reading.lines
     ]
@@ -315,7 +307,7 @@ def test_a_line_without_a_board_is_refused_and_the_others_are_read():
     assert found[1][0] == "..."
 
 
-def test_what_a_board_s_line_cannot_mean_is_refused():
+def test_a_line_for_a_board_that_cannot_be_understood_is_refused():
     assert tray("412: resign or not\n413: queue") == [
         ("412: resign ...", "stands-alone"),
         ("413: queue", "missing-plan"),
@@ -342,7 +334,7 @@ def test_reading_stops_there_as_elsewhere():
 def test_a_reply_to_the_one_mail_a_day_may_be_any_other_reply():
     for body, command in [("show 12", Show(None, (BoardRef(12),))), ("games", Games(None))]:
         (line,) = read("", body, games=GAMES, reply=True, tray=True).lines
-        assert line.asked == command
+        assert line.meaning == command
 
 
 @rows(
@@ -360,9 +352,9 @@ def test_a_reply_to_the_one_mail_a_day_may_be_any_other_reply():
 )
 def test_a_letter_apart_from_the_move_may_be_an_initial(body, lines, left):
     reading = reply(body)
-    assert reading.lines[0].asked.lines == lines
+    assert reading.lines[0].meaning.lines == lines
     assert tuple(line.echo for line in reading.lines[1:]) == left
-    assert all(line.asked == NotTried("apart") for line in reading.lines[1:])
+    assert all(line.meaning == NotTried("apart") for line in reading.lines[1:])
     assert not {*left} & {*reading.words.split("\n")}
 
 
@@ -398,7 +390,7 @@ def test_words_that_agree_do_not_take_a_yes_back(body):
 )
 def test_words_that_may_take_a_yes_back_leave_none(body):
     assert not isinstance(asked(body), Accept)
-    assert asked(body) == Yes(unsaid=True) if not body else not isinstance(asked(body), Yes)
+    assert asked(body) == Yes(is_empty=True) if not body else not isinstance(asked(body), Yes)
     assert not says_yes(body)
 
 
@@ -407,6 +399,6 @@ def test_a_first_move_may_stand_below_accept():
     assert asked("ok\nb2,f4\nGood luck!").below.after == ("Good luck!", "")
 
 
-def test_what_is_below_a_question_is_not_lost_without_a_word():
+def test_words_below_a_question_are_reported():
     assert [line.echo for line in reply("show\n+c3\nThanks,\nBob").lines] == ["show", "+c3"]
     assert [line.echo for line in reply("games\n\ng").lines] == ["games", "g"]

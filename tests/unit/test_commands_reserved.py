@@ -1,4 +1,4 @@
-"""Userids that would pass for somebody else's, or for a word of a command."""
+"""Userids that are reserved since they resemble commands, staff or other players."""
 
 from __future__ import annotations
 

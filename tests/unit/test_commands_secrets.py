@@ -1,4 +1,4 @@
-"""No echo and no refusal ever repeats a password, however the command is garbled."""
+"""Echoes and refusals never repeat a password, even if the command is garbled."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from rows import rows
 
+from pbmserv.commands.grammar.readings import Reading
 from pbmserv.commands.reading.mail import read
-from pbmserv.commands.table.model import Reading
 from pbmserv.errors import PlayerError
 
 GAMES = frozenset({"blackbox"})
@@ -72,11 +72,11 @@ def assert_silent(reading: Reading, secret: str) -> None:
     for line in reading.lines:
         assert secret not in line.echo
         assert secret.lower() not in line.echo.lower()
-        if isinstance(line.asked, PlayerError):
-            refusal = line.asked.refusal
+        if isinstance(line.meaning, PlayerError):
+            refusal = line.meaning.refusal
             said = [refusal.part, refusal.example, *map(str, refusal.values.values())]
             assert not [text for text in said if secret.lower() in text.lower()]
-            assert secret not in str(line.asked)
+            assert secret not in str(line.meaning)
 
 
 def read_everywhere(text: str) -> list[Reading]:
@@ -107,14 +107,14 @@ def test_a_command_as_it_should_be(form, quoted, secret):
 )
 def test_a_command_with_a_word_missing_or_too_much(form, secret, drop, junk, at):
     words = form.split()
-    # Without its own words before it a password stands where a command is expected.
+    # Without the words in front of it, a password is in the place of a command.
     start = 2 if words[0] in {"blackbox", "change"} else 1
     place = start + drop
     if place < len(words) and words[place] != "{}":
         del words[place]
     words.insert(max(start, min(at, len(words))), junk)
     reading = read(" ".join(words).format(secret), "", games=GAMES, reply=False)
-    # One word gone and another too much: nobody can tell that from a correct command.
+    # With one word missing and another added, the line looks like a correct command.
     assume(not junk or not _taken_for_another_word(reading, secret))
     assert_silent(reading, secret)
 
@@ -165,5 +165,5 @@ def test_a_password_of_two_words_without_quotes_goes_no_further_than_it_must(for
 
 
 def _taken_for_another_word(reading: Reading, secret: str) -> bool:
-    asked = reading.lines[0].asked
+    asked = reading.lines[0].meaning
     return not isinstance(asked, PlayerError) and secret.lower() in repr(asked).lower()

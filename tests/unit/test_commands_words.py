@@ -1,4 +1,4 @@
-"""Words of a line: what keyboards and mail programs do to it is undone."""
+"""Words of a line, in which the effects of keyboards and mail programs are undone."""
 
 # ruff: noqa: RUF001 - typographic characters are what is tested
 

@@ -1,4 +1,4 @@
-"""Who may stay where it is full, and what the log says of those who may not."""
+"""Connections that stay open when a port is full, and log lines about the others."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_networks_are_counted_by_blocks() -> None:
     assert clients.limits.inside == (7, 10)
 
 
-def test_who_has_idled_longest_in_the_fullest_network_gives_way() -> None:
+def test_the_longest_idle_client_of_the_fullest_network_gives_way() -> None:
     clients = Clients()
     clients.fill(3, 3)  # 10.0.0, 10.0.1, 10.0.2
     clients.come("10.0.7.1")
@@ -77,7 +77,7 @@ def test_who_has_idled_longest_in_the_fullest_network_gives_way() -> None:
     assert len(clients.gone) == 6
 
 
-def test_who_is_in_a_mail_gives_way_last_and_who_is_served_not_at_all() -> None:
+def test_a_client_in_a_mail_gives_way_last_and_a_served_client_never() -> None:
     clients = Clients(Bounds(3, 3, 1, 300, 10))
     idle, asking, served = clients.fill(1, 3)
     asking.stage, served.stage = Stage.ASKING, Stage.SERVED
@@ -136,7 +136,7 @@ def test_time_shrinks_as_it_fills() -> None:
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 9), st.sampled_from(Stage)), max_size=80)
 )
-def test_nobody_gets_in_above_the_bounds_and_a_new_network_always_does(
+def test_the_bounds_hold_and_a_new_network_always_gets_in(
     sessions: list[tuple[int, int, Stage]],
 ) -> None:
     clients = Clients(Bounds(8, 3, 2, 300, 10))
@@ -151,7 +151,7 @@ def test_nobody_gets_in_above_the_bounds_and_a_new_network_always_does(
     assert isinstance(clients.come("10.9.9.9"), Place)
 
 
-def test_whoever_is_turned_away_is_counted_for_prometheus() -> None:
+def test_refused_clients_are_counted_for_prometheus() -> None:
     clients = Clients()
     clients.fill(1, 3)
 

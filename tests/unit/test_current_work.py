@@ -1,4 +1,4 @@
-"""What a process has in hand can be seen from outside, and after its death."""
+"""The work that a process has in hand is visible to other processes, also after its death."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_work_of_a_dead_process_is_still_known() -> None:
     assert current.all() == []
 
 
-def test_all_of_a_kind_know_what_one_was_killed_over() -> None:
+def test_processes_of_a_kind_know_the_work_that_one_was_killed_over() -> None:
     letters = Stuck()
     posts = [CurrentWork(letters) for _ in range(2)]
     letters.note(7)

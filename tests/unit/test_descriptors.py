@@ -1,4 +1,4 @@
-"""How mail and pages share the files that a process may open."""
+"""Mail and pages share the files that a process may open."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from rows import rows
 
 from pbmserv.errors import ConfigError
-from pbmserv.stages import listeners
-from pbmserv.stages.listeners import raise_limit, share_out, wanted
+from pbmserv.stages import descriptors
+from pbmserv.stages.descriptors import raise_limit, share_out, wanted
 
 
 @rows(("mail_ports", "web_ports"), [(1, 1), (2, 1), (2, 0), (3, 0)])
@@ -55,7 +55,7 @@ def test_the_limit_is_raised_as_far_as_it_may_be(
             raise ValueError("current limit exceeds maximum limit")
         limits.append(to)
 
-    monkeypatch.setattr(listeners.resource, "getrlimit", lambda _: limits[-1])
-    monkeypatch.setattr(listeners.resource, "setrlimit", limit)
+    monkeypatch.setattr(descriptors.resource, "getrlimit", lambda _: limits[-1])
+    monkeypatch.setattr(descriptors.resource, "setrlimit", limit)
     assert raise_limit(1000) == found
     assert limits[-1] in {(soft, hard), (found, hard)}

@@ -97,7 +97,7 @@ def test_hosts_exchangers_and_names(resolver: SystemResolver) -> None:
 @pytest.mark.parametrize(
     "name", ["nowhere.example", "long..example", "x" * 64 + ".example", "a." * 130 + "example"]
 )
-def test_what_does_not_exist_or_cannot_be_asked_for_is_empty(
+def test_names_that_do_not_exist_or_are_not_valid_have_no_records(
     resolver: SystemResolver, name: str
 ) -> None:
     assert resolver.txt(name) == ()

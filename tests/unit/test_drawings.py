@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.games.blackbox.display import ATOM, CELL, shapes_of
-from pbmserv.games.blackbox.geometry import HIT, geometry, trace_all
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.rays import HIT, trace_all
 
 
 @st.composite
@@ -44,7 +45,7 @@ def test_every_ray_begins_and_ends_at_its_ports(box) -> None:
 
 def near(point, port, board) -> float:
     """How far a point is from the middle of a port."""
-    column, row = board.around[port]
+    column, row = board.port_places[port]
     return max(abs(point[0] - (column + 0.5) * CELL), abs(point[1] - (row + 0.5) * CELL))
 
 
@@ -56,3 +57,13 @@ def test_without_atoms_no_ray_is_drawn(box) -> None:
     shapes = shapes_of(board, marks, (), None, rays, 0, opened=False)
     assert not [one for one in shapes if one.kind == "dot"]
     assert {one.role for one in shapes if one.kind == "line"} <= {"rule"}
+
+
+@given(boxes())
+def test_a_used_port_has_its_name_beside_its_mark(box) -> None:
+    """In pictures, too, everybody can say which port was fired."""
+    board, _ = box
+    marks = ["%" if port % 3 else "" for port in range(len(board.ports))]
+    shapes = shapes_of(board, marks, (), None, (), None, opened=False)
+    names = [one.text for one in shapes if one.kind == "name"]
+    assert names == [name for name, mark in zip(board.ports, marks, strict=True) if mark]

@@ -101,8 +101,8 @@ def test_the_lane_that_has_used_less_is_next() -> None:
     assert names == ["much", "little", "little", "little", "much", "much"]
 
 
-def test_where_more_comes_than_can_be_done_nobody_waits_for_all_that_come_later() -> None:
-    """One with several mails waits for those that others had waiting, and for no newcomer."""
+def test_an_overloaded_play_lets_no_mail_wait_for_all_later_ones() -> None:
+    """A lane with several mails waits for mails that came before, and for no newcomer."""
     lanes = Lanes()
     order = list[int]()
     for number in (1, 2, 3):
@@ -118,7 +118,7 @@ def test_where_more_comes_than_can_be_done_nobody_waits_for_all_that_come_later(
     assert order[3:] == sorted(order[3:])
 
 
-def test_who_comes_late_waits_for_one_mail_of_a_flood() -> None:
+def test_a_newcomer_waits_for_one_mail_of_a_flood() -> None:
     lanes = Lanes()
     for number in range(1, 51):
         lanes.add(task(number, "flood"))
@@ -174,7 +174,7 @@ def test_a_light_mail_after_a_heavy_one_does_not_make_the_next_heavy_one_first(
     assert begin(lanes) is None
 
 
-def test_who_was_there_when_play_died_waits_and_is_tried_once_more(clock: list[float]) -> None:
+def test_mails_in_hand_when_play_died_wait_and_are_tried_once_more(clock: list[float]) -> None:
     lanes = Lanes()
     for number, (deaths, lane) in enumerate(((1, "a"), (MOST_DEATHS, "b"), (0, "c"))):
         lanes.add(task(number, lane, deaths))

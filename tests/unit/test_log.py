@@ -131,7 +131,7 @@ def test_sqlite_says_what_ails_it_and_no_value(
 
 
 class _Postgres(Exception):
-    """As psycopg's errors are."""
+    """An error like those of psycopg."""
 
     def __init__(self, sqlstate: str | None, primary: str | None, whole: str) -> None:
         super().__init__(whole)
@@ -191,7 +191,9 @@ def test_a_librarys_warning_is_one_line_too_and_its_chatter_is_not_kept(lines) -
     assert error.endswith("error asyncio strange fault=unknown")
 
 
-def test_what_is_below_the_level_is_not_written_and_configuring_twice_is_once(lines) -> None:
+def test_lines_below_the_level_are_not_written_and_a_second_configuration_adds_no_copy(
+    lines,
+) -> None:
     log.configure(logging.WARNING)
     logging.getLogger("pbmserv.x").info("seen")
     logging.getLogger("pbmserv.x").debug("seen")

@@ -98,7 +98,7 @@ def test_letters_are_read_in_the_order_of_arrival_also_after_reading_some(tmp_pa
 
 
 def test_a_file_s_name_does_not_number_letters(tmp_path: Path) -> None:
-    """Who reads a Maildir shall not count the letters that others get."""
+    """The owner of a Maildir cannot count the letters to other players."""
     MaildirRelay(tmp_path / "a").deliver(LETTER)
     MaildirRelay(tmp_path / "b").deliver(replace(LETTER, id=8))
     assert files(tmp_path / "a") == files(tmp_path / "b")

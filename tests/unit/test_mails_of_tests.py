@@ -21,7 +21,7 @@ NUMBERS = st.sampled_from(("<1@x.example>", "<a.b-c@x.example>"))
 
 
 @given(sender=PEOPLE, subject=SUBJECTS, number=NUMBERS, body=BODIES, is_reply=st.booleans())
-def test_it_is_the_same_mail(
+def test_a_mail_of_the_tests_equals_that_of_the_standard_library(
     sender: str, subject: str, number: str, body: str, *, is_reply: bool
 ) -> None:
     headers = {

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbmserv.engine.types import Move, Seat
-from pbmserv.mail.envelope import Envelope
-from pbmserv.monitoring.metrics import Vital
+from pbmserv.monitoring.vitals import Vital
 from pbmserv.outbound.outbox import Failed, Later, Sent, Untried
 from pbmserv.service.bots.bot_worker import Thought
 from pbmserv.service.limits.rates import Over
@@ -21,6 +20,7 @@ from pbmserv.service.operators import orders
 from pbmserv.service.operators.deeds import Signature
 from pbmserv.service.operators.health import RelayState, Slots
 from pbmserv.service.operators.orders import Order
+from pbmserv.service.pages.page_requests import PageRequest
 from pbmserv.stages import messages
 from pbmserv.stages.messages import (
     REQUESTS,
@@ -39,9 +39,9 @@ from pbmserv.stages.messages import (
     SettleLetters,
     StageState,
     StoreForm,
-    StorePageMail,
+    StorePress,
 )
-from pbmserv.store.bots import Asked
+from pbmserv.store.bots import ReportRequest
 from pbmserv.store.delivery.outbox import QueuedLetter
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 250_000, tzinfo=UTC)
@@ -96,12 +96,12 @@ EXCHANGES: list[tuple[Request[Any], Any]] = [
     (ActForBot(3, Thought(4, Seat(1), Move("a,g+b2", free=True))), None),
     (ActForBot(3, None), None),
     (PutOffBot(3), None),
-    (KeepReport(Asked(3, 4, 1), WORDS), None),
+    (KeepReport(ReportRequest(3, 4, 1), WORDS), None),
     *((CarryOutOrder(BY, order), "done; nothing lost\n") for order in ORDERS),
     (RetryKeptMail(9, BY), "Mail 9 is carried out."),
     (StoreForm("confirm", {"signup": 3}), 17),
-    (StorePageMail(Envelope("a@x.example", "b@x.example", b"\x00\xff\r\n")), 18),
-    (StorePageMail(Envelope("", "b@x.example", b"")), OVER),
+    (StorePress(PageRequest(7, 1, 12, 9, "k", "g,+b2", "Hello!")), 18),
+    (StorePress(PageRequest(7, 1, 0, 0, "k", "back")), OVER),
 ]
 
 

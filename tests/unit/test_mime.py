@@ -1,4 +1,4 @@
-"""What a letter looks like on the wire, and that nothing put in can break out."""
+"""Letters on the wire; no text in a letter can change its structure."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def test_unusual_addresses_are_written_so_that_they_can_be_read(address: str, wr
         "a" * 400 + "@x.example",
     ],
 )
-def test_what_is_no_address_is_our_fault_and_is_not_sent(wrong: str) -> None:
+def test_a_letter_to_a_wrong_address_is_not_sent(wrong: str) -> None:
     for field in ("to", "from_addr", "reply_to"):
         with pytest.raises(ServerFault):
             with_header(**{field: wrong})
@@ -302,7 +302,7 @@ def test_headers_that_do_not_apply_are_absent() -> None:
         assert message[name] is None
 
 
-def test_one_click_goes_only_with_a_web_address() -> None:
+def test_one_click_needs_a_web_address() -> None:
     message = parsed(with_header(list_unsubscribe=("mailto:stop@play.example?subject=stop",)))
     assert message["List-Unsubscribe"] == "<mailto:stop@play.example?subject=stop>"
     assert message["List-Unsubscribe-Post"] is None

@@ -7,7 +7,7 @@ from typing import Any
 
 from rows import rows
 
-from pbmserv.letters.environment import environment, templates_root
+from pbmserv.views.environment import environment, templates_root
 
 PALETTE: Any = environment().get_template("palette.j2").module
 SCHEMES = {"light": PALETTE.light, "dark": PALETTE.dark}
@@ -44,7 +44,17 @@ def test_both_schemes_have_the_same_colours() -> None:
         assert re.fullmatch("#[0-9a-f]{6}", colour)
 
 
-@rows("name", ["letters/letter.css", "letters/adaptive.css", "web/style.css", "web/icon.svg"])
+@rows(
+    "name",
+    [
+        "letters/letter.css",
+        "letters/head.css",
+        "games/blackbox/letter.css",
+        "games/blackbox/head.css",
+        "web/style.css",
+        "web/icon.svg",
+    ],
+)
 def test_no_sheet_has_colours_of_its_own(name: str) -> None:
     source = (templates_root() / name).read_text()
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b|rgb", source) == []

@@ -1,4 +1,4 @@
-"""What people say in words of their own, and what only sounds like it."""
+"""Commands in plain words, and sentences that only resemble them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.commands.grammar.plain_words import LONGEST, meant
+from pbmserv.commands.grammar.plain_words import LONGEST, meant_command
 from pbmserv.commands.reading.mail import read_reply
 from pbmserv.commands.table.model import Command
 from pbmserv.errors import Misread
@@ -38,7 +38,7 @@ SAID = {
 
 @rows(("text", "command"), SAID.items())
 def test_plain_words_mean_a_command(text: str, command: str) -> None:
-    assert meant(text) == command
+    assert meant_command(text) == command
 
 
 @rows(
@@ -49,19 +49,19 @@ def test_plain_words_mean_a_command(text: str, command: str) -> None:
         *("resign my passw0rd", "digest", "yes", "no", "accept remind", "undo " * 20),
     ],
 )
-def test_what_only_sounds_like_it_means_none(text: str) -> None:
-    assert not meant(text)
+def test_similar_sentences_mean_no_command(text: str) -> None:
+    assert not meant_command(text)
 
 
 @rows("command", sorted(set(SAID.values())))
 def test_each_of_them_is_a_command_of_a_reply(command: str) -> None:
     text = next(said for said, what in SAID.items() if what == command)
     line = read_reply(text, {"blackbox"}, plainly=True).lines[0]
-    ends = isinstance(line.asked, Misread) and line.asked.refusal.code == "stands-alone"
-    known = line.unnamed is not None and line.unnamed() is not None
+    ends = isinstance(line.meaning, Misread) and line.meaning.refusal.code == "stands-alone"
+    known = line.without_writer is not None and line.without_writer() is not None
     assert (
-        isinstance(line.asked, Command)
-        or (ends and line.asked.refusal.example == command)
+        isinstance(line.meaning, Command)
+        or (ends and line.meaning.refusal.example == command)
         or (known and command.startswith("challenge"))
     )
     assert line.echo == text
@@ -69,5 +69,5 @@ def test_each_of_them_is_a_command_of_a_reply(command: str) -> None:
 
 @given(st.text(max_size=LONGEST + 5))
 def test_any_text_is_read(text: str) -> None:
-    assert isinstance(meant(text), str)
+    assert isinstance(meant_command(text), str)
     read_reply(text, {"blackbox"}, plainly=True)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.inbound.body import attached_text
+from pbmserv.inbound.attached import attached_text
 
 HEAD = "From: a@players.example\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
 FILE = "Black Box\r\n8x8\r\n"

@@ -7,9 +7,9 @@ from pathlib import Path
 from quoting import MARKUP
 from rows import rows
 
+from pbmserv.inbound.html import read_html
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import new_text
-from pbmserv.inbound.text import read_html
 from pbmserv.mail.envelope import Envelope, Mail
 
 TESTS = Path(__file__).parent.parent

@@ -63,7 +63,7 @@ class Wire(asyncio.Transport):
 
 
 def told(kind: type[SMTP], pieces: list[bytes]) -> tuple[list[object], bytes]:
-    """What reaches the handler, and what the client hears, when these octets are sent."""
+    """Send octets, and return the mails that reach the handler and the replies to the client."""
     handler, wire = Kept(), Wire()
 
     async def main() -> None:
@@ -129,7 +129,7 @@ def test_just_enough_is_taken() -> None:
     assert kept == [line * (LARGEST // 100)]
 
 
-def test_what_is_wrong_with_the_command_is_said_as_ever() -> None:
+def test_faults_of_the_data_command_have_their_usual_replies() -> None:
     assert told(StrictSmtp, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"]) == told(
         SMTP, [b".\r\n", b"DATA\r\n", b"DATA now\r\n"]
     )

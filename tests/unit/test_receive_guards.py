@@ -1,4 +1,4 @@
-"""What is turned away on the wire, and what is never answered."""
+"""Mails that are refused on the wire, and mails that are never answered."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.inbound.message import Automatic, automatic, wire_refusal
+from pbmserv.inbound.message import wire_refusal
+from pbmserv.inbound.robots import Automatic, automatic
 
 HOST = "play.example.net"
 

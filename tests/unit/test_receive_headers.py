@@ -13,10 +13,10 @@ from pbmserv.inbound.headers import (
     content_type,
     first,
     one_line,
-    one_mailbox,
     read_headers,
     split_block,
 )
+from pbmserv.inbound.mailbox import one_mailbox
 from pbmserv.inbound.message import read_head
 
 
@@ -161,7 +161,7 @@ def test_one_mailbox_is_found(value, address):
         "a@" + ".".join(["ö" * 30] * 5), "é" * 300, "<@x.org,@y.org:a@b.org>", "a\\@b.org",
     ],
 )  # fmt: skip
-def test_what_is_no_plain_mailbox_is_refused(value):
+def test_other_forms_of_a_mailbox_are_refused(value):
     with pytest.raises(MailError):
         one_mailbox(value)
 
@@ -193,7 +193,7 @@ def test_dots_may_stand_anywhere(local, form):
 
 
 @given(st.text(max_size=60))
-def test_whatever_is_accepted_is_a_fixed_point(text):
+def test_an_accepted_mailbox_reads_as_itself(text):
     try:
         address = one_mailbox(text)
     except MailError:

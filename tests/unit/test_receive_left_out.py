@@ -1,4 +1,4 @@
-"""Whether an empty reply was surely empty: what was passed over, and could have been an answer."""
+"""Parts of a seemingly empty reply that were left out and could have been an answer."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_nothing_but_marked_quotes_and_a_marked_signature_is_nothing(text):
         "\u2014\nno\n",
     ],
 )
-def test_what_could_be_an_answer_is_told(text):
+def test_an_unread_part_that_could_be_an_answer_is_reported(text):
     found = read_new_text(text)
     assert found.text == ""
     assert found.left_out

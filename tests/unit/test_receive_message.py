@@ -13,9 +13,10 @@ from rows import rows
 
 from pbmserv.errors import MailError
 from pbmserv.inbound.body import unflow
+from pbmserv.inbound.html import read_html
 from pbmserv.inbound.message import read_mail
 from pbmserv.inbound.quotes.reply import new_text
-from pbmserv.inbound.text import decode, read_html
+from pbmserv.inbound.text import decode
 from pbmserv.mail.envelope import Envelope, Mail
 
 FROM = "From: Alice <alice@example.org>\r\n"
@@ -213,7 +214,7 @@ def test_transfer_encodings_survive_damage(encoding, body, text):
 
 
 @given(st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=200))
-def test_what_the_standard_library_encodes_is_read_back(text):
+def test_encodings_of_the_standard_library_are_read_back(text):
     octets = f"g{text}".encode()
     wanted = decode(octets, "utf-8")
     packed = quopri.encodestring(octets).replace(b"\n", b"\r\n")
@@ -314,7 +315,7 @@ def test_html_beyond_all_bounds_does_not_look_like_an_empty_mail(markup):
     assert (mail.text, mail.unread) == ("", "html")
 
 
-def test_what_stands_above_too_deep_a_quote_is_read():
+def test_text_above_a_deeply_nested_quote_is_read():
     found = read_html("<p>g,+b2</p>" + "<div>" * 5000 + "x")
     assert found is not None
     assert found.text == "g,+b2"

@@ -1,4 +1,4 @@
-"""Where a mail comes from, behind mail servers of our own."""
+"""The network of a mail that comes through mail servers of our own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import rows
 
-from pbmserv.inbound.message import source_of
+from pbmserv.inbound.source import source_of
 from pbmserv.mail.envelope import Envelope, Source
 
 OURS = (ip_network("10.0.0.5/32"),)
@@ -37,7 +37,7 @@ def source(*received: str, peer: str = "10.0.0.5", above: str = "", handed_on: b
         "from helo.example (a@mail.example [192.0.2.7] (may be forged)) by mx.example (8.18.1/8)",
     ],
 )
-def test_what_mail_servers_write(field: str) -> None:
+def test_received_fields_of_mail_servers_are_read(field: str) -> None:
     assert source(field) == "192.0.2.0/24"
 
 
@@ -67,7 +67,7 @@ def test_filters_and_servers_of_our_own_are_passed_over() -> None:
         "",
     ],
 )
-def test_what_says_nothing(field: str) -> None:
+def test_received_fields_without_an_address_say_nothing(field: str) -> None:
     """A stranger's field below it is not looked at instead."""
     assert source(field, "from x (x [9.9.9.9]) by y") == ""
     assert source() == ""

@@ -1,4 +1,4 @@
-"""What telephones and web mail send that is neither an attached file nor a person's words."""
+"""Parts that telephones and web mail add, which are neither files nor words of a player."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reply adds is kept; what it quotes is never returned."""
+"""The new text of a reply is kept, and quoted text is never returned."""
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ def test_the_original_message_line_ends_the_new_text(line):
 
 
 @rows("line", SENT_FROM.values(), ids=SENT_FROM)
-def test_what_a_telephone_adds_is_no_word_of_its_owner(line):
+def test_lines_that_telephones_add_are_left_out(line):
     assert new_text(f"g,+b2\n\nGood luck!\n\n{line}\n") == "g,+b2\n\nGood luck!"
 
 
@@ -247,7 +247,7 @@ def test_an_attribution_wrapped_below_the_address_goes_as_a_whole():
     assert new_text(text) == "g"
 
 
-def test_what_announces_a_quote_in_an_unknown_tongue_goes_too():
+def test_an_announcement_of_a_quote_in_an_unknown_language_is_left_out():
     assert new_text("Iu, 3.3.2014 10:00\nrespondis:\n> resign\n\ng") == "g"
     assert new_text("g\nrespondis:\n> resign\n") == "g"
     assert new_text("g\nIu, 3.3.2014 10:00\nrespondis:\n> resign\n") == "g"
@@ -313,7 +313,7 @@ def test_clear_signed_text_comes_without_its_armour():
     assert new_text("-----BEGIN PGP MESSAGE-----\n\nhQEMA\n") == ""
 
 
-def test_what_a_client_wrapped_out_of_its_quote_is_not_new():
+def test_quoted_text_that_a_program_wrapped_is_not_new():
     quote = (
         "> Bob says in a long line that his client will have to wrap so that it ends in\nresign\n"
     )
@@ -506,7 +506,7 @@ def test_nothing_of_a_quoted_letter_flows_out_of_its_marks(long, width):
     assert new_text("\n".join(rows)) == ""
 
 
-def test_what_programs_write_never_looks_like_a_move() -> None:
+def test_lines_of_mail_programs_never_look_like_a_move() -> None:
     """Lines of that form are not looked at as ends, announcements or advertisements."""
     written = (*phrases.ENDINGS, *phrases.SENT_FROM, *phrases.QUOTING)
     written = (*written, *(label for label in phrases.LABELS if len(label) > 1))

@@ -17,14 +17,14 @@ from pbmserv.engine import registry
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import GameInfo, Outcome, Seat
 from pbmserv.errors import ServerFault
-from pbmserv.letters import environment
-from pbmserv.service.boards.plies import _must_be_told
+from pbmserv.service.boards.plies import _must_be_valid
+from pbmserv.views import environment
 
 
 def announced(
     monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, source: str
 ) -> tuple[EntryPoint, ...]:
-    """What is announced once a package with this source is installed."""
+    """Return the entry points of an installed package with this source."""
     package = folder / name
     (package / "templates" / "games" / name).mkdir(parents=True)
     (package / "__init__.py").write_text(source)
@@ -103,7 +103,7 @@ def test_a_game_is_not_called_as_a_command_is(
 )
 def test_an_outcome_says_how_each_seat_did(outcome: Outcome, is_told: bool) -> None:
     try:
-        _must_be_told(outcome, 2)
+        _must_be_valid(outcome, 2)
     except ServerFault:
         assert not is_told
     else:

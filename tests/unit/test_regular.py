@@ -9,14 +9,13 @@ import pytest
 from rows import rows
 from typer.testing import CliRunner
 
+from pbmserv.cli.blackbox import app
 from pbmserv.cli.main import app as pbmserv
 from pbmserv.cli.output import harmless
 from pbmserv.config.settings import load
 from pbmserv.errors import ConfigError
 from pbmserv.files import read_octets
-from pbmserv.games.blackbox.cli import app
-from pbmserv.outbound import dkim
-from pbmserv.outbound.dkim import NamedFile
+from pbmserv.outbound.dkim_keys import KeyFile, load_key
 from pbmserv.smtpd.tls import Certificate
 
 STEERING = "w7h7m4M4#\u202egreen\u2066\u200b\u00ad"
@@ -63,7 +62,7 @@ def test_settings_keys_and_certificates_wait_for_no_pipe(pipe: Path) -> None:
     with pytest.raises(ConfigError, match="it is no regular file"):
         Certificate(pipe, pipe)
     with pytest.raises(ConfigError, match="it is no regular file"):
-        dkim.load(NamedFile("k", pipe))
+        load_key(KeyFile("k", pipe))
 
 
 def test_decode_prints_nothing_that_steers_a_terminal() -> None:

@@ -7,7 +7,7 @@ import re
 from jinja2 import DictLoader, Environment
 from rows import rows
 
-from pbmserv.letters.environment import InlineStyles, templates_root, with_styles
+from pbmserv.views.environment import InlineStyles, templates_root, with_styles
 
 SHEET = "p{margin:0} p.big{font-size:20px} td.hit{color:#123456} .kept{top:0}"
 ADAPTIVE = "@media print{.kept{color:red}}"
@@ -50,12 +50,11 @@ def test_a_short_name_is_not_taken_for_the_beginning_of_a_longer_one() -> None:
 def test_only_letters_and_boards_in_html_are_styled() -> None:
     sheets = {
         "letters/letter.css": SHEET,
-        "letters/boards.css": "",
-        "letters/adaptive.css": ADAPTIVE,
+        "letters/head.css": ADAPTIVE,
     }
     names = (
         "letters/a.html.j2",
-        "games/b.html.j2",
+        "games/b/board.html.j2",
         "games/b/page.html.j2",
         "web/c.html.j2",
         "letters/d.txt.j2",
@@ -70,7 +69,11 @@ def test_only_letters_and_boards_in_html_are_styled() -> None:
 
 def test_templates_name_only_classes_that_their_stylesheet_knows() -> None:
     root = templates_root()
-    letters = (root / "letters/letter.css").read_text() + (root / "letters/boards.css").read_text()
+    letters = "".join(
+        path.read_text()
+        for path in root.glob("**/*.css")
+        if path.name in {"letter.css", "head.css"}
+    )
     pages = (root / "web/style.css").read_text()
     for path in [
         *root.glob("letters/*.j2"),
@@ -78,6 +81,6 @@ def test_templates_name_only_classes_that_their_stylesheet_knows() -> None:
         *root.glob("games/**/*.html.j2"),
     ]:
         sheet = pages if path.name.endswith("page.html.j2") else letters
-        for classes in re.findall(r'class="([^"]*)"', path.read_text()):
-            for word in classes.split():
+        for classes in re.findall(r'class=("[^"]*"|[a-z]+)', path.read_text()):
+            for word in classes.strip('"').split():
                 assert re.search(rf"\.{word}\b", sheet), (path, word)

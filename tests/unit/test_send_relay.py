@@ -11,8 +11,8 @@ from rows import rows
 
 from pbmserv.errors import ConfigError
 from pbmserv.outbound.maildir import MaildirRelay
-from pbmserv.outbound.relay import open_relay
 from pbmserv.outbound.relay_url import RelayAddress, read_relay_url
+from pbmserv.outbound.relays import open_relay
 from pbmserv.outbound.smtp import SmtpRelay
 
 

@@ -19,8 +19,9 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from rows import rows
 
 from pbmserv.errors import RelayBusy, RelayDown, RelayPermanent, RelayRefusesUs, RelayTemporary
-from pbmserv.outbound.relay import OutgoingLetter, open_relay
+from pbmserv.outbound.relay import OutgoingLetter
 from pbmserv.outbound.relay_url import RelayAddress
+from pbmserv.outbound.relays import open_relay
 from pbmserv.outbound.smtp import Patience, SmtpRelay
 
 LETTER = OutgoingLetter(
@@ -62,13 +63,14 @@ class Peer:
     logins: list[LoginPassword] = field(default_factory=list)
     connections: list[asyncio.Transport] = field(default_factory=list)
     port: int = 0
+    pipelining: bool = False
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
 
     async def handle_EHLO(
         self, server: SMTP, session: Session, envelope: Envelope, name: str, replies: list[str]
     ) -> list[str]:
         session.host_name = name
-        return replies
+        return [*replies[:-1], "250-PIPELINING", replies[-1]] if self.pipelining else replies
 
     async def handle_MAIL(
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
@@ -141,9 +143,9 @@ class Peer:
 Start = Callable[..., Peer]
 
 
-@pytest.fixture
-def start() -> Iterator[Start]:
-    """Starts peers, and ends them after the test."""
+@pytest.fixture(params=[False, True], ids=["one by one", "pipelining"])
+def start(request: pytest.FixtureRequest) -> Iterator[Start]:
+    """Starts peers, which take several commands at once or not, and ends them after the test."""
     endings: list[Callable[[], None]] = []
 
     def begin(
@@ -151,7 +153,7 @@ def start() -> Iterator[Start]:
         path: Path | None = None,
         **options: Any,
     ) -> Peer:
-        peer = Peer()
+        peer = Peer(pipelining=request.param)
         tls = options.pop("implicit_tls", None)
         if options.pop("login", False):
             options |= {"authenticator": peer.authenticate}
@@ -345,7 +347,7 @@ def test_refusals_are_told_apart(
         ("DATA", "554 5.7.1 looks like spam", RelayPermanent),
     ],
 )
-def test_what_the_relay_has_against_us_is_not_held_against_the_letter(
+def test_a_refusal_of_our_server_does_not_fail_the_letter(
     start: Start, open_to: Open, command: str, reply: str, error: type[Exception]
 ) -> None:
     peer = start()
@@ -552,7 +554,7 @@ def test_a_certificate_nobody_vouches_for_gets_no_password(
     start: Start, open_to: Open, tls: tuple[ssl.SSLContext, ssl.SSLContext]
 ) -> None:
     peer = start(tls_context=tls[0], login=True)
-    with pytest.raises(RelayDown, match="did not let us in"):
+    with pytest.raises(RelayDown, match="refused the connection"):
         open_to(peer, user="pbm", password="open@sesame").deliver(LETTER)
     assert not peer.logins
 

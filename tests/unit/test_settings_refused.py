@@ -49,7 +49,7 @@ def refusal_of(setting: Description, text: str) -> str:
 
 
 def is_helpful(setting: Description, refusal: str) -> bool:
-    """Whether a refusal names the setting, and gives an example that is accepted."""
+    """Return whether a refusal names the setting and gives an example that is accepted."""
     example = re.search(r"such as (\S+?)[,;)]*(?:\s|$)", refusal)
     return (
         refusal.startswith(f'{setting.variable} = "')

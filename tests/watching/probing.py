@@ -1,4 +1,4 @@
-"""Asks a running server how it is."""
+"""Requests to a running server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PATIENCE_S = 20
 
 
 def get(port: int, path: str) -> tuple[int, str]:
-    """A page of a server on this machine."""
+    """Return status and text of a page."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     try:
         connection.request("GET", path)
@@ -21,6 +21,6 @@ def get(port: int, path: str) -> tuple[int, str]:
 
 
 def health(port: int, path: str = "/healthz") -> tuple[int, dict[str, Any]]:
-    """The status and what was looked at."""
+    """Return status and results of a health check."""
     status, text = get(port, path)
     return status, json.loads(text)

@@ -1,4 +1,4 @@
-"""The filter in deploy/fail2ban finds what it should in lines as the server writes them."""
+"""The filter in deploy/fail2ban matches log lines of the server."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SUBNET = r"(?P<subnet>(?:\d{1,3}\.){3}\d{1,3}(?:/\d+)?|[0-9A-Fa-f:]*:[0-9A-Fa-f:
 
 
 def filters(mode: str) -> list[re.Pattern[str]]:
-    """The filter's expressions, put together as fail2ban does it, less its own date."""
+    """Return the filter's expressions as fail2ban builds them, without its date."""
     read = configparser.RawConfigParser()
     read.read(FOLDER / "filter.d" / "pbmserv.conf")
     known = dict(read["Definition"])
@@ -35,14 +35,14 @@ def filters(mode: str) -> list[re.Pattern[str]]:
 
 
 def found(mode: str, lines: list[str]) -> list[str]:
-    """The network of each line that the filter finds."""
+    """Return the network of each line that the filter matches."""
     hits = [[one.search(line) for one in filters(mode)] for line in lines]
     return [next(hit for hit in those if hit)["subnet"] for those in hits if any(those)]
 
 
 @pytest.fixture
 def lines(server: Running, caplog: pytest.LogCaptureFixture) -> list[str]:
-    """The log of an evening with a guesser, a spammer and a player."""
+    """Return the log of a guesser, a spammer and a player."""
     caplog.set_level(logging.INFO, "pbmserv")
     table = seat_pairs(server.server, 1)[0]
     player = table.players[0]
@@ -61,11 +61,11 @@ def lines(server: Running, caplog: pytest.LogCaptureFixture) -> list[str]:
     return list(written(caplog))
 
 
-def test_wrong_passwords_are_found_and_nothing_else(lines: list[str]) -> None:
+def test_wrong_passwords_match_and_nothing_else(lines: list[str]) -> None:
     assert found("password", lines) == ["198.51.100.0/24"] * 3
 
 
-def test_what_is_refused_at_the_door_is_found_and_a_players_mail_is_not(lines: list[str]) -> None:
+def test_refusals_at_the_door_match_and_a_players_mail_does_not(lines: list[str]) -> None:
     assert found("door", lines) == [
         "198.51.100.0/24",
         "127.0.0.0/24",
@@ -78,7 +78,7 @@ def test_what_is_refused_at_the_door_is_found_and_a_players_mail_is_not(lines: l
 @pytest.mark.parametrize(
     ("before", "time"), [("games pbmserv[77]: ", True), ("games pbmserv[77]: ", False), ("", False)]
 )
-def test_lines_are_found_as_fail2ban_gets_them_from_journald_syslog_and_files(
+def test_lines_match_in_journald_syslog_and_files(
     lines: list[str], mode: str, before: str, time: bool
 ) -> None:
     """It takes the time away where it finds it; in the journal's messages ours stays."""
@@ -94,7 +94,7 @@ def test_a_clients_words_cannot_pretend_to_be_a_line(lines: list[str]) -> None:
     assert found("password", [forged]) == found("door", [forged]) == []
 
 
-def test_jails_use_the_filter_and_count_no_further_than_lines_are_told_one_by_one() -> None:
+def test_jails_use_the_filter_and_count_less_than_a_flood() -> None:
     from pbmserv.log.repeats import FLOOD
 
     read = configparser.RawConfigParser()

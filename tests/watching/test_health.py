@@ -1,6 +1,7 @@
-"""/healthz says 503, and why, on a full disk, with all sessions taken, a dead relay, stuck threads.
+"""/healthz returns 503 and the reason for a full disk, taken sessions, a dead relay, or stuck
+threads.
 
-Each on a real server, asked over HTTP as a probe does.
+Each test asks a real server over HTTP, as a probe does.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from sqlalchemy import Connection, update
 from wire import SETTLES, Wire, mail
 
 from pbmserv.errors import RelayDown
+from pbmserv.service.limits.text_quota import MEASURE_EVERY
 from pbmserv.service.operators import health as looks
-from pbmserv.service.time import scheduler
-from pbmserv.service.time.retention import MEASURE_EVERY
+from pbmserv.service.schedule import scheduler
 from pbmserv.store.core import writer
 from pbmserv.store.operators import health as rows
 from pbmserv.store.tables import boards
@@ -50,7 +51,7 @@ def local(tmp_path: Path) -> Iterator[Running]:
         yield running
 
 
-def test_a_server_that_is_well_says_so_with_what_it_looked_at(watched: Running) -> None:
+def test_a_healthy_server_lists_its_checks(watched: Running) -> None:
     status, found = health(watched.metrics_port)
     assert (status, found["status"]) == (200, "ok")
     checks = found["checks"]
@@ -66,13 +67,13 @@ def test_a_server_that_is_well_says_so_with_what_it_looked_at(watched: Running) 
     assert watched.letter(ALICE).id == 1  # no number was used up
 
 
-def test_strangers_who_see_the_pages_are_told_no_numbers(watched: Running) -> None:
+def test_strangers_get_no_numbers(watched: Running) -> None:
     status, found = health(watched.web_port)
     assert (status, found["status"]) == (200, "ok")
     assert all(set(one) <= {"ok", "state", "reason"} for one in found["checks"].values())
 
 
-def test_a_full_disk_is_no_health(local: Running) -> None:
+def test_a_full_disk_is_failing(local: Running) -> None:
     driver = local.server.writer.submit(
         lambda connection: connection.connection.driver_connection
     ).result()
@@ -87,7 +88,7 @@ def test_a_full_disk_is_no_health(local: Running) -> None:
     assert health(local.web_port)[0] == 200
 
 
-def test_texts_that_take_nearly_all_they_may_are_told(local: Running) -> None:
+def test_texts_near_their_quota_are_reported(local: Running) -> None:
     local.send(ALICE, "a long story", "y" * 1_000_000, to="postmaster@games.example")
     local.server.quota.most = 1_048_576
     local.server.quota.measure(local.server.clock.now() + MEASURE_EVERY)
@@ -96,7 +97,7 @@ def test_texts_that_take_nearly_all_they_may_are_told(local: Running) -> None:
     assert "nearly all that they may" in found["checks"]["texts"]["reason"]
 
 
-def test_a_small_disk_that_fills_is_told_before_and_when_it_is_full(tmp_path: Path) -> None:
+def test_a_disk_that_fills_is_reported_before_and_when_it_is_full(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)]
@@ -119,7 +120,7 @@ def test_a_small_disk_that_fills_is_told_before_and_when_it_is_full(tmp_path: Pa
         subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
-def test_sessions_that_are_all_taken_are_no_health(tmp_path: Path) -> None:
+def test_taken_sessions_are_failing(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     with (
         start(url, tmp_path, mail_servers="", sessions="3", sessions_network="3") as local,
@@ -133,7 +134,7 @@ def test_sessions_that_are_all_taken_are_no_health(tmp_path: Path) -> None:
         assert health(local.web_port, "/healthz/live")[0] == 200
 
 
-def test_a_dead_relay_is_no_health(watched: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_relay_is_failing(watched: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     tried = threading.Semaphore(0)
 
     def dead(letter: object) -> None:
@@ -158,7 +159,7 @@ def test_a_dead_relay_is_no_health(watched: Running, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.both_databases
-def test_a_stuck_writer_is_no_health_and_in_the_end_no_life(
+def test_a_stuck_writer_is_failing_and_in_the_end_not_alive(
     watched: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(looks, "WRITE_S", 0.1)
@@ -193,7 +194,7 @@ def test_a_stuck_writer_is_no_health_and_in_the_end_no_life(
     assert health(watched.web_port, "/healthz/live")[0] == 200
 
 
-def test_a_thread_that_has_ended_is_no_life(local: Running) -> None:
+def test_a_thread_that_has_ended_is_not_alive(local: Running) -> None:
     assert local.server.bot_worker.stop(20)
     status, found = health(local.web_port, "/healthz/live")
     assert (status, found["status"]) == (503, "failing")
@@ -201,7 +202,7 @@ def test_a_thread_that_has_ended_is_no_life(local: Running) -> None:
     assert health(local.web_port)[0] == 503
 
 
-def test_a_round_that_hangs_is_no_life(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_round_that_hangs_is_not_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     goes_on, began = threading.Event(), threading.Event()
 
     def hang() -> None:
@@ -220,7 +221,7 @@ def test_a_round_that_hangs_is_no_life(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("minutes", "status", "word"), [(4, 200, "ok"), (6, 200, "degraded"), (20, 503, "failing")]
 )
-def test_letters_that_are_due_too_long_are_no_health(
+def test_overdue_letters_are_failing(
     watched: Running, minutes: int, status: int, word: str
 ) -> None:
     watched.send(ALICE, "help")
@@ -235,7 +236,7 @@ def test_letters_that_are_due_too_long_are_no_health(
     assert (check["state"], check["count"], check["oldest_s"]) == (word, 1, minutes * 60)
 
 
-def test_mails_that_are_not_carried_out_are_no_health(watched: Running) -> None:
+def test_mails_that_are_not_carried_out_are_failing(watched: Running) -> None:
     server = watched.server
     server.play_stage.play.stop(20)
     SETTLES.pop(watched.port)  # nobody would come to an end of it
@@ -284,7 +285,7 @@ def test_a_flood_of_probes_costs_one_look(local: Running, monkeypatch: pytest.Mo
 
 
 @pytest.mark.both_databases
-def test_a_database_that_fails_is_told_in_its_own_words_and_quotes_nothing(
+def test_a_failing_database_is_reported_in_its_own_words_without_values(
     watched: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone(*_: object) -> None:

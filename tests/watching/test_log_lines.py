@@ -1,4 +1,4 @@
-"""One line for each mail, letter, refusal and wrong password, joined by numbers; no secret."""
+"""One log line for each mail, letter, refusal and wrong password, with numbers and no secrets."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_move_can_be_followed_from_the_mail_over_the_board_to_its_letters(
     assert {one["attempts"] for one in letters} == {1}
 
 
-def test_what_became_of_each_mail_is_told(
+def test_the_outcome_of_each_mail_is_logged(
     server: Running, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Wire(server.port) as wire:
@@ -85,7 +85,7 @@ def test_what_became_of_each_mail_is_told(
     assert "mail" not in found[5]
 
 
-def test_a_mail_over_the_limit_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_mail_over_the_limit_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
     with start(url, tmp_path, rate_address="2/hour", mail_servers="") as server:
         for number in range(4):
@@ -125,7 +125,7 @@ def test_each_refusal_at_the_door_has_a_line_with_its_network(
         assert secret not in text
 
 
-def test_a_wrong_password_is_told_with_its_network_and_without_a_word_of_it(
+def test_a_wrong_password_is_logged_with_its_network_and_without_its_text(
     server: Running, caplog: pytest.LogCaptureFixture
 ) -> None:
     table = seat_pairs(server.server, 1)[0]
@@ -143,7 +143,7 @@ def test_a_wrong_password_is_told_with_its_network_and_without_a_word_of_it(
     assert "wonderland" not in "\n".join(written(caplog))
 
 
-def test_the_network_is_the_writers_also_behind_a_mail_server_of_ours(
+def test_the_network_is_the_senders_also_behind_our_mail_server(
     server: Running, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Wire(server.port) as wire:

@@ -1,4 +1,4 @@
-"""A log that cannot be written stops nobody, and says how much of it was lost."""
+"""A log that cannot be written stops nobody, and the number of lost lines is reported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pbmserv.log.writing import MOST_WAITING, BackgroundHandler
 
 
 class Pipe:
-    """stderr, as a pipe that nobody reads until somebody does."""
+    """stderr as a pipe that nobody reads for a while."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.reading, self.writing = os.pipe()
@@ -25,7 +25,7 @@ class Pipe:
         self._monkeypatch = monkeypatch
 
     def configure(self, style: log.Style = "text") -> None:
-        """Log to it: now, since pytest changes stderr when a test begins."""
+        """Log to the pipe; pytest replaces stderr when a test begins."""
         self._monkeypatch.setattr(sys, "stderr", self._stream)
         log.configure("info", style)
 
@@ -54,7 +54,7 @@ def flushed() -> None:
 
 
 @pytest.mark.slow
-def test_a_pipe_that_nobody_reads_blocks_nobody_and_the_loss_is_told(pipe: Pipe) -> None:
+def test_a_full_pipe_blocks_nobody_and_the_loss_is_reported(pipe: Pipe) -> None:
     pipe.configure()
     ours = logging.getLogger("pbmserv.receive")
     lines = 2 * MOST_WAITING
@@ -77,7 +77,7 @@ def test_a_pipe_that_nobody_reads_blocks_nobody_and_the_loss_is_told(pipe: Pipe)
     assert "mail=after" in pipe.read("mail=after")
 
 
-def test_a_full_disk_stops_nobody_and_when_there_is_room_again_the_log_goes_on(
+def test_a_full_disk_stops_nobody_and_the_log_continues_later(
     pipe: Pipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pipe.configure()

@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: at a listener of their own, never among the pages, and cheap."""
+"""Numbers for Prometheus: on their own listener, never among the pages, and cheap."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def watched(database_url: str, tmp_path: Path) -> Iterator[Running]:
 
 
 def numbers(server: Running) -> dict[str, float]:
-    """All samples, as ``name{label=value}``."""
+    """Return all samples as ``name{label=value}``."""
     status, page = get(server.metrics_port, "/metrics")
     assert status == 200
     return {
@@ -82,7 +82,7 @@ def test_mails_letters_refusals_and_wrong_passwords_are_counted(watched: Running
     assert "process_resident_memory_bytes" in after
 
 
-def test_what_waits_is_told_with_its_age(watched: Running) -> None:
+def test_queues_are_reported_with_their_age(watched: Running) -> None:
     with Wire(watched.port) as wire:
         wire.mail(ALICE, "postmaster@games.example", mail(ALICE, "hello"))
     watched.server.clock.move(minutes=10)
@@ -91,7 +91,7 @@ def test_what_waits_is_told_with_its_age(watched: Running) -> None:
     assert found["pbmserv_waiting_seconds{queue=kept}"] == 600
 
 
-def test_the_pages_do_not_have_them_whatever_a_client_says(watched: Running) -> None:
+def test_the_pages_never_show_the_numbers(watched: Running) -> None:
     for path in ("/metrics", "/metrics/", "//metrics", "/help/../metrics", "/%6detrics"):
         assert get(watched.web_port, path)[0] == 404
     assert get(watched.metrics_port, "/")[0] == 404
@@ -105,7 +105,7 @@ def test_without_the_setting_nothing_listens(tmp_path: Path) -> None:
         assert get(server.web_port, "/metrics")[0] == 404
 
 
-def test_no_number_tells_whose_it_is(watched: Running, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_number_identifies_a_player(watched: Running, caplog: pytest.LogCaptureFixture) -> None:
     alice = watched.sign_up("alice", "wonderland")
     watched.send(alice, "blackbox challenge alice nobody")
     page = get(watched.metrics_port, "/metrics")[1]
@@ -115,7 +115,7 @@ def test_no_number_tells_whose_it_is(watched: Running, caplog: pytest.LogCapture
 
 
 def plan(connection: Connection, statement: object) -> str:
-    """How the database would look; what is bound is written out."""
+    """Return the query plan of the database, with the parameters inserted."""
     values = {"compile_kwargs": {"literal_binds": True}}
     asked = str(statement.params(now=None, mail=1).compile(connection, **values))
     asked = asked.replace("<= NULL", "<= '2026-03-01 12:00:00'")
@@ -127,11 +127,11 @@ def plan(connection: Connection, statement: object) -> str:
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("name", list(rows.LOOKS))
-def test_no_look_goes_through_a_whole_table(database_url: str, name: str) -> None:
+@pytest.mark.parametrize("name", list(rows.STATEMENTS))
+def test_no_query_reads_a_whole_table(database_url: str, name: str) -> None:
     database = Database(database_url)
     with database.reading.connect() as connection:
-        found = plan(connection, rows.LOOKS[name])
+        found = plan(connection, rows.STATEMENTS[name])
     database.close()
     assert "INDEX" in found.upper() or "PRIMARY KEY" in found
     assert "SCAN outbox\n" not in f"{found}\n"
@@ -142,7 +142,7 @@ def test_no_look_goes_through_a_whole_table(database_url: str, name: str) -> Non
 
 
 @pytest.mark.both_databases
-def test_numbers_are_told_while_the_writer_is_stuck(
+def test_numbers_are_reported_while_the_writer_is_stuck(
     watched: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pbmserv.service.operators.health.WRITE_S", 0.1)

@@ -1,4 +1,4 @@
-"""``pbmserv status`` reads the database, whether a server runs or not."""
+"""``pbmserv status`` reads the database, with or without a running server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from wire import Wire, mail
 
 from pbmserv.cli.main import run
 from pbmserv.clock import SystemClock
-from pbmserv.games.blackbox.bots.candidates import equipment
+from pbmserv.games.blackbox.bots.loops import equipment
 from pbmserv.store import clocks
 from pbmserv.store.tables.boards import heartbeats
 
@@ -35,7 +35,7 @@ def status(
 
 
 def beat(server: Running) -> None:
-    """The server in a test lives by a clock of its own."""
+    """Add a heartbeat; the server in a test has its own clock."""
     now = SystemClock().now()
     server.server.writer.submit(
         lambda c: c.execute(update(heartbeats).values(beat_at=now))
@@ -44,7 +44,7 @@ def beat(server: Running) -> None:
 
 @contextmanager
 def paused(served: Process, name: str) -> Iterator[None]:
-    """While this lasts, one of its processes does nothing."""
+    """Stop one process of the server for a while."""
     number = served.stages()[name]
     os.kill(number, signal.SIGSTOP)
     try:
@@ -53,7 +53,7 @@ def paused(served: Process, name: str) -> Iterator[None]:
         os.kill(number, signal.SIGCONT)
 
 
-def test_a_running_server_and_what_waits(
+def test_a_running_server_and_its_queues(
     server: Running, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = server.server.database.url
@@ -91,14 +91,15 @@ def test_its_stages_say_what_they_do(
     with Process(tmp_path, database_url) as served:
         said = status(capsys, monkeypatch, database_url)
         think = equipment()
-        assert f"Stages on this machine: bots ({think}), door, play, post1." in said
+        posts = [f"post{n}" for n in range(1, min(8, os.cpu_count() or 1) + 1)]
+        assert f"Stages on this machine: bots ({think}), door, play, {', '.join(posts)}." in said
         assert find_spec("numba") is None or think.endswith("compiled search")
         found = json.loads(status(capsys, monkeypatch, database_url, "--json"))
-        assert found["stages"] == {"bots": think, "door": "", "play": "", "post1": ""}
+        assert found["stages"] == dict.fromkeys(("door", "play", *posts), "") | {"bots": think}
         assert found["mails"] == {"count": 0, "oldest_s": 0.0}
         with paused(served, "play"):
             said = status(capsys, monkeypatch, database_url)
-            assert "door, play (does not answer), post1." in said
+            assert f"door, play (does not answer), {posts[0]}" in said
     said = status(capsys, monkeypatch, database_url)
     assert "None of its stages is there on this machine: it has just ended" in said
     assert json.loads(status(capsys, monkeypatch, database_url, "--json"))["stages"] == {}
@@ -114,7 +115,7 @@ def test_a_database_that_no_server_has_used(
     assert json.loads(status(capsys, monkeypatch, url, "--json"))["beat_s"] is None
 
 
-def test_a_sign_of_life_that_is_still_to_come_is_none(
+def test_a_heartbeat_in_the_future_does_not_count(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"sqlite:///{tmp_path}/pbmserv.sqlite3"
@@ -127,7 +128,7 @@ def test_a_sign_of_life_that_is_still_to_come_is_none(
     assert json.loads(status(capsys, monkeypatch, url, "--json"))["running"] is False
 
 
-def test_without_a_database_it_says_so_and_makes_none(
+def test_without_a_database_it_says_so_and_creates_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PBMSERV_DATABASE", f"sqlite:///{tmp_path}/gone.sqlite3")

@@ -17,7 +17,7 @@ from asking_pages import asked, site_of
 from indoors import PASSWORD, Indoors, address_of, indoors
 from pressing import page_of
 
-from pbmserv.letters.environment import environment
+from pbmserv.views.environment import environment
 from pbmserv.web.api import TITLES
 from pbmserv.web.openapi import EXAMPLES
 

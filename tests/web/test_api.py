@@ -211,7 +211,7 @@ def test_what_programs_ask_amiss_is_refused_kindly(client: Client) -> None:
     assert client.refused(400, "/boards/1?turn=-1")["code"] == "bad-query"
     problem = client.refused(405, "/boards", "POST")
     assert problem["headers"].header("allow") in {"GET, HEAD", "HEAD, GET"}
-    assert problem["detail"] == "This address does not take POST; it takes GET or HEAD."
+    assert problem["detail"] == "This address does not accept POST; it accepts GET or HEAD."
     assert client.refused(405, "/seat/moves")["headers"].header("allow") == "POST"
     for accept in ("text/html", "application/json;q=0", "image/*, text/plain;q=0.5"):
         assert client.refused(406, "/games", accept=accept)["code"] == "not-acceptable"
@@ -237,9 +237,9 @@ def test_a_seat_that_is_polled_is_not_made_anew(
 ) -> None:
     made: list[int] = []
 
-    def seat_of(page: BoardPage, text: str) -> api_shapes.Seat:
+    def seat_of(page: BoardPage) -> api_shapes.Seat:
         made.append(page.scene.number)
-        return plain(page, text)
+        return plain(page)
 
     plain = api_shapes.seat_of
     monkeypatch.setattr(api_shapes, "seat_of", seat_of)
@@ -408,14 +408,14 @@ def test_a_program_that_asks_too_often_hears_when_to_come_again(
 
 def test_what_takes_long_or_fails_is_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     alice, _ = client.challenge()
-    boards = client.world.server.web_requests.boards
+    presses = client.world.server.web_requests.presses
     errors: list[Exception] = [StillWorking("x"), StoreAway("x"), LookupError("inside")]
     found = []
 
     async def fails(*_: object) -> None:
         raise errors.pop(0)
 
-    monkeypatch.setattr(boards, "press", fails)
+    monkeypatch.setattr(presses, "press", fails)
     for _ in range(3):
         answer = client.post(alice, {"turn": 1, "move": "b3,d3,f6,g7"})
         found.append((answer.status, answer.header("retry-after"), b"inside" in answer.body))

@@ -14,7 +14,7 @@ from pbmserv.commands.reading.mail import read
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.letters.environment import environment
+from pbmserv.views.environment import environment
 from pbmserv.web.application import build
 from pbmserv.web.help import slug_of
 
@@ -155,6 +155,6 @@ def test_every_line_that_is_shown_as_a_command_is_one(site):
                 (first, *_) = read(
                     "" if reply else line, line if reply else "", games=GAMES, reply=reply
                 ).lines
-                assert not isinstance(first.asked, PlayerError), line
+                assert not isinstance(first.meaning, PlayerError), line
                 found += 1
     assert found > 15

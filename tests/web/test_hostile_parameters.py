@@ -24,7 +24,7 @@ from test_mailbox import Browser
 from test_operators_pages import Operator, keep
 
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.solo.hot_seat import begun, changed
+from pbmserv.service.solo.hot_seat import changed, empty_box
 from pbmserv.store import hot_seats
 from pbmserv.store.accounts import players
 from pbmserv.web.allowance import Allowance
@@ -107,7 +107,7 @@ def token(house: Indoors) -> str:
 
 def hide_boxes(house: Indoors) -> None:
     """Store a box that somebody fills by hand, and one that is played."""
-    filled = begun(house.server.base.registry, "blackbox", ["-size=5x5", "-atoms=1"])
+    filled = empty_box(house.server.base.registry, "blackbox", ["-size=5x5", "-atoms=1"])
     spotted = changed(house.server.base.registry, filled, "A1", shuts=False)
     shut = changed(house.server.base.registry, spotted, "", shuts=True)
     with house.server.database.writing.begin() as connection:
@@ -124,7 +124,7 @@ def routes(site: Starlette) -> list[str]:
 
 
 def _printer():
-    from pbmserv.letters.environment import environment
+    from pbmserv.views.environment import environment
     from pbmserv.web.pages import Pages, Printer
 
     return Printer(Pages("a@b.example", (), "open", "", ""), environment())

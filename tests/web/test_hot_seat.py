@@ -22,13 +22,14 @@ from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
 from pbmserv.errors import PlayerError
 from pbmserv.games.blackbox.game import GAME
-from pbmserv.games.blackbox.geometry import geometry, trace_all
-from pbmserv.letters.environment import environment
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.rays import trace_all
 from pbmserv.service.limits.rates import Rates, TooMany, Traffic
 from pbmserv.service.solo import hot_seat
-from pbmserv.service.solo.daily_pages import solo_scene
-from pbmserv.service.solo.hot_seat import HotSeat, HotSeatPage, begun, changed, position_of
+from pbmserv.service.solo.hot_seat import HotSeat, HotSeatPage, changed, empty_box, position_of
+from pbmserv.service.solo.solo_page import solo_scene
 from pbmserv.store import hot_seats
+from pbmserv.views.environment import environment
 from pbmserv.web.pages import Pages, Printer
 
 GAMES = Registry([GAME])
@@ -182,7 +183,7 @@ def test_taps_and_boxes_are_counted() -> None:
 
 
 def shut_box(cells: list[str], atoms: str = "4") -> HotSeat:
-    box = begun(GAMES, "blackbox", ("-size=6x6", f"-atoms={atoms}"))
+    box = empty_box(GAMES, "blackbox", ("-size=6x6", f"-atoms={atoms}"))
     for cell in cells:
         box = changed(GAMES, box, cell, shuts=False)
     return changed(GAMES, box, "", shuts=True)
@@ -191,7 +192,7 @@ def shut_box(cells: list[str], atoms: str = "4") -> HotSeat:
 def shown(box: HotSeat) -> str:
     scene = solo_scene(position_of(GAME, box))
     page = HotSeatPage(
-        "KEY", "blackbox", "Blackbox", scene, scene.view, True, box.turn, tap=box.tap
+        scene=scene, key="KEY", game="blackbox", title="Blackbox", turn=box.turn, tap=box.tap
     )
     return PRINTER.text("hide-play", page=page)
 
@@ -214,7 +215,7 @@ def test_another_layout_changes_no_octet_of_a_page(atoms: set[int], random: Rand
 
 @given(st.lists(st.sampled_from([*geometry(6, 6).names, "A", "?", "+A1", "<b>", ""])))
 def test_a_box_is_filled_by_taps_and_shut_when_it_holds_as_many_as_it_may(taps: list[str]) -> None:
-    box = begun(GAMES, "blackbox", ("-size=6x6", "-atoms=3-5"))
+    box = empty_box(GAMES, "blackbox", ("-size=6x6", "-atoms=3-5"))
     inside: set[str] = set()
     for turn, tap in enumerate(taps, 1):
         box = changed(GAMES, box, tap, shuts=False)

@@ -1,4 +1,4 @@
-"""Most of a page is kept from the look before: it is the same as if all were made anew."""
+"""A page is the same whether its scene is kept from an earlier look or replayed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_page_is_the_same_by_every_way(
         paths = played(server, moves=moves)
         site = site_of(server.server)
         first = bodies(site, paths)
-        assert bodies(site, paths) == first  # of what was kept meanwhile
+        assert bodies(site, paths) == first  # with the scenes that were kept meanwhile
         again = bodies(site_of(server.server), list(reversed(paths)))
         assert again == first
         monkeypatch.setattr(Database, "reads_at_once", False)  # as on PostgreSQL

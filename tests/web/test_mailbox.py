@@ -20,7 +20,7 @@ from pbmserv.errors import ConfigError
 from pbmserv.mail.reply_address import mailbox_secret
 from pbmserv.outbound.maildir import MaildirRelay
 from pbmserv.outbound.relay import OutgoingLetter
-from pbmserv.stages.listeners import bind
+from pbmserv.stages.ports import bind
 from pbmserv.web.mail_program import MailProgram, of_mailto
 
 ALICE, BOB = "alice@games.example", "bob@games.example"
@@ -106,7 +106,7 @@ def test_two_people_sign_up_read_and_answer(
         assert mail["subject"].startswith("Re: Confirm your signup")
         assert "pbmserv wrote:\n> Are you" in mail["body"]
         browser.send(f"{address}/write", mail | {"body": "yes" + mail["body"]})
-        assert "Sent. This came back:" in browser.html
+        assert "Sent. This is the answer:" in browser.html
         assert "Welcome" in browser.html
         before[address] = mail
     # The very same form once more is the same mail, which has no second answer.
@@ -114,7 +114,7 @@ def test_two_people_sign_up_read_and_answer(
     monkeypatch.setattr("pbmserv.web.mailbox.ANSWER_S", 0.1)
     mail = before[ALICE]
     browser.send(f"{ALICE}/write", mail | {"body": "yes" + mail["body"]})
-    assert "Sent. An answer stands here" in browser.html
+    assert "Sent. The answer will appear here" in browser.html
     assert not server.letters()
 
     browser.newest(ALICE)
@@ -126,11 +126,11 @@ def test_two_people_sign_up_read_and_answer(
     assert "allow-scripts" not in policy
     assert "allow-forms" not in policy
     assert "mailto:" not in browser.html
-    challenge = next(one for one in browser.links() if "FRIEND" in one)
+    challenge = next(one for one in browser.links() if "seek" in one)
     browser.ask("GET", challenge)
     mail = browser.fields()
     assert mail["to"].startswith("pbmserv+")
-    assert mail["body"] == "challenge FRIEND"
+    assert mail["body"] == "seek"
     browser.send(f"{ALICE}/write", mail | {"body": "challenge bob"})
     browser.newest(BOB)
     assert "A challenge from alice: Blackbox 1" in browser.html

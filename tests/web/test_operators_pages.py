@@ -34,12 +34,12 @@ from pbmserv.mail.letter_kinds import KINDS, OF_ACCOUNTS
 from pbmserv.mail.reply_address import blank_tokens
 from pbmserv.service.operators import pages, people
 from pbmserv.service.operators.deeds import Signature
-from pbmserv.stages.listeners import bind
-from pbmserv.store.operators import audit
+from pbmserv.stages.ports import bind
+from pbmserv.store import audit
 from pbmserv.store.tables import metadata
 from pbmserv.store.tables.mail import LetterState
 from pbmserv.web import operator_sessions
-from pbmserv.web.operator_sessions import Turns, new_token, read_token
+from pbmserv.web.operator_sessions import Attempts, new_token, read_token
 from pbmserv.web.operators import COOKIE
 
 WHY = "asked for by telephone"
@@ -363,7 +363,7 @@ def test_a_change_that_takes_long_is_still_made(
     operator.do("/players/patient", "user suspend")
     answered.set()
     assert operator.status == 202
-    assert "We are still at it" in operator.html
+    assert "Still working" in operator.html
     monkeypatch.undo()
     assert "patient is barred" in operator.do("/players/patient", "user suspend").html.lower()
     assert issubclass(StillWorking, Exception)
@@ -517,26 +517,24 @@ def test_guessing_is_slow_and_hanging_up_gains_nothing() -> None:
             slept.put_nowait(seconds)
             await go_on.wait()
 
-        turns = Turns(sleep)
+        attempts = Attempts(sleep)
 
         def look(name: str, *, right: bool) -> bool:
             told.append(name)
             return right
 
-        first = asyncio.create_task(turns.look("a", partial(look, "first", right=False)))
+        first = asyncio.create_task(attempts.check("a", partial(look, "first", right=False)))
         assert await slept.get() >= 1
         others = [
-            asyncio.create_task(turns.look("a", partial(look, f"{n}", right=True)))
-            for n in range(operator_sessions.MOST_TRYING)
+            asyncio.create_task(attempts.check("a", partial(look, f"{n}", right=True)))
+            for n in range(operator_sessions.MOST_WAITING)
         ]
         assert await others[-1] is None
-        assert await turns.look("b", partial(look, "elsewhere", right=True))
+        assert await attempts.check("b", partial(look, "elsewhere", right=True))
         assert told == ["first", "elsewhere"], "a right one waits behind a wrong one"
         go_on.set()
         assert await first is False
         assert await asyncio.gather(*others[:-1]) == [True] * 4
-        assert not turns._trying
-        assert not turns._turns
 
     asyncio.run(guess())
     assert told[2:] == ["0", "1", "2", "3"]

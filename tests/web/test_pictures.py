@@ -13,8 +13,8 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from pbmserv.config.listen import Listen
-from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
+from pbmserv.views.environment import environment
 from pbmserv.web.mailbox import build_mailbox
 from pbmserv.web.operators import build_operators
 

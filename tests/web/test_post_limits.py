@@ -17,9 +17,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pbmserv.config.listen import Listen
-from pbmserv.letters.environment import environment
 from pbmserv.mail.reply_address import KeyRing
 from pbmserv.store.tables.mail import arrivals
+from pbmserv.views.environment import environment
 from pbmserv.web.allowance import Allowance
 from pbmserv.web.api import build_api
 from pbmserv.web.mailbox import build_mailbox
@@ -29,7 +29,7 @@ from pbmserv.web.pages import Pages, Printer
 from pbmserv.web.post_limits import ANYBODY, WITH_TOKEN
 
 PARAMETER = re.compile(r"\{\w+(?::\w+)?\}")
-ANONYMOUS = {"/hide", "/mine"}
+ANONYMOUS = {"/hide", "/mine", "/signup"}
 """Forms that need no token, no session and no secret path."""
 
 

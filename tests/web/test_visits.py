@@ -74,7 +74,7 @@ def test_words_that_come_too_late_are_shown_and_not_done(server: Running) -> Non
     server.live(minutes=121)
     tab.post(urlencode({**fields, "move": "accept", "words": "A <long> letter to bob"}))
     assert tab.status == 410
-    assert "What you sent now was not done" in tab.text
+    assert "We did not carry out what you sent now" in tab.text
     assert "A <long> letter to bob" in tab.text
     assert not server.letters(BOB)
 

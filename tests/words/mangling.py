@@ -1,4 +1,4 @@
-"""What mail programs make of a letter that they quote, and people of the result."""
+"""Changes that mail programs and players make to a quoted letter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from indoors import Posted
 
-from pbmserv.inbound.text import read_html
+from pbmserv.inbound.html import read_html
 
 Mangler = Callable[[Posted, random.Random], str]
 
@@ -78,7 +78,7 @@ def typeset(letter: Posted, _: random.Random) -> str:
 
 
 def shouted(letter: Posted, _: random.Random) -> str:
-    """In capitals, as some screen readers' programs send it."""
+    """Write the text in capitals, as some programs for screen readers do."""
     return text_of(letter).upper()
 
 

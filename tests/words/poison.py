@@ -58,7 +58,7 @@ def last_letter(server: Indoors) -> int:
 
 
 def said_to_others(server: Indoors, writer: str, after: int = 0) -> Iterator[tuple[str, str]]:
-    """What stands as somebody's words in every letter to anybody but *writer*, with its kind.
+    """Yield the kind of each letter to others than *writer*, and the words of players in it.
 
     Letters up to the number *after* are left out.
     """

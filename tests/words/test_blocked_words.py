@@ -1,4 +1,4 @@
-"""A block silences: every way by which words leave, under every name of both persons."""
+"""A block silences every way to send words, under every name of both persons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from running import add_player
 from sqlalchemy import select
 
 from pbmserv.store.accounts import players
-from pbmserv.store.operators import operating
+from pbmserv.store.operators.people import shared_boards
 from pbmserv.store.tables.mail import outbox
 
 pytestmark = pytest.mark.slow
@@ -100,7 +100,7 @@ def _reply(text: str, *, asked: bool = False) -> Way:
 
 
 def _played_and(command: str, move: str = "") -> Way:
-    """The same once both have hidden their atoms."""
+    """Write words with a command after both players have hidden their atoms."""
 
     def write(server: Indoors, pair: Pair) -> list[Posted]:
         number = pair.turn.board
@@ -182,7 +182,7 @@ def test_no_words_of_a_blocked_person_reach_the_blocker(
 def test_the_words_reach_somebody_who_has_not_blocked(
     begun: Begun, tmp_path: Path, path: str
 ) -> None:
-    """So the table above says something: most of these ways do bring words."""
+    """Most of these ways do carry words, so the test above proves something."""
     silent = {"undo", "queue", "challenge without a password"}
     pair = begun.pairs[0]
     with going_on(begun.prepared, tmp_path / "open") as server:
@@ -249,7 +249,7 @@ def boards_with(server: Indoors, one: str, other: str) -> int:
         first, second = (players.of_name(connection, name) for name in (one, other))
         assert first is not None
         assert second is not None
-        return len(operating.shared_boards(connection, first.id, second.id))
+        return len(shared_boards(connection, first.id, second.id))
 
 
 def block(server: Indoors) -> None:
@@ -289,7 +289,7 @@ def test_a_block_ends_a_challenge_that_still_waits(house: Indoors) -> None:
     block(house)
     (refused,) = house.reply(asked, "accept")
     assert refused.kind == "refusal"
-    assert "alice takes no challenges at present" in " ".join(refused.text.split())
+    assert "alice is not taking challenges at the moment" in " ".join(refused.text.split())
     # By the first move, too.
     (refused,) = house.reply(asked, "b3,d3,f6,g7")
     assert refused.kind == "refusal"
@@ -365,7 +365,7 @@ def test_names_of_one_mailbox_are_not_blocked_along_with_each_other(house: Indoo
 def test_messages_none_and_played(house: Indoors) -> None:
     house.send(ALICE, f"prefs alice {PASSWORD} messages=played")
     (refused,) = house.send(CAROL, f"message carol {PASSWORD} alice", WORDS)
-    assert "alice cannot be reached by messages" in " ".join(refused.text.split())
+    assert "alice is not taking messages" in " ".join(refused.text.split())
     letters = house.send(CAROL, f"blackbox challenge carol {PASSWORD} alice {SMALL}", WORDS)
     assert WORDS not in to(letters, ALICE).text
     turn = to(house.reply(to(letters, ALICE), "accept"), CAROL)
@@ -379,6 +379,6 @@ def test_messages_none_and_played(house: Indoors) -> None:
     (refused,) = house.send(CAROL, f"message carol {PASSWORD} alice", f"{WORDS} Again.")
     assert refused.kind == "refusal"
     (told,) = house.send(ALICE, f"prefs alice {PASSWORD}")
-    assert "nobody's words reach you" in told.text
+    assert "nobody can write to you" in told.text
     (refused,) = house.send(ALICE, f"prefs alice {PASSWORD} messages=friends")
     assert "(played)" in refused.text

@@ -1,4 +1,4 @@
-"""Every command, and every way to write it, with a text below it that nobody else may read."""
+"""Every command in every way to write it, with a text below it that nobody else may read."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _on_one_server(row: Row) -> Iterator[list[str]]:
 
 
 def test_these_are_all_letters_with_words_of_others(tmp_path: Path) -> None:
-    """Whoever adds a letter with such words has to bring them here through the guard as well."""
+    """A new letter with words of players must be sent in this test, too."""
     with indoors(tmp_path, operators="alice") as server:
         server.sign_up("alice", "bob", "carol")
         letters = hidden(server)

@@ -1,4 +1,4 @@
-"""What is left out of words for others, and what their writer is told of it."""
+"""Passages that the guard removes from words for others, and the answer to their writer."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from rows import rows
 
 from pbmserv.commands.reading.quoted_lines import Quoted
 from pbmserv.errors import ServerFault
-from pbmserv.service.core import words_for_others
-from pbmserv.service.core.results import Part
+from pbmserv.service.core import said, words_for_others
+from pbmserv.service.core.outcome import Part
 
 pytestmark = pytest.mark.slow
 
 LETTER = """Your move on board 1
 
 * Your atoms are hidden at D1, A2 and C4.
-* You have 3 guesses left, none of 3 markers set and 16 ports to fire.
+* You have 3 guesses left, none of 3 markers set and 16 unused ports.
 
-bob, another player, writes:
+A message from bob (another player):
 
  1|  |  |  | @|5
 """
@@ -59,7 +59,7 @@ def test_the_writers_password_goes_to_nobody(server: Indoors, words: str) -> Non
     assert _said(server) == ""
     (answer,) = told
     assert answer.recipient == ALICE
-    assert "Your words have your password in them" in " ".join(answer.text.split())
+    assert "Your message has your password in it" in " ".join(answer.text.split())
     assert PASSWORD not in answer.text
 
 
@@ -95,9 +95,9 @@ def test_words_that_have_not_passed_get_into_no_letter() -> None:
 
 
 def test_only_the_guard_makes_words_for_others() -> None:
-    guard = Path(words_for_others.__file__)
-    for path in guard.parents[1].rglob("*.py"):
-        if path == guard:
+    guards = {Path(words_for_others.__file__), Path(said.__file__)}
+    for path in Path(words_for_others.__file__).parents[1].rglob("*.py"):
+        if path in guards:
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
@@ -133,7 +133,7 @@ def test_a_letters_line_is_known(line: str) -> None:
         "",
     ],
 )
-def test_what_people_say_is_no_letters_line(line: str) -> None:
+def test_ordinary_words_are_not_taken_for_lines_of_a_letter(line: str) -> None:
     assert Quoted([LETTER], ["Good luck to you, too!"]).quoted_places([line]) == set()
 
 

@@ -1,4 +1,4 @@
-"""No token of the server gets to somebody else, in any spelling, by any route for words."""
+"""No token of the server reaches another player, in any spelling, by any route for words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spellings import SPELLINGS
 
 from pbmserv.mail.own_tokens import lines_with_tokens
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, mailbox_secret
-from pbmserv.service.accounts.visits import visit_of
+from pbmserv.mail.visits import visit_of
 
 pytestmark = pytest.mark.slow
 

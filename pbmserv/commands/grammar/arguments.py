@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pbmserv.commands.grammar.cursor import Cursor
+from pbmserv.commands.grammar.examples import unknown_game
 from pbmserv.commands.grammar.words import (
     ADDRESS,
     BOARD,
@@ -37,7 +38,7 @@ from pbmserv.commands.grammar.words import (
     setting_name,
     time_meant,
 )
-from pbmserv.commands.table.catalogue import PAIRS, WHICH, unknown_game
+from pbmserv.commands.table.catalogue import PAIRS, WHICH
 from pbmserv.commands.table.model import BoardRef, Secret
 from pbmserv.commands.table.row_types import Arguments, Kind, Row
 from pbmserv.errors import Misread, OptionError
@@ -98,8 +99,8 @@ def _read_password(cursor: Cursor) -> None:
     text = cursor.next("missing-password")
     last = cursor.row.parameters[-1]
     if last.rest and text != "-":
-        alone = cursor.index + 1 == len(cursor.words)
-        if len(text) < SHORTEST_PASSWORD or (alone and looks_like_a_move(text)):
+        is_last = cursor.index + 1 == len(cursor.words)
+        if len(text) < SHORTEST_PASSWORD or (is_last and looks_like_a_move(text)):
             raise cursor.refusal("no-password", board=cursor.arguments.board or 0)
     elif (last.kind is Kind.SETTINGS and setting_name(text)) or (
         last.kind is Kind.DATE and text.lower() in _IN_FRONT_OF_DATES
@@ -112,13 +113,13 @@ def _read_password(cursor: Cursor) -> None:
 def _read_new_password(cursor: Cursor) -> None:
     """Read a new password."""
     text = cursor.next("missing-new-password")
-    if ADDRESS.fullmatch(text):  # then what looks like the userid may be the password
+    if ADDRESS.fullmatch(text):  # then the word in the userid's place may be the password
         raise cursor.refusal("address-password")
     if text == "-":
         raise cursor.refusal("dash-password")
     if len(text) < SHORTEST_PASSWORD:
-        several = cursor.index + 1 < len(cursor.words)
-        raise cursor.refusal("short-password", shortest=SHORTEST_PASSWORD, several=several)
+        more_follow = cursor.index + 1 < len(cursor.words)
+        raise cursor.refusal("short-password", shortest=SHORTEST_PASSWORD, several=more_follow)
     if len(text) > LONGEST_PASSWORD:
         raise cursor.refusal("long-password", longest=LONGEST_PASSWORD)
     cursor.arguments.new = Secret(text)
@@ -168,13 +169,13 @@ _DIGEST = ("digest", "daily")
 _HOUR = re.compile(r"\d{1,2}(?:[:.]\d{2})?(?:am|pm)?", re.IGNORECASE | re.ASCII)
 
 
-def _hour(cursor: Cursor) -> str:
+def _read_hour(cursor: Cursor) -> str:
     """Read an hour, perhaps behind "at", and return it; ``""`` if there is none."""
-    behind = cursor.index + (cursor.words[cursor.index].plain in {"at", "@"})
-    hour = cursor.words[behind].text.strip("@,;") if behind < len(cursor.words) else ""
+    place = cursor.index + (cursor.words[cursor.index].plain in {"at", "@"})
+    hour = cursor.words[place].text.strip("@,;") if place < len(cursor.words) else ""
     if not _HOUR.fullmatch(hour):
         return ""
-    cursor.index = behind + 1
+    cursor.index = place + 1
     return hour
 
 
@@ -186,7 +187,7 @@ def _read_settings(cursor: Cursor) -> None:
     pairs: list[tuple[str, str]] = []
     while cursor.has_more:
         text = cursor.words[cursor.index].text.rstrip(",;")
-        if pairs and pairs[-1] == _DIGEST and (hour := _hour(cursor)):
+        if pairs and pairs[-1] == _DIGEST and (hour := _read_hour(cursor)):
             pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]}@{hour}")
             continue
         if "=" not in text and cursor.index + 1 < len(cursor.words):
@@ -209,24 +210,24 @@ def _read_settings(cursor: Cursor) -> None:
 
 def _read_players(cursor: Cursor) -> None:
     """Read the players of a challenge, with options and times in any order."""
-    userids = _read_seats_and_options(cursor)
-    # A game's option may change the seats (a race can have one), so then the game decides.
-    alone = len(userids) == 1 and cursor.named and cursor.arguments.password is None
+    userids = _read_userids_and_options(cursor)
+    # An option may change the number of seats (a race can have one), so the game decides then.
+    is_alone = len(userids) == 1 and cursor.named and cursor.arguments.password is None
     if cursor.arguments.addresses:
         if len(userids) > 2:
             raise cursor.refusal("invites-one", part=quotable(userids[2]), doubtful=True)
-    elif alone and not cursor.arguments.options:
+    elif is_alone and not cursor.arguments.options:
         raise cursor.refusal("one-player", part=userids[0])
 
 
 def _read_alone(cursor: Cursor) -> None:
     """Read the player of a solo game, with options and times in any order."""
-    _read_seats_and_options(cursor)
+    _read_userids_and_options(cursor)
 
 
-def _invited(cursor: Cursor, text: str) -> str:
+def _friends_address(cursor: Cursor, text: str) -> str:
     """Return the address of the friend to invite, with the domain in lower case."""
-    address = _address(text)
+    address = mail_address(text)
     if address is None:
         raise cursor.refusal("invite-address")
     if cursor.arguments.addresses:
@@ -234,12 +235,12 @@ def _invited(cursor: Cursor, text: str) -> str:
     return address
 
 
-def _read_seats_and_options(cursor: Cursor) -> list[str]:
+def _read_userids_and_options(cursor: Cursor) -> list[str]:
     """Read userids, options, times and, in a challenge, one mail address, in any order."""
-    alone = cursor.row.parameters[-1].kind is Kind.ALONE
-    is_named = alone and bool(cursor.arguments.userid)  # with a password, in front
-    if (cursor.named or not alone) and not is_named:
-        _ = cursor.next("missing-userid") if alone else cursor.next("missing-players")
+    is_solo = cursor.row.parameters[-1].kind is Kind.ALONE
+    is_named = is_solo and bool(cursor.arguments.userid)  # in front of the password
+    if (cursor.named or not is_solo) and not is_named and not cursor.has_more:
+        raise _without_players(cursor)
     options: list[str] = []
     times: list[str] = []
     userids: list[str] = []
@@ -258,16 +259,23 @@ def _read_seats_and_options(cursor: Cursor) -> list[str]:
             )
         elif text.startswith("-") or "=" in text:
             options.append(_option(cursor, text))
-        elif "@" in text and not alone:
-            cursor.arguments.addresses = (_invited(cursor, text),)
+        elif "@" in text and not is_solo:
+            cursor.arguments.addresses = (_friends_address(cursor, text),)
         else:
             userids.append(_player(cursor, text.lower(), userids))
         cursor.index += 1
     if cursor.named and not (userids or is_named or cursor.arguments.addresses):
-        raise cursor.refusal("missing-userid") if alone else cursor.refusal("missing-players")
+        raise _without_players(cursor)
     cursor.arguments.options, cursor.arguments.times = tuple(options), tuple(times)
     cursor.arguments.userids = tuple(userids)
     return userids
+
+
+def _without_players(cursor: Cursor) -> Misread:
+    """Return the refusal of a challenge or solo game that names nobody."""
+    if cursor.row.parameters[-1].kind is Kind.ALONE:
+        return cursor.refusal("missing-userid")
+    return cursor.refusal("missing-players")
 
 
 def _keep_challenge(cursor: Cursor) -> None:
@@ -356,7 +364,7 @@ def _option(cursor: Cursor, text: str) -> str:
 
 def _keep_recipient(cursor: Cursor) -> None:
     """Let examples name the writer if only the recipient was named: "message bob hello"."""
-    named, writer = cursor.right.get(Kind.USERID), cursor.sender.userid
+    named, writer = cursor.correct_words.get(Kind.USERID), cursor.sender.userid
     if named and writer and named != writer:
         cursor.keep(Kind.USERID, writer)
         cursor.keep(Kind.RECIPIENTS, named)
@@ -367,14 +375,34 @@ def _read_recipients(cursor: Cursor) -> None:
     if not cursor.has_more:
         _keep_recipient(cursor)
     cursor.next("missing-recipient")
+    userids = _userids(cursor, cursor.rest())
+    if len(userids) > MOST_RECIPIENTS:
+        raise cursor.refusal("too-many-recipients", most=MOST_RECIPIENTS)
+    cursor.arguments.userids = userids
+
+
+def _userids(cursor: Cursor, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the userids in the remaining words, each once."""
     userids: dict[str, None] = {}
-    for text in cursor.rest():
+    for text in texts:
         if not USERID.fullmatch(text):
             raise cursor.bad_userid(text)
         userids[text] = None
-    if len(userids) > MOST_RECIPIENTS:
-        raise cursor.refusal("too-many-recipients", most=MOST_RECIPIENTS)
-    cursor.arguments.userids = tuple(userids)
+    return tuple(userids)
+
+
+def _rest_without_which(cursor: Cursor) -> Iterator[str]:
+    """Read the remaining words except those that select some of a player's boards."""
+    for text in cursor.rest():
+        if text in WHICH:
+            cursor.arguments.which = text
+        else:
+            yield text
+
+
+def _check_number_shown(cursor: Cursor, number: int) -> None:
+    if number > MOST_SHOWN:
+        raise cursor.refusal("too-many-shown", most=MOST_SHOWN)
 
 
 def _read_shown(cursor: Cursor) -> None:
@@ -383,12 +411,10 @@ def _read_shown(cursor: Cursor) -> None:
         cursor.next("missing-shown")
     boards: dict[BoardRef, None] = {}
     userids: dict[str, None] = {}
-    for text in cursor.rest():
+    for text in _rest_without_which(cursor):
         board = BOARD.fullmatch(text)
         if board:
             boards[board_ref(board)] = None
-        elif text in WHICH:
-            cursor.arguments.which = text
         elif USERID.fullmatch(text):
             userids[text] = None
         else:
@@ -402,52 +428,32 @@ def _read_shown(cursor: Cursor) -> None:
         raise cursor.refusal("boards-and-userids", doubtful=True)
     if cursor.named and not boards and not userids:
         raise cursor.refusal("missing-shown")
-    if max(len(boards), len(userids)) > MOST_SHOWN:
-        raise cursor.refusal("too-many-shown", most=MOST_SHOWN)
+    _check_number_shown(cursor, max(len(boards), len(userids)))
     cursor.arguments.boards, cursor.arguments.userids = tuple(boards), tuple(userids)
 
 
 def _read_watched(cursor: Cursor) -> None:
     """Read userids, perhaps none, and a word that selects their boards."""
-    userids: dict[str, None] = {}
-    for text in cursor.rest():
-        if text in WHICH:
-            cursor.arguments.which = text
-        elif USERID.fullmatch(text):
-            userids[text] = None
-        else:
-            raise cursor.bad_userid(text)
-    if len(userids) > MOST_SHOWN:
-        raise cursor.refusal("too-many-shown", most=MOST_SHOWN)
-    cursor.arguments.userids = tuple(userids)
+    cursor.arguments.userids = _userids(cursor, _rest_without_which(cursor))
+    _check_number_shown(cursor, len(cursor.arguments.userids))
 
 
 def _read_people(cursor: Cursor) -> None:
     """Read userids, perhaps none."""
-    userids: dict[str, None] = {}
-    for text in cursor.rest():
-        if not USERID.fullmatch(text):
-            raise cursor.bad_userid(text)
-        userids[text] = None
-    if len(userids) > MOST_SHOWN:
-        raise cursor.refusal("too-many-shown", most=MOST_SHOWN)
-    cursor.arguments.userids = tuple(userids)
+    cursor.arguments.userids = _userids(cursor, cursor.rest())
+    _check_number_shown(cursor, len(cursor.arguments.userids))
 
 
 def _read_boards(cursor: Cursor) -> None:
     """Read boards, or a word that selects some of the sender's own."""
-    references: dict[BoardRef, None] = {}
-    for text in cursor.rest():
+    boards: dict[BoardRef, None] = {}
+    for text in _rest_without_which(cursor):
         board = BOARD.fullmatch(text)
-        if board:
-            references[board_ref(board)] = None
-        elif text in WHICH:
-            cursor.arguments.which = text
-        else:
+        if board is None:
             raise cursor.refusal("bad-board", part=quotable(text))
-    if len(references) > MOST_SHOWN:
-        raise cursor.refusal("too-many-shown", most=MOST_SHOWN)
-    cursor.arguments.boards = tuple(references)
+        boards[board_ref(board)] = None
+    _check_number_shown(cursor, len(boards))
+    cursor.arguments.boards = tuple(boards)
 
 
 def _read_addresses(cursor: Cursor) -> None:
@@ -456,7 +462,7 @@ def _read_addresses(cursor: Cursor) -> None:
     number = 0
     while cursor.has_more:
         number += 1
-        address = _address(cursor.words[cursor.index].text)
+        address = mail_address(cursor.words[cursor.index].text)
         if address is None:
             raise cursor.refusal("bad-address", place=number)
         valid[address] = None
@@ -466,7 +472,7 @@ def _read_addresses(cursor: Cursor) -> None:
     cursor.arguments.addresses = tuple(valid)
 
 
-def _address(text: str) -> str | None:
+def mail_address(text: str) -> str | None:
     """Return a mail address with its domain in lower case, `None` if the text is not one."""
     text = text.rstrip(",;").removeprefix("mailto:")
     text = text.removeprefix("<").removesuffix(">").removeprefix("mailto:")
@@ -499,12 +505,9 @@ def _read_games(cursor: Cursor) -> None:
         if name not in cursor.games:
             rest = range(cursor.index, len(cursor.words))
             cursor.hidden = [place for place in rest if not quotable(cursor.words[place].text)]
-            raise _unknown(cursor, name, cursor.index + 1)
+            part, place = quotable(name), cursor.index + 1
+            raise unknown_game(part, name, cursor.games, example="list", place=place)
         cursor.arguments.subjects = (*cursor.arguments.subjects, name)
-
-
-def _unknown(cursor: Cursor, name: str, place: int) -> Misread:
-    return unknown_game(quotable(name), name, cursor.games, example="list", place=place)
 
 
 _READERS: Mapping[Kind, Callable[[Cursor], None]] = {

@@ -63,26 +63,26 @@ class Head:
 
 def find_head(words: Sequence[Word], games: Collection[str]) -> Head | None:
     """Return the head of a line, `None` if the line is not like a command."""
-    front, game, at = _game(words, games)
-    head = _named(words, front, game, at)
+    front, game, at = _game_in_front(words, games)
+    head = _named_command(words, front, game, at)
     if head is not None or front == EVERY_GAME:
         return head
     word = words[at].plain
-    suggestion = _suggestion(word)
+    suggestion = _suggested_name(word)
     if front:
         return Head(front, game, None, at, unknown="command", suggestion=suggestion)
     if len(words) > 2 and _names_a_command(words):
         near = nearest_name(word, sorted(games)) or ""
         return Head("", None, None, 1, unknown="game", suggestion=near)
-    if suggestion and _may_mean(suggestion, words[1:], games):
+    if suggestion and _fits_command(suggestion, words[1:], games):
         return Head("", None, None, 0, unknown="command", suggestion=suggestion)
     return None
 
 
 def find_command(words: Sequence[Word], games: Collection[str]) -> Head | None:
     """Return the head of a line that names a command, `None` for others. Suggest nothing."""
-    front, game, at = _game(words, games)
-    return _named(words, front, game, at)
+    front, game, at = _game_in_front(words, games)
+    return _named_command(words, front, game, at)
 
 
 _OPENINGS = frozenset({"play", "start", "begin", "new", "another", "a", "game", "match", "of"})
@@ -108,7 +108,7 @@ def spoken_challenge(words: Sequence[Word], games: Collection[str]) -> Head | No
     return Head(game or "", game, BY_NAME["challenge"], at)
 
 
-def _game(words: Sequence[Word], games: Collection[str]) -> tuple[str, str | None, int]:
+def _game_in_front(words: Sequence[Word], games: Collection[str]) -> tuple[str, str | None, int]:
     """Return the word for the game in front, its key, and the index of the next word."""
     first = words[0].plain
     if first in games:
@@ -127,22 +127,22 @@ def _game(words: Sequence[Word], games: Collection[str]) -> tuple[str, str | Non
     return "", None, 0
 
 
-def _named(words: Sequence[Word], front: str, game: str | None, at: int) -> Head | None:
+def _named_command(words: Sequence[Word], front: str, game: str | None, at: int) -> Head | None:
     """Return the head if a command is named. A game alone asks for its help."""
     if at >= len(words):
         return Head(front, game, BY_NAME["help"], at)
-    return _command(words, at, front, game)
+    return _command_at(words, at, front, game)
 
 
-def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> Head | None:
+def _command_at(words: Sequence[Word], at: int, front: str, game: str | None) -> Head | None:
     """Return the head for the command of one or two words at an index, also if misspelt."""
     word = words[at].plain
     following = words[at + 1].text.lower() if at + 1 < len(words) else ""
     pair = f"{word} {following}"
-    row = BY_NAME.get(pair) or _if_harmless(command_meant(pair))
+    row = BY_NAME.get(pair) or _unless_final(command_meant(pair))
     if row is not None:
         return Head(front, game, row, at + 2)
-    row = BY_NAME.get(word) or _if_harmless(command_meant(word)) or _question(words[at:])
+    row = BY_NAME.get(word) or _unless_final(command_meant(word)) or _question_command(words[at:])
     if word == "board" and holds_a_move(words[at + 1 :]):
         row = BY_NAME["move"]
     if row is not None:
@@ -151,13 +151,13 @@ def _command(words: Sequence[Word], at: int, front: str, game: str | None) -> He
         return Head(front, game, BY_NAME["move"], at + 1, move=(words[at],))
     # Without a game in front, a number must follow: "more ..." is English, "movr 12 ..." is not.
     if front or is_number(following):
-        row = _if_harmless(command_one_edit_away(word))
+        row = _unless_final(command_one_edit_away(word))
         if row is not None and (front or row.name[0] == word[0]):  # "what 5 ..." is English, too
             return Head(front, game, row, at + 1)
     return None
 
 
-def _question(words: Sequence[Word]) -> Row | None:
+def _question_command(words: Sequence[Word]) -> Row | None:
     """Return the command that only looks and is a question of one word: "help?", "games?"."""
     row = BY_NAME.get(words[0].plain.rstrip("?! ")) if len(words) == 1 else None
     return row if row is not None and Trait.LOOKS in row.traits else None
@@ -174,7 +174,7 @@ def holds_a_move(behind: Sequence[Word]) -> bool:
     return len(last) <= _LONGEST_PORT or last in _WRITTEN_AS_MOVES or looks_like_a_move(last)
 
 
-def _if_harmless(row: Row | None) -> Row | None:
+def _unless_final(row: Row | None) -> Row | None:
     """Return a command whose name was misspelt, unless it cannot be taken back."""
     return None if row is not None and Trait.FINAL in row.traits else row
 
@@ -188,7 +188,7 @@ def _names_a_command(words: Sequence[Word]) -> bool:
     return kind in {Kind.PLAYERS, Kind.ALONE} or (kind is Kind.BOARD and is_number(words[2].text))
 
 
-def _may_mean(name: str, rest: Sequence[Word], games: Collection[str]) -> bool:
+def _fits_command(name: str, rest: Sequence[Word], games: Collection[str]) -> bool:
     """Return whether the rest of the line may be arguments of a misspelt command.
 
     "What a day", "last week" and "except me" are English, although a command is near.
@@ -208,12 +208,12 @@ def _may_mean(name: str, rest: Sequence[Word], games: Collection[str]) -> bool:
         case Kind.WATCHED:
             return len(rest) <= 2
     least, most = row.min_words, row.max_words
-    if name == "change password":  # also for a change of something else
+    if name == "change password":  # also suggested for "change email" and the like
         return len(rest) <= most + 1
     return least <= len(rest) <= (most if most < NO_LIMIT else least + 6)
 
 
-def _suggestion(word: str) -> str:
+def _suggested_name(word: str) -> str:
     if word in {"change", "chnage"}:
         return "change password"
     return suggested_command(word) or ""
@@ -238,20 +238,20 @@ def has_credentials(row: Row, rest: Sequence[Word], *, named: bool) -> bool:
     Args:
         row: the command.
         rest: the words behind its name.
-        named: whether a game stands in front.
+        named: whether a game precedes it.
     """
     if not row.secrets:
         return named and bool(rest)
     if len(rest) < 2:
         return False
     if row.parameters[0].kind is Kind.BOARD:
-        return _on_a_board(row, rest)
+        return _has_board_and_userid(row, rest)
     if row.parameters[0].kind is not Kind.USERID or not is_userid(rest[0].text.lower()):
         return False
-    return _by_last_place(row.parameters[-1].kind, rest)
+    return _begins_with_userid(row.parameters[-1].kind, rest)
 
 
-def _by_last_place(kind: Kind, rest: Sequence[Word]) -> bool:
+def _begins_with_userid(kind: Kind, rest: Sequence[Word]) -> bool:
     """Return whether the first word may be a userid, judged by the kind of the last parameter."""
     first = rest[0].text.lower()
     match kind:
@@ -282,12 +282,12 @@ def _is_shown(word: Word) -> bool:
     return text in WHICH or BOARD.fullmatch(text) is not None
 
 
-def _on_a_board(row: Row, rest: Sequence[Word]) -> bool:
-    board, who = (rest[0], rest[1]) if is_number(rest[0].text) else (rest[1], rest[0])
-    if not is_number(board.text) or not is_userid(who.text):
+def _has_board_and_userid(row: Row, rest: Sequence[Word]) -> bool:
+    board, userid = (rest[0], rest[1]) if is_number(rest[0].text) else (rest[1], rest[0])
+    if not is_number(board.text) or not is_userid(userid.text):
         return False
     if board is rest[1] and len(rest) < row.min_words:
         return False
     if row.name == "chat":
         return len(rest) == 3
-    return who.text.lower() not in PLAN_WORDS
+    return userid.text.lower() not in PLAN_WORDS

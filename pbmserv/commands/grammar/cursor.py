@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from pbmserv.commands.grammar.examples import Sender, example
 from pbmserv.commands.grammar.words import (
     BOARD,
     Word,
     harmless,
     quotable,
 )
-from pbmserv.commands.table.catalogue import example
-from pbmserv.commands.table.model import Sender
 from pbmserv.commands.table.row_types import Arguments, Kind, Row
 from pbmserv.errors import Misread
 
@@ -50,7 +49,7 @@ class Cursor:
         self.index = 0
         self.arguments = Arguments(game)
         self.hidden: Collection[int] = ()
-        self._right: dict[Kind, str] = {}
+        self._correct_words: dict[Kind, str] = {}
 
     @property
     def has_more(self) -> bool:
@@ -65,7 +64,7 @@ class Cursor:
         """Return the next word without moving on.
 
         Raises:
-            Misread: there is none; its code is *missing*.
+            Misread: there is no further word; *missing* is the code of the refusal.
         """
         if self.has_more:
             return self.words[self.index].text
@@ -90,16 +89,16 @@ class Cursor:
 
     def keep(self, kind: Kind, text: str) -> None:
         """Let examples repeat a text that cannot be a password."""
-        self._right[kind] = text
+        self._correct_words[kind] = text
 
     @property
-    def right(self) -> Mapping[Kind, str]:
+    def correct_words(self) -> Mapping[Kind, str]:
         """Texts that examples may repeat. With a password in the line: boards and known userids."""
         if not self.row.secrets:
-            return self._right
+            return self._correct_words
         return {
             kind: text
-            for kind, text in self._right.items()
+            for kind, text in self._correct_words.items()
             if kind in {Kind.BOARD, Kind.SETTINGS}
             or (kind in {Kind.USERID, Kind.RECIPIENTS} and self.sender.is_player(text))
         }
@@ -141,19 +140,19 @@ class Cursor:
         return kind(
             code,
             part=part,
-            example=example(row, self.game, self.games, self.right, self.sender),
+            example=example(row, self.game, self.games, self.correct_words, self.sender),
             command=row.name,
             **values,
         )
 
     def _is_board_or_player(self, place: int, word: Word) -> bool:
         """Return whether a word may be shown in a line where any word may be the password."""
-        if place == 0 and Kind.BOARD in self._right:
+        if place == 0 and Kind.BOARD in self._correct_words:
             return True
         return place not in self.row.secrets and self.sender.is_player(word.text.lower())
 
     def _is_number_or_player(self, place: int, word: Word) -> bool:  # noqa: ARG002 - same signature
-        """Return whether a word may be shown where one like a userid may be a password."""
+        """Return whether to show a word where a word in the form of a userid may be a password."""
         return BOARD.fullmatch(word.text) is not None or self.sender.is_player(word.text.lower())
 
     def _is_harmless(self, place: int, word: Word) -> bool:

@@ -1,10 +1,10 @@
-"""Reads one line into a command and its echo, in which every secret is replaced."""
+"""Reads one line into a command and its echo, in which every secret is replaced by ``***``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -12,6 +12,8 @@ from pbmserv.commands.grammar import plain_words
 from pbmserv.commands.grammar.arguments import in_order, read_parameters
 from pbmserv.commands.grammar.command_names import Head, find_head, has_credentials, is_number
 from pbmserv.commands.grammar.cursor import Cursor
+from pbmserv.commands.grammar.examples import STRANGER, Sender, example, unknown_game
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.grammar.words import (
     BOARD,
     PLAN_WORDS,
@@ -22,9 +24,9 @@ from pbmserv.commands.grammar.words import (
     with_bots,
     without_please,
 )
-from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY, example, unknown_game
+from pbmserv.commands.table.catalogue import BY_NAME, MEANT_BY
 from pbmserv.commands.table.looking import Help
-from pbmserv.commands.table.model import STRANGER, VOUCHED, Line, Sender
+from pbmserv.commands.table.model import VOUCHED, Command
 from pbmserv.commands.table.row_types import Kind, Row, Trait
 from pbmserv.errors import Misread, PlayerError
 
@@ -52,10 +54,10 @@ def read_line(words: Sequence[Word], head: Head, length: int, games: Collection[
     """Read a line whose head is known."""
     row = head.row
     if row is None:
-        return _with_second_reading(partial(_unknown_word, words, head, games))
+        return _read_for_stranger(partial(_unknown_word, words, head, games))
     front = f"{head.front} {row.name}" if head.front else row.name
     if length > LONGEST_LINE:
-        return _with_second_reading(partial(_too_long, row, front, head.game, games))
+        return _read_for_stranger(partial(_too_long, row, front, head.game, games))
     return read_arguments(row, front, head.game, (*words[head.rest :], *head.move), games)
 
 
@@ -74,66 +76,110 @@ def read_arguments(
     Raises:
         ValueError: the row steers the reading and is not a command.
     """
-    return _with_second_reading(partial(_read, row, front, game, words, games))
+    return _read_for_stranger(_CommandLine(row, front, game, words, games).read)
 
 
-def _with_second_reading(reading: Callable[[Sender], Line]) -> Line:
-    """Read a line for a stranger. If it is refused, allow a second reading for its sender."""
+def _read_for_stranger(reading: Callable[[Sender], Line]) -> Line:
+    """Read a line without facts about its sender. If it is refused, let it be read with them."""
     line = reading(STRANGER)
-    return replace(line, again=reading) if isinstance(line.asked, PlayerError) else line
+    return replace(line, for_sender=reading) if isinstance(line.meaning, PlayerError) else line
 
 
 def _too_long(
     row: Row, front: str, game: str | None, games: Collection[str], sender: Sender
 ) -> Line:
     sample = example(row, game, games, {}, sender)
-    refused = Misread("line-too-long", example=sample, longest=LONGEST_LINE, command=row.name)
-    return Line(f"{front} {REST}", refused)
+    refusal = Misread("line-too-long", example=sample, longest=LONGEST_LINE, command=row.name)
+    return Line(f"{front} {REST}", refusal)
 
 
-def _read(
-    row: Row,
-    front: str,
-    game: str | None,
-    words: Sequence[Word],
-    games: Collection[str],
-    sender: Sender,
-) -> Line:
-    if Trait.BARE in row.traits and not words:
-        row = replace(row, parameters=())
-    words = _board_first(row, without_filler(row, words))
-    if Trait.NEEDS_GAME in row.traits and game is None:
-        if len(games) != 1:
-            return Line(
-                f"{front} {REST}",
-                Misread(
-                    "missing-game",
-                    example=example(row, None, games, {}, sender),
-                    command=row.name,
-                    games=", ".join(sorted(games)),
-                ),
-            )
-        game = min(games)
-    unsaid = (
-        partial(_without_password, row, front, game, words, games) if row.may_be_vouched else None
-    )
-    other = row.proving
-    proving = partial(_with_proof, other, front, game, words, games) if other is not None else None
-    unnamed = partial(_without_writer, row, front, game, words, games) if row.unnamed else None
-    named = _userid_word(row, words)
-    cursor = Cursor(row, game, words, games, sender)
-    try:
-        arguments = read_parameters(cursor)
-    except Misread as refused:
-        shown = [BLANK if i in cursor.hidden else w.raw for i, w in enumerate(words)]
-        echo = " ".join((front, *shown))
-        return Line(echo, refused, unsaid, proving, unnamed=unnamed, named=named)
-    # "bob carol dave" may be three who get a message; "alice secret g" is no move.
-    to_many = row.parameters[-1:] and row.parameters[-1].kind is Kind.RECIPIENTS
-    if not row.secrets or (has_credentials(row, words, named=game is not None) and not to_many):
-        unnamed = None
-    echo = _echo(row, front, words)
-    return Line(echo, row.build(arguments), unsaid, proving, unnamed=unnamed, named=named)
+@dataclass(frozen=True, slots=True)
+class _CommandLine:
+    """A line whose command is known; its arguments can be read in several ways.
+
+    See `read_arguments` for the attributes.
+    """
+
+    row: Row
+    front: str
+    game: str | None
+    words: Sequence[Word]
+    games: Collection[str]
+
+    def read(self, sender: Sender) -> Line:
+        """Read the line as it is, and offer the other ways that its command allows."""
+        row, words = self.row, self.words
+        if Trait.BARE in row.traits and not words:
+            row = replace(row, parameters=())
+        words = _board_first(row, without_filler(row, words))
+        game = self.game
+        if Trait.NEEDS_GAME in row.traits and game is None:
+            game = next(iter(self.games))
+        line = replace(self, row=row, game=game, words=words)
+        without_password = line.without_password if row.may_be_vouched else None
+        with_proof = line.with_proof if row.with_proof is not None else None
+        without_writer = line.without_writer if row.without_writer else None
+        cursor = Cursor(row, game, words, self.games, sender)
+        meaning: Command | Misread
+        try:
+            meaning = row.build(read_parameters(cursor))
+        except Misread as refusal:
+            meaning = refusal
+            shown = [BLANK if i in cursor.hidden else word.raw for i, word in enumerate(words)]
+            echo = " ".join((self.front, *shown))
+        else:
+            echo = _echo(row, self.front, words)
+            # "bob carol dave" may be three recipients of a message; "alice secret g" is not a move.
+            to_many = row.parameters[-1:] and row.parameters[-1].kind is Kind.RECIPIENTS
+            is_complete = has_credentials(row, words, named=game is not None) and not to_many
+            if is_complete or not row.secrets:
+                without_writer = None
+        return Line(
+            echo,
+            meaning,
+            without_password=without_password,
+            with_proof=with_proof,
+            without_writer=without_writer,
+            userid_word=_userid_word(row, words),
+        )
+
+    def without_password(self) -> Line | None:
+        """Read the line as if it had no password, `None` if that makes no sense."""
+        row = self.row.without(Kind.PASSWORD)
+        words = without_filler(row, self.words)
+        cursor = Cursor(row, self.game, in_order(row, words), self.games, STRANGER)
+        cursor.arguments.password = VOUCHED
+        return self._bare_line(cursor, words)
+
+    def without_writer(self) -> Line | None:
+        """Read the line as if it named no writer, `None` if that makes no sense."""
+        row = self.row.without_writer
+        assert row is not None
+        words = without_filler(row, self.words)
+        cursor = Cursor(row, self.game, words, self.games, STRANGER, named=False)
+        return self._bare_line(cursor, words)
+
+    def _bare_line(self, cursor: Cursor, words: Sequence[Word]) -> Line | None:
+        """Read a line that has no secrets, `None` if it cannot be read."""
+        try:
+            arguments = read_parameters(cursor)
+        except Misread:
+            return None
+        echo = " ".join((self.front, *(word.raw for word in words)))
+        return Line(echo, cursor.row.build(arguments))
+
+    def with_proof(self) -> Line | None:
+        """Read the line with an added userid and password, `None` if that makes no sense."""
+        row = self.row.with_proof
+        assert row is not None
+        cursor = Cursor(row, self.game, self.words, self.games, STRANGER)
+        try:
+            arguments = read_parameters(cursor)
+        except Misread:
+            return None
+        if BOARD.fullmatch(arguments.userid):  # "show 12 13 14"
+            return None
+        return Line(_echo(row, self.front, self.words), row.build(arguments))
 
 
 def without_filler(row: Row, words: Sequence[Word]) -> Sequence[Word]:
@@ -156,26 +202,10 @@ _TEXTS = frozenset({Kind.NEW_PASSWORD, Kind.MOVE, Kind.PLAN})
 
 def _board_first(row: Row, words: Sequence[Word]) -> Sequence[Word]:
     """Return the words with the number of the board first, without "board" in front of it."""
-    if words and row.parameters and row.parameters[0].kind in {Kind.BOARD, Kind.SHOWN}:
-        has_label = words[0].text.lower() in {"board", "boards"}
-        if has_label and len(words) > 1 and is_number(words[1].text):
-            words = words[1:]
+    begins_with_board = row.parameters and row.parameters[0].kind in {Kind.BOARD, Kind.SHOWN}
+    if begins_with_board and len(words) > 1 and words[0].text.lower() in {"board", "boards"}:
+        words = words[1:] if is_number(words[1].text) else words
     return in_order(row, words)
-
-
-def _without_password(
-    row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
-) -> Line | None:
-    """Read the line as if it had no password, `None` if that makes no sense."""
-    plain = row.without(Kind.PASSWORD)
-    words = without_filler(plain, words)
-    cursor = Cursor(plain, game, in_order(plain, words), games, STRANGER)
-    cursor.arguments.password = VOUCHED
-    try:
-        arguments = read_parameters(cursor)
-    except Misread:
-        return None
-    return Line(" ".join((front, *(word.raw for word in words))), row.build(arguments))
 
 
 def _userid_word(row: Row, words: Sequence[Word]) -> str:
@@ -187,35 +217,7 @@ def _userid_word(row: Row, words: Sequence[Word]) -> str:
     return words[place].text.lower() if place < len(words) else ""
 
 
-def _without_writer(
-    row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
-) -> Line | None:
-    """Read the line as if it named no writer, `None` if that makes no sense."""
-    assert row.unnamed is not None
-    words = without_filler(row.unnamed, words)
-    try:
-        arguments = read_parameters(Cursor(row.unnamed, game, words, games, STRANGER, named=False))
-    except Misread:
-        return None
-    return Line(" ".join((front, *(word.raw for word in words))), row.build(arguments))
-
-
-def _with_proof(
-    row: Row, front: str, game: str | None, words: Sequence[Word], games: Collection[str]
-) -> Line | None:
-    """Read the line with an added userid and password, `None` if that makes no sense."""
-    try:
-        arguments = read_parameters(Cursor(row, game, words, games, STRANGER))
-    except Misread:
-        return None
-    if BOARD.fullmatch(arguments.userid):  # "show 12 13 14"
-        return None
-    return Line(_echo(row, front, words), row.build(arguments))
-
-
-def in_plain_words(
-    text: str, games: Collection[str], instead: Row | None = None, of: Line | None = None
-) -> Line | None:
+def in_plain_words(text: str, games: Collection[str]) -> Line | None:
     """Return the command that the first line of a text means in plain words, `None` for none.
 
     A command that must stand alone is not guessed.
@@ -223,61 +225,80 @@ def in_plain_words(
     Args:
         text: the subject or body.
         games: keys of the games of this server.
-        instead: a command that the text names in front.
-        of: the line as read for that command. Plain words that mean another command replace it
-            only if it was refused and they are not.
     """
-    first = text.strip().partition("\n")[0]
-    command = "" if first.lower() in MEANT_BY else plain_words.meant(first)
-    words = words_of(command)
-    head = find_head(words, games) if words else None
+    command, words, head = _plain_head(text, games)
+    if head is None or head.row is None or Trait.ALONE in head.row.traits:
+        return None
+    return read_line(words, head, len(command), games)
+
+
+def better_in_plain_words(text: str, games: Collection[str], row: Row, line: Line) -> Line | None:
+    """Return what a text means in plain words if that is better than its literal reading.
+
+    It is better if the plain words mean the command that the text names. If they mean another one,
+    it is better if the literal reading was refused and this one is not.
+
+    Args:
+        text: the subject, which begins with the name of a command.
+        games: keys of the games of this server.
+        row: the command that the text names.
+        line: the literal reading.
+    """
+    command, words, head = _plain_head(text, games)
     if head is None or head.row is None:
         return None
-    if Trait.ALONE in head.row.traits and head.row is not instead:
+    if head.row is row:
+        return read_line(words, head, len(command), games)
+    if Trait.ALONE in head.row.traits or not isinstance(line.meaning, PlayerError):
         return None
-    line = read_line(words, head, len(command), games)
-    if of is None or head.row is instead:
-        return line
-    is_better = isinstance(of.asked, PlayerError) and not isinstance(line.asked, PlayerError)
-    return line if is_better else None
+    plain_line = read_line(words, head, len(command), games)
+    return None if isinstance(plain_line.meaning, PlayerError) else plain_line
+
+
+def _plain_head(text: str, games: Collection[str]) -> tuple[str, list[Word], Head | None]:
+    """Return the command that a text means in plain words, its words and its head."""
+    first = text.strip().partition("\n")[0]
+    command = "" if first.lower() in MEANT_BY else plain_words.meant_command(first)
+    words = words_of(command)
+    return command, words, find_head(words, games) if words else None
 
 
 def not_a_command(words: Sequence[Word], games: Collection[str]) -> Line:
     """Return the refusal of a line that is not like a command and may contain a password."""
-    return _with_second_reading(partial(_not_a_command, words, games))
+    return _read_for_stranger(partial(_not_a_command, words, games))
 
 
 def _not_a_command(words: Sequence[Word], games: Collection[str], sender: Sender) -> Line:
-    shown = [_shown(word) for word in words[:2]]
+    shown = [_shown_word(word) for word in words[:2]]
     echo = REST if REST in shown or len(words) > 2 else " ".join(shown)
     if len(words) > 2 and is_number(words[0].text) and _takes_a_board(words[1]):
         return Line(REST, _number_in_front(words, None, games, sender))
     meaningful = plain_words.meaningful_words(" ".join(word.text for word in words[:_MOST_WORDS]))
     first_words = [words[0].plain, *meaningful[:1]] if words else []
     suggested = next((MEANT_BY[word] for word in first_words if word in MEANT_BY), "")
-    meaning = [] if len(words) == 1 and suggested else _plain_meaning(words)
+    meaning = [] if len(words) == 1 and suggested else _plain_command(words)
     row = BY_NAME.get(meaning[0] if meaning else suggested)
     sample = (
-        example(row, None, games, _arguments_meant(row, meaning, sender), sender) if row else "help"
+        example(row, None, games, _meant_arguments(row, meaning, sender), sender) if row else "help"
     )
     if row is not None and row.name == "challenge":
         sample = _challenge_example(row, words, games, sender)
-    refused = Misread(
+    refusal = Misread(
         "not-a-command",
         example=sample,
         suggestion=row.name if row else "",
         games=", ".join(sorted(games)),
     )
-    return Line(echo, refused)
+    return Line(echo, refusal)
 
 
-def _plain_meaning(words: Sequence[Word]) -> list[str]:
+def _plain_command(words: Sequence[Word]) -> list[str]:
     """Return the words of the command that a sentence means, empty for none."""
-    return plain_words.meant(" ".join(word.text for word in words[:_MOST_WORDS])).split()
+    return plain_words.meant_command(" ".join(word.text for word in words[:_MOST_WORDS])).split()
 
 
-def _arguments_meant(row: Row, meaning: Sequence[str], sender: Sender) -> Mapping[Kind, str]:
-    """Return the arguments that a sentence means for an example: "-practice", "digest=off"."""
+def _meant_arguments(row: Row, meaning: Sequence[str], sender: Sender) -> Mapping[Kind, str]:
+    """Return the arguments of an example that a sentence means: "-practice", "digest=off"."""
     kind = row.parameters[-1].kind if row.parameters else Kind.PASSWORD
     rest = meaning[1:] if BY_NAME.get(meaning[0] if meaning else "") is row else []
     if kind in {Kind.ALONE, Kind.PLAYERS}:
@@ -285,16 +306,16 @@ def _arguments_meant(row: Row, meaning: Sequence[str], sender: Sender) -> Mappin
     return {kind: " ".join(rest)} if rest and kind is not Kind.PASSWORD else {}
 
 
-def without_its_word(line: Line) -> Line:
-    """Return the line so that a refusal does not repeat a word that is not a command."""
-    if not isinstance(line.asked, Misread) or line.asked.refusal.code != "unknown-command":
+def without_unknown_word(line: Line) -> Line:
+    """Return the line so that its refusal does not repeat a word that is not a command."""
+    if not isinstance(line.meaning, Misread) or line.meaning.refusal.code != "unknown-command":
         return line
-    refusal = line.asked.refusal
-    refused = Misread(refusal.code, part="", example=refusal.example, **refusal.values)
-    return replace(line, echo=REST, asked=refused, again=None)
+    refusal = line.meaning.refusal
+    without_word = Misread(refusal.code, part="", example=refusal.example, **refusal.values)
+    return replace(line, echo=REST, meaning=without_word, for_sender=None)
 
 
-def _shown(word: Word) -> str:
+def _shown_word(word: Word) -> str:
     """Return a word of a line that is not a command, or ``...`` if it may be a password."""
     return word.raw if word.plain in MEANT_BY else quotable(word.text) or REST
 
@@ -303,10 +324,10 @@ def _challenge_example(
     row: Row, words: Sequence[Word], games: Collection[str], sender: Sender
 ) -> str:
     """Return the example of a challenge for "play bob"."""
-    others = [word.plain for word in words[1:] if sender.is_player(word.plain)]
-    seated = list(dict.fromkeys([sender.userid, *others]))
-    right = {Kind.PLAYERS: " ".join(seated)} if sender.userid and len(seated) > 1 else {}
-    return example(row, None, games, right, sender)
+    opponents = [word.plain for word in words[1:] if sender.is_player(word.plain)]
+    players = list(dict.fromkeys([sender.userid, *opponents]))
+    correct_words = {Kind.PLAYERS: " ".join(players)} if sender.userid and len(players) > 1 else {}
+    return example(row, None, games, correct_words, sender)
 
 
 def _takes_a_board(word: Word) -> bool:
@@ -319,20 +340,20 @@ def _number_in_front(
 ) -> Misread:
     """Return the refusal of a line with the number of the board in front of the command."""
     row = BY_NAME[words[1].plain]
-    right = _repeatable(row, game, (words[0], *words[2:]), games, sender)
+    correct_words = _correct_words(row, game, (words[0], *words[2:]), games, sender)
     number = words[0].text if len(words[0].text) < LONGEST_QUOTED else ""
-    sample = example(row, game, games, right, sender)
+    sample = example(row, game, games, correct_words, sender)
     return Misread("board-first", part=number, example=sample, command=row.name)
 
 
-def _repeatable(
+def _correct_words(
     row: Row, game: str | None, words: Sequence[Word], games: Collection[str], sender: Sender
 ) -> Mapping[Kind, str]:
     """Return the words behind a command that examples may repeat."""
     cursor = Cursor(row, game, _board_first(row, words), games, sender)
     with suppress(Misread):
         read_parameters(cursor)
-    return cursor.right
+    return cursor.correct_words
 
 
 EMPTY = Line("(an empty mail)", Help())
@@ -347,10 +368,10 @@ def _echo(row: Row, front: str, words: Sequence[Word]) -> str:
     shown = [word.raw for word in words]
     for place in secrets:
         text = words[place].text
-        # A password with a blank and without quotes continues in the next words.
+        # A password that contains a blank and has no quotes continues in the next words.
         if words[place].unclosed or (len(words) > row.min_words and _has_stray_blank(row, shown)):
             shown[place:] = [BLANK] * (len(shown) - place)
-        elif len(text) < SHORTEST_PASSWORD and text != "-":  # so the password is another word
+        elif len(text) < SHORTEST_PASSWORD and text != "-":  # then another word is the password
             shown = [BLANK] * len(shown)
         else:
             shown = [BLANK if text in raw and text != "-" else raw for raw in shown]
@@ -380,10 +401,10 @@ def _unknown_word(
     first = first if len(first) <= LONGEST_QUOTED else REST
     if head.unknown == "game":
         row = BY_NAME[words[1].plain]
-        right = _repeatable(row, None, words[2:], games, sender)
-        sample = example(row, head.suggestion or None, games, right, sender)
-        refused = unknown_game(first, first.lower(), games, example=sample)
-        return Line(f"{first} {row.name} {REST}", refused)
+        correct_words = _correct_words(row, None, words[2:], games, sender)
+        sample = example(row, head.suggestion or None, games, correct_words, sender)
+        refusal = unknown_game(first, first.lower(), games, example=sample)
+        return Line(f"{first} {row.name} {REST}", refusal)
     rest = words[head.rest + 1 :]
     echo = f"{front}{first}" + (f" {REST}" if rest else "")
     if is_number(first) and rest and _takes_a_board(rest[0]):
@@ -394,11 +415,11 @@ def _unknown_word(
     if suggested.name == "change password":
         sample = example(suggested, head.game, games, {}, sender)
         return Line(echo, Misread("unknown-change", example=sample))
-    right = _repeatable(suggested, head.game, rest, games, sender)
-    refused = Misread(
+    correct_words = _correct_words(suggested, head.game, rest, games, sender)
+    refusal = Misread(
         "unknown-command",
         part=first,
-        example=example(suggested, head.game, games, right, sender),
+        example=example(suggested, head.game, games, correct_words, sender),
         suggestion=suggested.name,
     )
-    return Line(echo, refused)
+    return Line(echo, refusal)

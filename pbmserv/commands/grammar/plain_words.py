@@ -56,9 +56,11 @@ _COMMANDS: Mapping[str, str] = {
         "help blackbox": "rules|show rules|instructions|how works|spielregeln|regeln|reglas",
         "help": "commands|all commands|menu|options",
         "resign": "give up|giveup|surrender|concede|forfeit|stop game|end game|quit game|leave game"
-        "|abort game|cancel game|give up game|gebe auf|ich gebe auf|aufgeben|rindo|abandonne",
+        "|quit|abort game|cancel game|give up game|gebe auf|ich gebe auf|aufgeben|rindo|abandonne",
         "undo": "take back|undo move|undo last move|take back move|take back last move"
         "|take move back|take last move back",
+        "show": "board|see board|see board again|show board|show board again|resend|resend board"
+        "|send again|send board|send board again",
         "hint": "give hint|need hint|another hint|one hint|one more hint|tip|give tip|need tip",
         "rematch": "again|play again|another|another one|another game|another round|one more"
         "|one more game|play another|play another one|play another game|play one more"
@@ -66,6 +68,8 @@ _COMMANDS: Mapping[str, str] = {
         "solo": "play alone|alone|play solo|solo game|by myself|play by myself|single player",
         "solo -practice": "practice|practise|practice game|play practice|training",
         "challenge house": "play house",
+        "challenge usual": "challenge usual opponent|play usual opponent|play usual|usual opponent"
+        "|play against usual opponent|play with usual opponent",
         "challenge house-beginner": "play computer|play against computer"
         "|play with computer|play against machine|play against bot|play bot|play against server"
         "|challenge computer|challenge bot",
@@ -116,6 +120,20 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 """A question of somebody who does not know how to continue."""
+
+_SIGN_QUESTION = re.compile(
+    r"(?:and |but |so |please,? )*"
+    r"(?:what(?:'s| is| are| does| do| means?)|meaning of|was (?:ist|bedeute[tn]))"
+    r"(?: an?| the| this| these| small| der| die| das| ein)*"
+    r"(?: sign| mark| symbol| letter| number)? "
+    r"[\"']?(?P<sign>[#%@?.!]|[a-eghr]|\d{1,3}|letters?|numbers?|digits?|dots?|markers?|atoms?|seals?)"
+    r"[\"']?(?: signs?| marks?)?(?: (?:mean|means|stand for|stands for))?"
+    r"(?: (?:at|on|in|beside) the \w+)?[?!. ]*",
+    re.IGNORECASE,
+)
+"""A question about a sign of the board: "What does # mean?"."""
+
+_SIGNS_BY_NAME = {"digit": "number", "dot": "."}
 
 _PRAISE = re.compile(
     r"(?:(?:many |a thousand )?thanks\b|thank you\b|thx\b|gg\b|ggwp\b|good (?:game|one)\b"
@@ -184,7 +202,7 @@ _DIGEST_ON = frozenset({"on", "yes"})
 _MOST_SETTING = 2
 
 
-def meant(text: str) -> str:
+def meant_command(text: str) -> str:
     """Return the command that a line means in plain words, in its written form; ``""`` for none.
 
     Args:
@@ -195,6 +213,10 @@ def meant(text: str) -> str:
         return "forgot"
     if not line or len(line) > LONGEST or "passw" in line.lower():
         return ""
+    if sign := _SIGN_QUESTION.fullmatch(line):
+        name = sign["sign"].lower()
+        name = name.rstrip("s") if len(name) > 1 else name
+        return f"help sign {'number' if name.isdigit() else _SIGNS_BY_NAME.get(name, name)}"
     if _QUESTION.fullmatch(line):
         return "help tutorial"
     away = _AWAY.fullmatch(line.rstrip(".! "))

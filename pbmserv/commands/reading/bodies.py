@@ -22,13 +22,14 @@ from pbmserv.commands.grammar.line import (
     REST,
     not_a_command,
     read_line,
-    without_its_word,
+    without_unknown_word,
     words_of,
 )
+from pbmserv.commands.grammar.readings import Line, NotTried, Reading
 from pbmserv.commands.grammar.words import BOARD, Word, fold, quotable
 from pbmserv.commands.table import playing, starting
 from pbmserv.commands.table.catalogue import BY_NAME, STOPS
-from pbmserv.commands.table.model import Command, Line, NotTried, Reading
+from pbmserv.commands.table.model import Command
 from pbmserv.commands.table.row_types import Kind, Trait
 from pbmserv.errors import Misread
 
@@ -96,7 +97,7 @@ class _BodyReader:
         self._games = games
         self._announced = announced
         self._commands = self._prose = self._at = self._begin = self._words_at = 0
-        self._speaks = self._asks = self._carries = False
+        self._expects_words = self._after_challenge = self._has_carrier = False
         self.lines: list[Line] = []
         self.words = ""
         self.stopped_by = ""
@@ -112,12 +113,12 @@ class _BodyReader:
             if self._words_follow():
                 self._words_at = self._at
                 break
-        if self._words_at and self._announced and not self._carries:
+        if self._words_at and self._announced and not self._has_carrier:
             self._list_below()
         elif self._words_at:
             is_blank = not self._text[self._words_at - 1].strip()
             why = "blank" if is_blank else "below"
-            below = Below(self._text, self._words_at, self._games, why=why)
+            below = LinesBelow(self._text, self._words_at, self._games, why=why)
             self.words = below.words()
             self.lines += below.not_tried()
 
@@ -132,7 +133,7 @@ class _BodyReader:
                 return None
             if text.strip() and not text.startswith("#"):
                 self._begin = self._at
-                self._at, text = continued(self._text, self._at)
+                self._at, text = join_continuation(self._text, self._at)
                 return text
             self._at += 1
         return None
@@ -155,26 +156,30 @@ class _BodyReader:
             read = read_line(words, head, len(text), self._games)
             # A word alone below a command may be its password, which a mail program has wrapped.
             alone = len(words) == 1 and self._commands > 1
-            self.lines.append(without_its_word(read) if alone else read)
-            self._asks = head.row is not None and head.row.name == "challenge"
-            self._speaks = self._asks or _speaks(head, read)
-            self._carries |= head.row is not None and head.row.section in _FOR_OTHERS
-        elif self._announced and not _greets(words):
-            self.lines.append(_labelled(not_a_command(words, self._games), words, self._begin))
-            self._speaks = False
+            self.lines.append(without_unknown_word(read) if alone else read)
+            self._after_challenge = head.row is not None and head.row.name == "challenge"
+            self._expects_words = self._after_challenge or _carries_words(head, read)
+            self._has_carrier |= head.row is not None and head.row.section in _FOR_OTHERS
+        elif self._announced and not _is_greeting(words):
+            self.lines.append(
+                _with_line_number(not_a_command(words, self._games), words, self._begin)
+            )
+            self._expects_words = False
         elif self._commands:  # a greeting above the first command needs no answer of its own
             self.lines.append(not_a_command(words, self._games))
-            self._speaks = False
+            self._expects_words = False
         return "prose" if self._prose >= MOST_PROSE else ""
 
     def _words_follow(self) -> bool:
         """Return whether words for others follow the last command instead of a command."""
-        if not self._speaks:
+        if not self._expects_words:
             return False
         words = words_of(fold(self._text[self._at])) if self._at < len(self._text) else []
         if not words or is_stop(words):
             return False
-        if self._asks and (self._announced or len(words) < _FEWEST_WORDS):
+        greets = words[0].plain.strip(",.!") in _HELLO
+        is_short = len(words) < _FEWEST_WORDS and not greets
+        if self._after_challenge and (self._announced or is_short):
             return False
         head = find_head(words, self._games)
         return head is None or (head.row is None and words[0].plain.strip(",.!") in _SENTENCE_WORDS)
@@ -187,46 +192,46 @@ class _BodyReader:
             if line is None:
                 break
             words = words_of(line)
-            head = _command(words, self._games)
+            head = _named_command(words, self._games)
             if head is not None:
-                rest.append(Line(short(head, words), NotTried(why)))
+                rest.append(Line(short_form(head, words), NotTried(why)))
             elif words and self._announced and why != "stop":
-                rest.append(Line(_line_label(words, self._begin), NotTried(why)))
-        self.lines += _first_of(rest, why)
+                rest.append(Line(_numbered_line(words, self._begin), NotTried(why)))
+        self.lines += _with_counted_rest(rest, why)
 
     def _list_below(self) -> None:
-        """List the commands below a blank line that no command carries as words for others."""
+        """List the commands below a blank line if no command above can carry them as a message."""
         lines: list[Line] = []
         for text in self._text[self._words_at : self._words_at + MOST_LOOKED_AT]:
             line = fold(text)
             if is_signature(line) or line.lstrip().startswith(">"):
                 break
             words = words_of(line)
-            head = _command(words, self._games)
+            head = _named_command(words, self._games)
             if head is not None:
-                lines.append(Line(short(head, words), NotTried("blank")))
-        self.lines += _first_of(lines, "blank")
+                lines.append(Line(short_form(head, words), NotTried("blank")))
+        self.lines += _with_counted_rest(lines, "blank")
 
 
-def _command(words: Sequence[Word], games: Collection[str]) -> Head | None:
+def _named_command(words: Sequence[Word], games: Collection[str]) -> Head | None:
     """Return the head of a line that names a command, `None` for other lines."""
     head = find_command(words, games) if words else None
     return head if head is not None and head.row is not None and head.row.command else None
 
 
-def _first_of(lines: Sequence[Line], why: str) -> list[Line]:
+def _with_counted_rest(lines: Sequence[Line], why: str) -> list[Line]:
     """Return the first lines that are not tried, and one line that counts the others."""
     more = len(lines) - MOST_NOT_TRIED
     rest = [Line(REST, NotTried(why, more))] if more > 0 else []
     return [*lines[:MOST_NOT_TRIED], *rest]
 
 
-def _greets(words: Sequence[Word]) -> bool:
+def _is_greeting(words: Sequence[Word]) -> bool:
     """Return whether a line only says hello and needs no answer."""
     return len(words) <= _MOST_GREETING and words[0].plain in _HELLO
 
 
-def _line_label(words: Sequence[Word], at: int) -> str:
+def _numbered_line(words: Sequence[Word], at: int) -> str:
     """Return the number of a line and those of its words that cannot be a password."""
     shown = [word.raw if word.plain in BY_NAME else quotable(word.text) or REST for word in words]
     without_repeats = [
@@ -235,25 +240,26 @@ def _line_label(words: Sequence[Word], at: int) -> str:
     return f"line {at + 1}: {' '.join(without_repeats)}"
 
 
-def _labelled(line: Line, words: Sequence[Word], at: int) -> Line:
+def _with_line_number(line: Line, words: Sequence[Word], at: int) -> Line:
     """Return the refusal of a line with an echo by which its writer finds the line."""
-    again = line.again
-    if again is None:
-        return replace(line, echo=_line_label(words, at))
+    label = _numbered_line(words, at)
+    for_sender = line.for_sender
+    if for_sender is None:
+        return replace(line, echo=label)
     return replace(
-        line,
-        echo=_line_label(words, at),
-        again=lambda sender: replace(again(sender), echo=_line_label(words, at)),
+        line, echo=label, for_sender=lambda sender: replace(for_sender(sender), echo=label)
     )
 
 
-def _speaks(head: Head, read: Line) -> bool:
+def _carries_words(head: Head, read: Line) -> bool:
     """Return whether a command was read that carries words for others."""
     row = head.row
     if row is None or Trait.WORDS not in row.traits:
         return False
-    readings = (reading() for reading in (read.unsaid, read.unnamed) if reading is not None)
-    return isinstance(read.asked, Command) or any(readings)
+    readings = (
+        reading() for reading in (read.without_password, read.without_writer) if reading is not None
+    )
+    return isinstance(read.meaning, Command) or any(readings)
 
 
 def is_stop(words: Sequence[Word]) -> bool:
@@ -261,7 +267,7 @@ def is_stop(words: Sequence[Word]) -> bool:
     return words[0].text.lower().rstrip(",.;!") in STOPS
 
 
-def continued(lines: Sequence[str], at: int) -> tuple[int, str]:
+def join_continuation(lines: Sequence[str], at: int) -> tuple[int, str]:
     """Join a line with the following lines that are indented further.
 
     Returns:
@@ -285,7 +291,7 @@ LONGEST_WORDS = 4_000
 MOST_LINES = 500
 """Lines of words for others."""
 MOST_NOT_TRIED = 10
-"""Commands that are listed one by one although they were not tried."""
+"""The most untried commands that are listed one by one."""
 
 _MARKS = " \t>|#*\u2022-\"'"
 """Characters in front of a command that is quoted or part of a list."""
@@ -296,14 +302,14 @@ def is_signature(line: str) -> bool:
     return line.rstrip() == "--"
 
 
-class Below:
+class LinesBelow:
     """The lines of a body below its commands: words for others, and commands that are not tried.
 
     Args:
         lines: all lines of the body.
         begin: index of the first line below the commands.
         games: keys of the games of this server.
-        known: the command of the subject, which people repeat in the body.
+        subject: the command of the subject, which people repeat in the body.
         why: the reason given for commands in these lines; see `NotTried`.
     """
 
@@ -312,7 +318,7 @@ class Below:
         lines: Sequence[str],
         begin: int,
         games: Collection[str],
-        known: str = "",
+        subject: str = "",
         why: str = "below",
     ) -> None:
         self._why = why
@@ -325,9 +331,9 @@ class Below:
                 break
             if line.startswith(">"):
                 continue
-            if known and fold(line[: len(known) + 80]).strip() == known:
+            if subject and fold(line[: len(subject) + 80]).strip() == subject:
                 continue
-            command = in_full(line, games)
+            command = short_form_if_full(line, games)
             if command is not None:
                 self._commands.append((at, Line(command, NotTried(why))))
                 continue
@@ -349,25 +355,25 @@ class Below:
         if not self._commands:
             return ()
         commands = sorted(self._commands, key=itemgetter(0))
-        return tuple(_first_of([line for at, line in commands if at >= begin], self._why))
+        return tuple(_with_counted_rest([line for at, line in commands if at >= begin], self._why))
 
 
-def short(head: Head, words: Sequence[Word]) -> str:
+def short_form(head: Head, words: Sequence[Word]) -> str:
     """Return the name of a command, and its arguments if they are boards and not secret."""
     assert head.row is not None
     name = f"{head.front} {head.row.name}" if head.front else head.row.name
-    behind = words[head.rest :]
-    if not head.row.secrets and all(BOARD.fullmatch(word.text) for word in behind):
-        return " ".join((name, *(word.text for word in behind)))
-    return f"{name} {REST}" if behind else name
+    arguments = words[head.rest :]
+    if not head.row.secrets and all(BOARD.fullmatch(word.text) for word in arguments):
+        return " ".join((name, *(word.text for word in arguments)))
+    return f"{name} {REST}" if arguments else name
 
 
-def in_full(line: str, games: Collection[str]) -> str | None:
+def short_form_if_full(line: str, games: Collection[str]) -> str | None:
     """Return the short form of a line that is a command in full, `None` for other lines."""
     text = fold(line).lstrip(_MARKS)
     label, _, behind = text.partition(":")
     words = words_of(behind if label.lower() == "subject" else text)
-    head = _command(words, games)
+    head = _named_command(words, games)
     if head is None or head.row is None:
         return None
     rest = words[head.rest :]
@@ -375,9 +381,9 @@ def in_full(line: str, games: Collection[str]) -> str | None:
     if Kind.BOARD in kinds and len(words) == 2 and is_number(words[1].text):  # "accept 12"
         return f"{head.row.name} {words[1].text}"
     if Kind.NEW_PASSWORD in kinds:
-        is_one = len(rest) >= head.row.min_words
+        is_full = len(rest) >= head.row.min_words
     elif head.row.secrets:
-        is_one = has_credentials(head.row, rest, named=bool(head.front))
-    else:  # "Blackbox rules are great" is none
-        is_one = bool(head.front and rest and is_number(rest[0].text))
-    return short(head, words) if is_one else None
+        is_full = has_credentials(head.row, rest, named=bool(head.front))
+    else:  # "Blackbox rules are great" is not a command
+        is_full = bool(head.front and rest and is_number(rest[0].text))
+    return short_form(head, words) if is_full else None

@@ -18,22 +18,24 @@ from pbmserv.commands.grammar.line import (
     EMPTY,
     LONGEST_LINE,
     REST,
+    better_in_plain_words,
     in_plain_words,
     not_a_command,
     read_line,
     words_of,
 )
+from pbmserv.commands.grammar.readings import Line, NotTried, Reading
 from pbmserv.commands.grammar.words import Word, fold
 from pbmserv.commands.reading.bodies import (
     MOST_COMMANDS,
     MOST_NOT_TRIED,
     MOST_PROSE,
-    Below,
-    continued,
-    in_full,
+    LinesBelow,
     is_signature,
     is_stop,
+    join_continuation,
     read_body,
+    short_form_if_full,
 )
 from pbmserv.commands.reading.replies import (
     EMPTY_REPLY,
@@ -41,12 +43,12 @@ from pbmserv.commands.reading.replies import (
     MOVES,
     is_command_name,
     is_full_form,
-    moves,
     read_words,
+    reply_moves,
 )
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, MULTIPLE, STOPS
 from pbmserv.commands.table.looking import Games, Help, ListGames
-from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, TrayReply
+from pbmserv.commands.table.model import ReplyMove, TrayReply
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Trait
 from pbmserv.errors import Misread, PlayerError
@@ -86,7 +88,8 @@ def read(
     Args:
         subject: decoded, in one line.
         body: the new text, without quoted text and signature.
-        games: keys of the games of this server, in lower case.
+        games: keys of the games of this server, in lower case. A line that begins a board and names
+            no game means the first one.
         reply: whether the mail answers a letter. Then the address tells the player and the board,
             and the subject is ignored.
         tray: whether that letter is a digest of several boards.
@@ -102,11 +105,11 @@ def read(
         for at, line in top if tray else top[:1]:
             if not line.isalnum() and _board_in_front(line, games, surely=not tray):
                 return Reading(tuple(_Tray(lines[at:], games).read()), multiple=True)
-        return _of_reply(lines, top, games, plainly=plainly)
+        return _read_reply_lines(lines, top, games, plainly=plainly)
     text = clean_subject(subject)
     if text != fold(subject).strip():  # somebody else may have written "Fwd: resign 12"
-        return _without_unnamed(_of_line(text, body, games, answers=True))
-    return _of_line(text, body, games, answers=False)
+        return _with_named_writers(_read_new_mail(text, body, games, answers=True))
+    return _read_new_mail(text, body, games, answers=False)
 
 
 def clean_subject(subject: str) -> str:
@@ -132,12 +135,13 @@ def _top_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
     return top
 
 
-def _without_unnamed(reading: Reading) -> Reading:
+def _with_named_writers(reading: Reading) -> Reading:
     """Return a reading in which each line must name its writer."""
-    return replace(reading, lines=tuple(replace(line, unnamed=None) for line in reading.lines))
+    lines = [replace(line, without_writer=None) for line in reading.lines]
+    return replace(reading, lines=tuple(lines))
 
 
-def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> Reading:
+def _read_new_mail(text: str, body: str, games: Collection[str], *, answers: bool) -> Reading:
     """Read a mail that does not answer a letter.
 
     Args:
@@ -149,29 +153,31 @@ def _of_line(text: str, body: str, games: Collection[str], *, answers: bool) -> 
     words = words_of(text)
     if not words or words[0].text.lower() in MULTIPLE | STOPS:
         announced = bool(words) and words[0].text.lower() in MULTIPLE
-        return read_body(body, games, announced=announced) or _nothing(body, games)
+        return read_body(body, games, announced=announced) or _without_commands(body, games)
     head = spoken_challenge(words, games) or find_head(words, games)
     if head is None:
         read_in_body = read_body(body, games)
         if read_in_body is not None:
             return read_in_body
         if answers:
-            return _nothing(body, games)
+            return _without_commands(body, games)
         plain = in_plain_words(text, games) or in_plain_words(body, games)
         return Reading((plain or not_a_command(words, games),))
     line = read_line(words, head, len(text), games)
-    is_doubtful = isinstance(line.asked, PlayerError) or line.who is not None
+    is_doubtful = isinstance(line.meaning, PlayerError) or line.who is not None
     if is_doubtful and not answers and head.row is not None:
-        line = in_plain_words(text, games, instead=head.row, of=line) or line
-    if isinstance(line.asked, PlayerError) or (answers and isinstance(line.asked, Help | Games)):
+        line = better_in_plain_words(text, games, head.row, line) or line
+    if isinstance(line.meaning, PlayerError) or (
+        answers and isinstance(line.meaning, Help | Games)
+    ):
         # "Move for Bob" is an English subject, so that a command in full in the body counts. So
         # does any command below "Re: Games of alice", the subject of one of our letters.
         read_in_body = read_body(body, games)
         if read_in_body is not None and _is_meant(read_in_body.lines[0], answers=answers):
             return read_in_body
         if answers and _is_of_a_letter(words, head, line, empty=not body.strip()):
-            return _nothing(body, games)
-    below = Below(body.split("\n"), 0, games, known=text)
+            return _without_commands(body, games)
+    below = LinesBelow(body.split("\n"), 0, games, subject=text)
     return Reading((line, *below.not_tried()), below.words())
 
 
@@ -185,10 +191,10 @@ def read_reply(body: str, games: Collection[str], *, plainly: bool = False) -> R
             such as "I give up".
     """
     lines = body.split("\n")
-    return _of_reply(lines, _top_lines(lines), games, plainly=plainly)
+    return _read_reply_lines(lines, _top_lines(lines), games, plainly=plainly)
 
 
-def _of_reply(
+def _read_reply_lines(
     lines: Sequence[str], top: Sequence[tuple[int, str]], games: Collection[str], *, plainly: bool
 ) -> Reading:
     """Read the lines of a reply; *top* is the result of `_top_lines`."""
@@ -209,8 +215,8 @@ def _of_reply(
             return reading
     if place == len(lines) - 1 and " " not in text:  # as in most replies
         return Reading((Line(text[:LONGEST_ECHO], ReplyMove((text,), ("",))),))
-    below = Below(lines, place + 1, games)
-    move = moves(top, below, lines, games)
+    below = LinesBelow(lines, place + 1, games)
+    move = reply_moves(top, below, lines, games)
     return Reading((Line(move.lines[0][:LONGEST_ECHO], move), *below.not_tried()), below.words())
 
 
@@ -230,7 +236,7 @@ def read_message(body: str, games: Collection[str]) -> Reading:
         reading = read_body("\n".join(lines[top[0][0] + 1 :]), games, announced=True)
         if reading is not None:
             return reading
-    if words and (in_full(top[0][1], games) or is_full_form(words, games)):
+    if words and (short_form_if_full(top[0][1], games) or is_full_form(words, games)):
         reading = read_body(body, games)
         if reading is not None:
             return reading
@@ -239,7 +245,7 @@ def read_message(body: str, games: Collection[str]) -> Reading:
         return read_reply(body, games)
     if first == "chat":
         return read_reply(body, games)
-    below = Below(lines, 0, games)
+    below = LinesBelow(lines, 0, games)
     return Reading((Line("message", Chat(None, None, None)), *below.not_tried()), below.words())
 
 
@@ -264,7 +270,7 @@ def _is_of_a_letter(words: Sequence[Word], head: Head, line: Line, *, empty: boo
     if empty:
         return head.row is None and not head.suggestion
     row = head.row or BY_NAME.get(head.suggestion)
-    if row is None or isinstance(line.asked, Help | Games):
+    if row is None or isinstance(line.meaning, Help | Games):
         return True
     behind = words[head.rest + (head.row is None) :]
     return not has_credentials(row, behind, named=bool(head.front))
@@ -272,16 +278,19 @@ def _is_of_a_letter(words: Sequence[Word], head: Head, line: Line, *, empty: boo
 
 def _is_meant(line: Line, *, answers: bool) -> bool:
     """Return whether the first line of a body is surely meant as a command."""
-    if answers:  # also a command with a mistake, rather than the subject of our letter
-        return not isinstance(line.asked, PlayerError) or line.asked.refusal.code != "not-a-command"
-    if isinstance(line.asked, PlayerError):
+    if answers:  # even a faulty command is meant, rather than the subject of our letter
+        return (
+            not isinstance(line.meaning, PlayerError)
+            or line.meaning.refusal.code != "not-a-command"
+        )
+    if isinstance(line.meaning, PlayerError):
         return False
-    if isinstance(line.asked, Help | ListGames):
+    if isinstance(line.meaning, Help | ListGames):
         return False
-    return line.echo.count("***") > 0 or getattr(line.asked, "game", None) is not None
+    return line.echo.count("***") > 0 or getattr(line.meaning, "game", None) is not None
 
 
-def _nothing(body: str, games: Collection[str]) -> Reading:
+def _without_commands(body: str, games: Collection[str]) -> Reading:
     """Return the reading of a mail without commands."""
     text = body.strip()
     if not text:
@@ -340,7 +349,7 @@ class _Tray:
                 self._list_the_rest(self._text[at:], "words")
                 break
             blank = False
-            at, text = continued(self._text, at)
+            at, text = join_continuation(self._text, at)
             if is_stop(words_of(text) or words_of("end")):
                 self._list_the_rest(self._text[at:], "stop")
                 break
@@ -363,9 +372,8 @@ class _Tray:
         inner = read_reply(numbered[2], self._games, plainly=True)
         line = inner.lines[0]
         echo = f"{board}: {line.echo}"
-        asked = line.asked
-        if isinstance(asked, PlayerError) or BLANK in line.echo:
-            self._lines.append(Line(echo, asked))  # with a password the line needs no board
+        if isinstance(line.meaning, PlayerError) or BLANK in line.echo:
+            self._lines.append(Line(echo, line.meaning))  # with a password the line needs no board
         else:
             self._lines.append(Line(echo, TrayReply(board, numbered[2])))
 

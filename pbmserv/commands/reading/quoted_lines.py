@@ -51,19 +51,19 @@ class Quoted:
 
     Args:
         letters: their texts in each form in which they were sent, without messages of players.
-        said: messages of other players in them. A mail may repeat one ("Good luck!") if it quotes
-            nothing else of the letter.
-        own: earlier messages of the sender, who may repeat them in any case.
+        messages: messages of other players in them. A mail may repeat one ("Good luck!") if it
+            quotes nothing else of the letter.
+        own_messages: earlier messages of the sender, who may repeat them in any case.
     """
 
     def __init__(
-        self, letters: Iterable[str], said: Iterable[str] = (), own: Iterable[str] = ()
+        self, letters: Iterable[str], messages: Iterable[str] = (), own_messages: Iterable[str] = ()
     ) -> None:
         texts = list(letters)
         self._all = "\n".join(map(plain, texts))
         self._cells = {cell for text in texts for cell in _cells(text)}
-        self._said = "\n".join(map(plain, said))
-        self._own = {plain(line) for text in own for line in text.splitlines()} - {""}
+        self._said = "\n".join(map(plain, messages))
+        self._own = {plain(line) for text in own_messages for line in text.splitlines()} - {""}
         self._runs = {self._all[at : at + RUN] for at in range(len(self._all) - RUN + 1)}
 
     def quoted_places(self, lines: Sequence[str]) -> set[int]:

@@ -15,11 +15,12 @@ from pbmserv.commands.grammar.command_names import (
     spoken_challenge,
 )
 from pbmserv.commands.grammar.line import REST, read_arguments, read_line, without_filler, words_of
+from pbmserv.commands.grammar.readings import Line, NotTried, Reading
 from pbmserv.commands.grammar.words import Word
-from pbmserv.commands.reading.bodies import Below, is_signature, read_body
+from pbmserv.commands.reading.bodies import LinesBelow, is_signature, read_body
 from pbmserv.commands.table.catalogue import BY_NAME, IN_REPLY, WHICH, command_meant
 from pbmserv.commands.table.looking import Games, ShowAs
-from pbmserv.commands.table.model import Line, NotTried, Reading, ReplyMove, TrayReply, Yes
+from pbmserv.commands.table.model import ReplyMove, TrayReply, Yes
 from pbmserv.commands.table.playing import Chat
 from pbmserv.commands.table.row_types import Kind, Row, Trait
 from pbmserv.commands.table.starting import Accept
@@ -27,7 +28,7 @@ from pbmserv.errors import Misread, PlayerError
 
 LONGEST_ECHO = 200
 
-EMPTY_REPLY = Line("(an empty reply)", Yes(unsaid=True))
+EMPTY_REPLY = Line("(an empty reply)", Yes(is_empty=True))
 """The reading of an empty reply."""
 
 _EXACT = {"check": re.compile(r"\S{1,3}"), "scores": re.compile(r"\d{1,4}x\d{1,4}\S*( [a-z]+)?")}
@@ -52,6 +53,9 @@ _GREETING = re.compile(
     r"(?:hi|hello|hey|dear|hallo|hola|salut|bonjour|ciao|moin|good \w{3,9})\b.{0,40}",
     re.IGNORECASE,
 )
+
+_ME_THE = frozenset({"me", "the", "my", "this", "again", "please", "now"})
+"""Words around "board" in "show me the board again"."""
 
 _MOST_PEOPLE = 3
 """Userids behind ``history``; "history repeats itself every time" is a sentence."""
@@ -78,8 +82,8 @@ def read_words(
         The reading, or `None` if the first lines may be a move.
     """
     place, text = top[0]
-    below = Below(lines, place + 1, games)
-    head = _head(words, games)
+    below = LinesBelow(lines, place + 1, games)
+    head = _reply_head(words, games)
     if plainly and (head.row is None or (head.row.name == "help" and head.rest)):
         line = _in_plain_words(top, games)
         if line is not None:
@@ -94,11 +98,11 @@ def read_words(
         # In "chat 5 minutes, please" the number is not a board.
         names = re.fullmatch("[0-9]{1,9}", number) and (head.game or len(head.rest) == 1)
         front = 1 + bool(head.game) + bool(names)
-        below = Below([*text.split(None, front)[front:], *lines[place + 1 :]], 0, games)
+        below = LinesBelow([*text.split(None, front)[front:], *lines[place + 1 :]], 0, games)
         line = Line("chat", Chat(None, int(number) if names else None, None))
         return Reading((line, *below.not_tried()), below.words())
     if head.row is not None and head.row.name != "move":
-        command = _command(head, games)
+        command = _read_command(head, games)
         if command is not None:
             return _with_what_follows(head.row, command, top[1:], below, lines, games)
     if head.row is None and "passw" in text.lower():
@@ -114,24 +118,23 @@ def _in_plain_words(top: Sequence[tuple[int, str]], games: Collection[str]) -> L
     if any(MOVES.fullmatch(line) for _, line in top):
         return None
     text = top[0][1]
-    command = plain_words.meant(text)
+    command = plain_words.meant_command(text)
     words = words_of(command)
     if not words:
         return None
-    head = _head(words, games)
+    head = _reply_head(words, games)
     if head.row is None:
         read = read_body(command, games)
         return None if read is None else replace(read.lines[0], echo=text)
     if Trait.ALONE in head.row.traits:
         name = head.row.name
         return Line(text, Misread("stands-alone", part=name, example=name))
-    line = _command(head, games)
-    again = None if line is None or isinstance(line.asked, PlayerError) else line.again
-    return None if line is None else replace(line, echo=text, again=again)
+    line = _read_command(head, games)
+    return None if line is None else replace(line, echo=text, for_sender=None)
 
 
-def moves(
-    top: Sequence[tuple[int, str]], below: Below, lines: Sequence[str], games: Collection[str]
+def reply_moves(
+    top: Sequence[tuple[int, str]], below: LinesBelow, lines: Sequence[str], games: Collection[str]
 ) -> ReplyMove:
     """Return the lines of which one may be a move, each with the text below it.
 
@@ -187,17 +190,17 @@ def _with_what_follows(
     row: Row,
     line: Line,
     following: Sequence[tuple[int, str]],
-    below: Below,
+    below: LinesBelow,
     lines: Sequence[str],
     games: Collection[str],
 ) -> Reading:
     """Return the reading of a command with the lines below it."""
-    if isinstance(line.asked, Yes | Accept) and following:
+    if isinstance(line.meaning, Yes | Accept) and following:
         # The line below "accept" may be the first move.
-        first = moves(following, below, lines, games)
-        line = replace(line, asked=replace(line.asked, below=first))
+        first = reply_moves(following, below, lines, games)
+        line = replace(line, meaning=replace(line.meaning, below=first))
     not_tried = below.not_tried()
-    if Trait.LOOKS in row.traits and not isinstance(line.asked, PlayerError):
+    if Trait.LOOKS in row.traits and not isinstance(line.meaning, PlayerError):
         # These commands pass no words on, so report a move below them as not tried.
         skipped = [Line(text, NotTried("below")) for _, text in following if may_act(text)]
         not_tried = (*skipped, *not_tried)
@@ -212,7 +215,7 @@ def may_act(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
+class _ReplyHead:
     """The first words of a reply: perhaps a game, the name of a command, and its arguments."""
 
     game: str | None
@@ -221,29 +224,29 @@ class _Head:
     rest: Sequence[Word]
 
 
-def _head(words: Sequence[Word], games: Collection[str]) -> _Head:
+def _reply_head(words: Sequence[Word], games: Collection[str]) -> _ReplyHead:
     first = words[0].plain
     game = first if first in games and len(words) > 1 else None
     words = words[1:] if game else words
     name, rest = words[0].plain, words[1:]
     pair = " ".join([word.plain for word in words[:2]])
     if pair in IN_REPLY:
-        return _Head(game, pair, IN_REPLY[pair], words[2:])
-    row = IN_REPLY.get(name) or _guessed(name)
+        return _ReplyHead(game, pair, IN_REPLY[pair], words[2:])
+    row = IN_REPLY.get(name) or _guessed_command(name)
     if row is not None and row.name == "move" and len(rest) == 1:
         instead = rest[0].plain  # "move resign"
         if instead in {"resign", "undo"}:
-            return _Head(game, instead, IN_REPLY[instead], ())
-    return _Head(game, name, row, rest)
+            return _ReplyHead(game, instead, IN_REPLY[instead], ())
+    return _ReplyHead(game, name, row, rest)
 
 
-def _command(head: _Head, games: Collection[str]) -> Line | None:
+def _read_command(head: _ReplyHead, games: Collection[str]) -> Line | None:
     """Read the command of the first line, `None` if it is a sentence or a move."""
     row, game = head.row, head.game
     assert row is not None
     name, rest = row.name, without_filler(row.as_reply, head.rest)
     texts = [word.plain for word in rest]
-    numbered = _with_number(head, row, games)
+    numbered = _board_command(head, row, games)
     if numbered is not None:
         return numbered
     if Trait.ALONE in row.traits:
@@ -257,7 +260,8 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
             return None  # "yes, but not now"
         spelling = head.name if head.name in row.names else name
         return read_arguments(row.as_reply, spelling, game, (), games)
-    is_this_board = name == "show" and texts in (["board"], ["boards"])
+    named = [word for word in texts if word not in _ME_THE]
+    is_this_board = name == "show" and named in (["board"], ["boards"])
     if is_this_board or (name in {"show", "showas"} and not rest):
         return Line("show", ShowAs(game, None))
     if name == "games" and WHICH.issuperset(texts):
@@ -265,17 +269,17 @@ def _command(head: _Head, games: Collection[str]) -> Line | None:
     if _names_a_board(row, rest):
         return read_arguments(row.without(Kind.USERID, Kind.PASSWORD), name, game, rest, games)
     kinds = {parameter.kind for parameter in row.parameters}
-    exact = name in _EXACT and _EXACT[name].fullmatch(" ".join(texts))
-    prose = (Trait.ENGLISH in row.traits and not exact and not _FILLER_WORDS.issuperset(texts)) or (
-        Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE
-    )
-    if prose:
+    is_exact = name in _EXACT and _EXACT[name].fullmatch(" ".join(texts))
+    is_prose = (
+        Trait.ENGLISH in row.traits and not is_exact and not _FILLER_WORDS.issuperset(texts)
+    ) or (Kind.PEOPLE in kinds and len(rest) > _MOST_PEOPLE)
+    if is_prose:
         return None
     plain = row.as_reply
     return read_arguments(plain, name, game, rest if plain.parameters else (), games)
 
 
-def _with_number(head: _Head, row: Row, games: Collection[str]) -> Line | None:
+def _board_command(head: _ReplyHead, row: Row, games: Collection[str]) -> Line | None:
     """Read a command whose number must be a board, "resign 12", else return `None`."""
     rest = head.rest
     if head.name == "board" and holds_a_move(rest):
@@ -301,7 +305,7 @@ def is_full_form(words: Sequence[Word], games: Collection[str]) -> bool:
     head = find_command(words, games)
     if head is None or head.row is None:
         return words[0].plain in games
-    reply = _head(words, games)
+    reply = _reply_head(words, games)
     if reply.row is None and not head.row.in_reply:
         return True
     return has_credentials(head.row, words[head.rest :], named=bool(head.front))
@@ -312,7 +316,7 @@ def is_command_name(word: str) -> bool:
     return word in BY_NAME or word in IN_REPLY or command_meant(word) is not None
 
 
-def _guessed(name: str) -> Row | None:
+def _guessed_command(name: str) -> Row | None:
     """Return the command of a reply that a misspelt word or a synonym means.
 
     A command that must stand alone is never guessed.

@@ -130,7 +130,7 @@ ACCOUNTS = in_section(
     ON_SERVER.row(
         "password",
         ChangePassword,
-        "in reply to the letter that 'forgot' brought: the new password",
+        "in reply to the letter of 'forgot': the new password",
         more=(Parameter("new", Kind.NEW_PASSWORD),),
         example="NEWPASSWORD",
         places=REPLIES,
@@ -165,7 +165,7 @@ ACCOUNTS = in_section(
     ON_SERVER.row(
         "whoami",
         WhoAmI,
-        "what the server knows of you, and what proves who you are",
+        "what the server knows about you, and what proves who you are",
         more=(Parameter("[userid", Kind.USERID), Parameter("password]", Kind.PASSWORD)),
         also=("who-am-i",),
         synonyms=("whoiam",),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 
 from pbmserv.commands.table.accounts import ACCOUNTS
 from pbmserv.commands.table.looking import HELP, LOOKING
-from pbmserv.commands.table.model import Sender
 from pbmserv.commands.table.playing import PLAYING
-from pbmserv.commands.table.row_types import LINES, Kind, Parameter, Row, Scope
+from pbmserv.commands.table.row_types import LINES, Row
 from pbmserv.commands.table.shapes import ON_SERVER, in_section
 from pbmserv.commands.table.spelling import (
     LONGEST,
@@ -19,7 +17,6 @@ from pbmserv.commands.table.spelling import (
     nearest_name,
 )
 from pbmserv.commands.table.starting import STARTING
-from pbmserv.errors import Misread
 
 _SEVERAL = in_section(
     "Several commands in one mail",
@@ -96,64 +93,3 @@ def suggested_command(word: str) -> str | None:
     word = word.lower()
     meant = command_meant(word)
     return meant.name if meant is not None else nearest_name(word, _SUGGESTED)
-
-
-def example(
-    row: Row,
-    game: str | None,
-    games: Collection[str],
-    right: Mapping[Kind, str],
-    sender: Sender,
-) -> str:
-    """Return an example line for a row.
-
-    Commands that move or look name the sender's own board. Others do not, since it may be the
-    wrong board to give up.
-
-    Args:
-        row: the command.
-        game: the game that the sender named, `None` for none.
-        games: keys of the games of this server.
-        right: correct words of the sender, to be repeated in their places.
-        sender: the sender of the mail.
-    """
-    front = (game or min(games, default="blackbox")) if row.scope is Scope.GAME else ""
-    if {Kind.MOVE, Kind.PLAN, Kind.SHOWN}.isdisjoint(p.kind for p in row.parameters):
-        sender = replace(sender, board=0)
-    arguments = (right.get(p.kind) or _sample(p, sender) for p in row.parameters)
-    return " ".join(word for word in (front, row.name, *arguments) if word)
-
-
-def _sample(parameter: Parameter, sender: Sender) -> str:
-    """Return the words of an example in a place for which the sender gave no correct word."""
-    match parameter.kind:
-        case Kind.BOARD | Kind.SHOWN if sender.board:
-            return str(sender.board)
-        case Kind.USERID | Kind.ALONE | Kind.WATCHED | Kind.PEOPLE if sender.userid:
-            return sender.userid
-        case Kind.PLAYERS if sender.userid:
-            return f"{sender.userid} FRIEND"
-    return parameter.sample
-
-
-def unknown_game(
-    part: str, name: str, games: Collection[str], *, example: str, place: int = 1
-) -> Misread:
-    """Return the refusal for a game that this server does not have.
-
-    Args:
-        part: the word that the refusal may repeat.
-        name: the word to compare with the games of this server. It is not repeated.
-        games: keys of the games of this server.
-        example: a correct line.
-        place: the number of the word, counted from 1.
-    """
-    available = sorted(games)
-    return Misread(
-        "unknown-game",
-        part=part,
-        example=example,
-        suggestion=nearest_name(name, available) or "",
-        games=", ".join(available),
-        place=place,
-    )

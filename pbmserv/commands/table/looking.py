@@ -14,10 +14,11 @@ from pbmserv.commands.table.row_types import (
 )
 from pbmserv.commands.table.shapes import (
     ABOUT_BOARD,
+    ABOUT_MYSELF,
     ANYWHERE,
-    IN_GAME,
+    FOLLOWING,
+    LOOKING_IN_GAME,
     MYSELF_IN_GAME,
-    ON_ANY_BOARD,
     in_section,
 )
 
@@ -113,6 +114,13 @@ class History(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class Friends(Command):
+    """``friends userid password``: list the people the sender has played, and how they stand."""
+
+    who: Credentials | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Record(AboutBoard):
     """``game record board``: show a finished game as text that can be played back."""
 
@@ -157,6 +165,8 @@ def _list(arguments: Arguments) -> Command:
     return ListGames(arguments.subjects or ((arguments.game,) if arguments.game else ()))
 
 
+PEOPLE = Parameter("[userid...]", Kind.PEOPLE)
+
 HELP = in_section(
     "Help",
     ANYWHERE.row(
@@ -169,7 +179,6 @@ HELP = in_section(
         synonyms=("hilfe", "aide", "?"),
         newcomers=("login", "log", "start", "hello", "hi", "hallo", "man", "tutorial"),
         from_arguments=_help,
-        traits=Trait.LOOKS,
     ),
     ANYWHERE.row(
         "list",
@@ -177,13 +186,12 @@ HELP = in_section(
         "the games this server knows, their seats and options",
         more=(Parameter("[game...]", Kind.GAMES),),
         from_arguments=_list,
-        traits=Trait.LOOKS,
     ),
 )
 
 LOOKING = in_section(
     SECTION,
-    IN_GAME.row(
+    LOOKING_IN_GAME.row(
         "show",
         Show,
         "look at a board, or at a player's boards, as a spectator",
@@ -191,7 +199,6 @@ LOOKING = in_section(
         example="12",
         also=("board", "boards"),
         from_arguments=_show,
-        traits=Trait.LOOKS,
         proof=ON_A_BOARD,
     ),
     MYSELF_IN_GAME.row(
@@ -204,32 +211,30 @@ LOOKING = in_section(
         synonyms=("show-as",),
         traits=Trait.LOOKS,
     ),
-    IN_GAME.row(
+    LOOKING_IN_GAME.row(
         "games",
         Games,
         "a player's games, one line each",
         more=(Parameter("[userid...] [which]", Kind.WATCHED),),
         example="alice",
-        traits=Trait.LOOKS,
     ),
-    IN_GAME.row(
+    LOOKING_IN_GAME.row(
         "standings",
         Standings,
         "the best players",
         also=("standing",),
         synonyms=("ranking", "rankings"),
-        traits=Trait.ENGLISH | Trait.LOOKS,
+        traits=Trait.ENGLISH,
     ),
-    IN_GAME.row(
+    LOOKING_IN_GAME.row(
         "ratings",
         Ratings,
         "ratings, and how their last changes came about",
-        more=(Parameter("[userid...]", Kind.PEOPLE),),
+        more=(PEOPLE,),
         example="alice",
         also=("rating",),
-        traits=Trait.LOOKS,
     ),
-    IN_GAME.row(
+    LOOKING_IN_GAME.row(
         "scores",
         Scores,
         "the best scores of races and solo games on one kind of board",
@@ -237,48 +242,52 @@ LOOKING = in_section(
         example="8x8/4",
         also=("score",),
         from_arguments=lambda args: Scores(args.game, " ".join(args.subjects)),
-        traits=Trait.ENGLISH | Trait.LOOKS,
+        traits=Trait.ENGLISH,
     ),
-    IN_GAME.row("week", Week, "this week's table of the boxes of the day", traits=Trait.LOOKS),
-    IN_GAME.row(
+    LOOKING_IN_GAME.row("week", Week, "this week's table of the boxes of the day"),
+    LOOKING_IN_GAME.row(
         "history",
         History,
         "finished games, the newest first",
-        more=(Parameter("[userid...]", Kind.PEOPLE),),
+        more=(PEOPLE,),
         example="alice",
-        traits=Trait.LOOKS,
+    ),
+    ABOUT_MYSELF.row(
+        "friends",
+        Friends,
+        "the people you have played, and how you stand",
+        also=("opponents",),
+        traits=Trait.LOOKS | Trait.ENGLISH,
     ),
     ABOUT_BOARD.row(
         "record",
         Record,
         "a whole finished game, as text that can be played back",
-        traits=Trait.ENGLISH | Trait.ANY_BOARD | Trait.LOOKS,
+        traits=Trait.ENGLISH,
     ),
     ABOUT_BOARD.row(
         "report",
         Report,
-        "what the coach says of a finished game, probe by probe",
+        "what the coach says about a finished game, probe by probe",
         also=("coach", "analyse", "analyze"),
         synonyms=("rapport",),
-        traits=Trait.ENGLISH | Trait.ANY_BOARD | Trait.LOOKS,
+        traits=Trait.ENGLISH,
     ),
-    ON_ANY_BOARD.row(
+    FOLLOWING.row(
         "subscribe",
         Follow,
         "follow a game of others: a letter after every turn",
         synonyms=("follow",),
         from_arguments=lambda args: Follow(args.board, args.who, "all"),
-        traits=Trait.ANY_BOARD | Trait.LOOKS,
     ),
-    ON_ANY_BOARD.row(
+    FOLLOWING.row(
         "notify",
         Follow,
-        "follow a game of others: one letter, when it is over",
+        "follow a game of others: one letter when it is over",
         from_arguments=lambda args: Follow(args.board, args.who, "end"),
         shares_page="subscribe",
-        traits=Trait.ANY_BOARD | Trait.LOOKS,
     ),
-    ON_ANY_BOARD.row(
+    FOLLOWING.row(
         "unsubscribe",
         Follow,
         "follow a game no longer",
@@ -286,6 +295,5 @@ LOOKING = in_section(
         newcomers=("cancel",),
         from_arguments=lambda args: Follow(args.board, args.who, "off"),
         shares_page="subscribe",
-        traits=Trait.ANY_BOARD | Trait.LOOKS,
     ),
 )

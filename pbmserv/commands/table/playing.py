@@ -138,13 +138,15 @@ def _move(arguments: Arguments) -> Command:
     )
 
 
+MOVE = Parameter("move[#n]", Kind.MOVE)
+
 PLAYING = in_section(
     SECTION,
     AT_BOARD.row(
         "move",
         MakeMove,
         "make a move",
-        more=(Parameter("move[#n]", Kind.MOVE),),
+        more=(MOVE,),
         example="g,+b2",
         synonyms=("mov",),
         from_arguments=_move,
@@ -159,21 +161,19 @@ PLAYING = in_section(
     AT_BOARD.row(
         "redo",
         Practise,
-        "in practice: make the move again that you took back",
+        "in practice: repeat the move that you took back",
         from_arguments=lambda args: Practise(args.game, args.board, args.who, "redo"),
         traits=Trait.ENGLISH | Trait.TALK,
     ),
     AT_BOARD.row(
         "restart",
         Practise,
-        "in practice: begin the same box anew",
+        "in practice: begin the same box again",
         from_arguments=lambda args: Practise(args.game, args.board, args.who, "restart"),
         traits=Trait.ALONE,
     ),
     AT_BOARD.row("save", Save, "get a solo game as a file, with all that was taken back"),
-    MYSELF_IN_GAME.row(
-        "load", Load, "go on with a saved game, in practice", traits=Trait.NEEDS_GAME
-    ),
+    MYSELF_IN_GAME.row("load", Load, "continue a saved game, in practice", traits=Trait.NEEDS_GAME),
     AT_BOARD.row(
         "solve",
         Solve,
@@ -194,7 +194,7 @@ PLAYING = in_section(
         "submit",
         Submit,
         "see what a move would do; it is played when you confirm",
-        more=(Parameter("move[#n]", Kind.MOVE),),
+        more=(MOVE,),
         example="g,+b2",
     ),
     AT_BOARD.row("confirm", ConfirmMove, "play the move that you submitted", places=LINES),
@@ -204,7 +204,6 @@ PLAYING = in_section(
         "what the boards would look like; fires nothing",
         more=(Parameter("move", Kind.MOVE),),
         example="+b2,/a1",
-        traits=Trait.ANY_BOARD | Trait.LOOKS,
     ),
     AT_BOARD.row(
         "check",

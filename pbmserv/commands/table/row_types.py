@@ -105,7 +105,7 @@ class Trait(Flag):
     """Properties that a command may have."""
 
     NONE = 0
-    NEEDS_GAME = auto()  # makes a board, so the mail must name the game if there are several
+    NEEDS_GAME = auto()  # makes a board; a mail that names no game means the first one
     BARE = auto()  # may be written without any arguments
     FINAL = auto()  # cannot be taken back, so a misspelt name is asked about and never guessed
     ALONE = auto()  # in a reply, counts only if nothing else is on its line
@@ -249,7 +249,7 @@ class Row:
         return tuple(i for i, parameter in enumerate(self.parameters) if parameter.kind.secret)
 
     @cached_property
-    def proving(self) -> Row | None:
+    def with_proof(self) -> Row | None:
         """The row with the writer's userid and password, `None` if the command takes none."""
         return replace(self, parameters=self.proof) if self.proof else None
 
@@ -268,7 +268,7 @@ class Row:
         return Kind.PASSWORD in kinds and Kind.NEW_PASSWORD not in kinds
 
     @cached_property
-    def unnamed(self) -> Row | None:
+    def without_writer(self) -> Row | None:
         """The row without the writer's userid and password, for mails that show who writes.
 
         `None` if the command names no writer or takes a new password; see `may_be_vouched`.
@@ -295,7 +295,7 @@ class Row:
 
     def without(self, *kinds: Kind) -> Row:
         """Return the row without the parameters of these kinds, and without a game in front."""
-        parameters = tuple(one for one in self.parameters if one.kind not in kinds)
+        parameters = tuple(p for p in self.parameters if p.kind not in kinds)
         return replace(self, scope=Scope.SERVER, parameters=parameters)
 
     def form(self, game: str) -> str:

@@ -47,12 +47,14 @@ class Shape:
         parameters: the first parameters of each row.
         example: the words of an example in their places.
         proof: `Row.proof` without the parameters that a row adds.
+        traits: the traits of each row.
     """
 
     scope: Scope
     parameters: tuple[Parameter, ...] = ()
     example: str = ""
     proof: tuple[Parameter, ...] = ()
+    traits: Trait = Trait.NONE
 
     def row(
         self,
@@ -79,6 +81,7 @@ class Shape:
         game = "blackbox" if self.scope is Scope.GAME else ""
         if self.proof:
             details.setdefault("proof", (*self.proof, *more))
+        details["traits"] = self.traits | details.get("traits", Trait.NONE)
         return Row(
             names=(name, *also),
             command=command,
@@ -93,26 +96,34 @@ class Shape:
 AT_BOARD = Shape(Scope.GAME, ON_A_BOARD, "12 alice PASSWORD")
 """A player acts at a board: ``blackbox resign 12 alice PASSWORD``."""
 
-ABOUT_BOARD = Shape(Scope.GAME, (BOARD,), "12", proof=ON_A_BOARD)
+_LOOKS_AT_ANY_BOARD = Trait.ANY_BOARD | Trait.LOOKS
+
+ABOUT_BOARD = Shape(Scope.GAME, (BOARD,), "12", proof=ON_A_BOARD, traits=_LOOKS_AT_ANY_BOARD)
 """Anybody looks at a board: ``blackbox record 12``."""
 
-ON_ANY_BOARD = Shape(Scope.SERVER, ON_A_BOARD, "12 alice PASSWORD")
-"""A player wants something of a board of any game: ``subscribe 12 alice PASSWORD``."""
+FOLLOWING = Shape(Scope.SERVER, ON_A_BOARD, "12 alice PASSWORD", traits=_LOOKS_AT_ANY_BOARD)
+"""A player follows a board of any game: ``subscribe 12 alice PASSWORD``."""
 
 ABOUT_MYSELF = Shape(Scope.SERVER, (USERID, PASSWORD), "alice PASSWORD")
 """A player manages the account: ``away alice PASSWORD until friday``."""
 
 MYSELF_IN_GAME = Shape(Scope.GAME, (USERID, PASSWORD), "alice PASSWORD")
-"""A player wants something of a game: ``blackbox seek alice PASSWORD``."""
+"""A player asks for something in a game: ``blackbox seek alice PASSWORD``."""
+
+NEW_GAME = Shape(Scope.GAME, proof=(USERID, PASSWORD), traits=Trait.NEEDS_GAME)
+"""A player starts a game with players or options: ``blackbox challenge alice bob``."""
 
 IN_GAME = Shape(Scope.GAME)
-"""A command of a game that names a player or a board in its own way, or none."""
+"""A command of a game with parameters of its own: ``blackbox replay 12 alice``."""
+
+LOOKING_IN_GAME = Shape(Scope.GAME, traits=Trait.LOOKS)
+"""Anybody looks at players, boards or scores of a game: ``blackbox ratings alice``."""
 
 ON_SERVER = Shape(Scope.SERVER)
-"""A command that belongs to no game and needs no password, or has it in a place of its own."""
+"""A command without a game, with parameters of its own: ``forgot alice``."""
 
-ANYWHERE = Shape(Scope.BOTH)
-"""A command in front of which a game may stand."""
+ANYWHERE = Shape(Scope.BOTH, traits=Trait.LOOKS)
+"""Anybody asks about the server or, behind its name, about a game: ``help move``."""
 
 
 def in_section(section: str, *rows: Row) -> tuple[Row, ...]:

@@ -9,14 +9,13 @@ from pbmserv.commands.table.row_types import (
     BOARD,
     LINES,
     ON_A_BOARD,
-    PASSWORD,
     USERID,
     Arguments,
     Kind,
     Parameter,
     Trait,
 )
-from pbmserv.commands.table.shapes import AT_BOARD, IN_GAME, MYSELF_IN_GAME, in_section
+from pbmserv.commands.table.shapes import AT_BOARD, IN_GAME, MYSELF_IN_GAME, NEW_GAME, in_section
 
 SECTION = "Starting a game"
 
@@ -130,7 +129,7 @@ def _challenge(arguments: Arguments) -> Command:
 
 STARTING = in_section(
     SECTION,
-    IN_GAME.row(
+    NEW_GAME.row(
         "challenge",
         Challenge,
         "start a new game, with people, a friend's address or the house",
@@ -141,10 +140,8 @@ STARTING = in_section(
         subjects=("options", "invite", "invitation", "invitations"),
         from_arguments=_challenge,
         places=LINES,
-        traits=Trait.NEEDS_GAME,
-        proof=(USERID, PASSWORD, Parameter("userid1 userid2 [-options]", Kind.PLAYERS)),
     ),
-    IN_GAME.row(
+    NEW_GAME.row(
         "solo",
         Challenge,
         "a box of your own, hidden by the server",
@@ -152,8 +149,6 @@ STARTING = in_section(
         example="alice -size=8x8 -atoms=3-5",
         from_arguments=_solo,
         places=LINES,
-        traits=Trait.NEEDS_GAME,
-        proof=(USERID, PASSWORD, Parameter("[-options]", Kind.ALONE)),
     ),
     IN_GAME.row(
         "replay",

@@ -11,7 +11,7 @@ __all__ = ["GAME"]
 
 
 def __getattr__(name: str) -> Any:
-    """`GAME`, whose rules `pbmserv --version` and other commands need not load."""
+    """Load `GAME` on its first use, since `pbmserv --version` and other commands do not need it."""
     if name == "GAME":
         from pbmserv.games.blackbox.game import GAME
 

@@ -1,7 +1,7 @@
-"""What a player can work out from the own view alone.
+"""Facts that follow from a player's view alone.
 
-What programs read of it, what a move would do, what a plan may make a move depend on, and which
-results the own markers explain (the "test ray" of the Windows game).
+These are the board for programs, the preview of a move, the conditions of plans, and the results
+that the player's markers explain (the "test ray" of the Windows game).
 """
 
 from __future__ import annotations
@@ -11,31 +11,32 @@ from dataclasses import dataclass, replace
 
 from pbmserv.engine.types import Move, Note, Preview, Seat, Value
 from pbmserv.errors import Illegal, NotUnderstood
-from pbmserv.games.blackbox.geometry import exit_of, in_ranges, kind_of, trace, trace_all, way
+from pbmserv.games.blackbox.geometry import in_ranges
 from pbmserv.games.blackbox.legality import check, elements_of
 from pbmserv.games.blackbox.moves import Element, Kind, move_of
-from pbmserv.games.blackbox.rules import names, ray_beside
+from pbmserv.games.blackbox.rays import exit_of, kind_of, trace, trace_all, way
+from pbmserv.games.blackbox.rules import names, two_results
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
 from pbmserv.games.blackbox.views import FIRED, BoxView, View
 
 
 @dataclass(frozen=True, slots=True)
 class BlackboxBox:
-    """A box, as its reader may see it. Labels of ports and names of cells are what moves call them.
+    """A box as its reader sees it. Ports and cells have the same names as in moves.
 
     Attributes:
-        solver: the seat that looks for the atoms in it.
-        hider: the seat that hides them; null = the server.
-        ports: each port with what its ray did: "" = not fired, "#" = hit, "%" = reflection, else
-            the label of the port where it came out. In the order top, right, bottom, left.
+        solver: the seat that searches for its atoms.
+        hider: the seat that hides them; null for the server.
+        ports: the result of each port: "" for none, "#" for a hit, "%" for a reflection, else the
+            label of the other end of the detour. In the order top, right, bottom, left.
         cells: the names of the cells, row by row.
-        markers: the cells where its solver thinks atoms are.
+        markers: the cells with a marker of the solver.
         sealed: the cells that the reader has sealed.
         locked: the cells with a marker that the reader has locked.
-        circled: the ports that prove the markers wrong, after a wrong guess or at the end.
-        atoms: the cells with an atom; null while the reader may not know.
-        guesses_left: null = as many as it takes.
-        fired: the port that was fired last; null = none.
+        circled: the ports that contradict the markers, after a wrong guess or at the end.
+        atoms: the cells with an atom; null while they are hidden from the reader.
+        guesses_left: the number of guesses; null for no limit.
+        fired: the port that was fired last; null for none.
     """
 
     solver: int
@@ -56,10 +57,10 @@ class BlackboxBoard:
     """A board of Blackbox.
 
     Attributes:
-        phase: "hiding", "playing", "done" (in a race that others still run) or "over".
-        atoms: how many a box holds: "4", or "3-5".
-        must_hide: the reader has still to hide atoms for somebody.
-        boxes: those the reader may see, the reader's own first.
+        phase: "hiding", "playing", "done" (in a race that others have not finished) or "over".
+        atoms: the number of atoms of a box: "4", or "3-5".
+        must_hide: whether the reader must hide atoms for an opponent.
+        boxes: the boxes that the reader sees, the own one first.
     """
 
     phase: str
@@ -69,7 +70,7 @@ class BlackboxBoard:
 
 
 def facts_of(view: View) -> BlackboxBoard:
-    """What a reader sees, for programs."""
+    """Return the board as a reader sees it, for programs."""
     boxes = [_box_facts(box) for box in view.shown]
     must_hide = view.seat is not None and view.outcome is None and not view.has_hidden
     return BlackboxBoard(view.phase, view.options.atoms, must_hide, boxes)
@@ -78,7 +79,7 @@ def facts_of(view: View) -> BlackboxBoard:
 def _box_facts(box: BoxView) -> BlackboxBox:
     board = box.board
 
-    def names(cells: Iterable[int]) -> list[str]:
+    def names_of(cells: Iterable[int]) -> list[str]:
         return [board.names[cell] for cell in sorted(cells)]
 
     width = board.width
@@ -87,11 +88,11 @@ def _box_facts(box: BoxView) -> BlackboxBox:
         hider=box.hider,
         ports={label: box.result(port) for port, label in enumerate(board.ports)},
         cells=[list(board.names[at : at + width]) for at in range(0, len(board.names), width)],
-        markers=names(box.markers),
-        sealed=names(box.sealed),
-        locked=names(box.locked),
+        markers=names_of(box.markers),
+        sealed=names_of(box.sealed),
+        locked=names_of(box.locked),
         circled=[board.ports[port] for port in sorted(box.circled)],
-        atoms=None if box.atoms is None else names(box.atoms),
+        atoms=None if box.atoms is None else names_of(box.atoms),
         guesses_left=None if box.endless else box.guesses_left,
         fired=None if box.fired is None else board.ports[box.fired],
     )
@@ -118,11 +119,11 @@ _WORDS = {
 
 
 def read_condition(view: View, text: str) -> str:
-    """Read ``#``, ``detour``, ``9`` (of the last probe) or ``a=#`` (of a port).
+    """Read a condition: ``#``, ``detour``, ``9`` (of the last probe) or ``a=#`` (of a port).
 
     Raises:
-        NotUnderstood: it is no condition.
-        Illegal: it names a port that this board has not.
+        NotUnderstood: the text is not a condition.
+        Illegal: it names a port that the board does not have.
     """
     body = "".join(text.split()).upper()
     port, equals, result = body.partition("=")
@@ -134,7 +135,7 @@ def read_condition(view: View, text: str) -> str:
 
 
 def holds(view: View, condition: str) -> bool:
-    """Whether a canonical condition is true; of a port without a mark nothing is."""
+    """Return whether a canonical condition is true. It is false for a port without a mark."""
     own = view.own
     if own is None:
         return False
@@ -168,20 +169,20 @@ def _is_label(label: str) -> bool:
 
 
 def preview(view: View, seat: Seat, text: str) -> Preview[View]:
-    """The boards with the markers, seals and atoms that a move by *seat* would set.
+    """Return the board with the markers, seals and atoms that a move by *seat* would set.
 
-    A probe is named, not fired, and a guess is named, not judged. A spectator sees what any
-    spectator would see.
+    Probes are not fired and guesses are not judged. A spectator sees the board as any spectator
+    would.
 
     Raises:
         NotUnderstood | Illegal: the move would be refused.
     """
-    # Whatever the view does not show stays unknown.
+    # Facts that the view does not show stay unknown.
     as_mover = view if view.seat == seat else replace(view, seat=seat)
     elements = elements_of(as_mover, text)
     move = move_of(elements)
-    after, told = _foreseen(as_mover, elements)
-    notes = [Note(f"would-{kind}", seat, None, {"cells": cells}) for kind, cells in told]
+    after, changes = _with_elements(as_mover, elements)
+    notes = [Note(f"would-{kind}", seat, None, {"cells": cells}) for kind, cells in changes]
     for element in elements:
         if element.kind == Kind.PROBE:
             port = view.options.board.ports[element.port]
@@ -197,9 +198,9 @@ def preview(view: View, seat: Seat, text: str) -> Preview[View]:
 
 
 def expect(view: View, move: Move) -> View:
-    """The mover's view at the next turn, if the game goes on: ports fired now are used then."""
+    """Return the mover's view at the next turn, in which ports of this move are used."""
     elements = check(view, move.text)
-    after, _ = _foreseen(view, elements)
+    after, _ = _with_elements(view, elements)
     own = after.own
     if own is None:
         return after
@@ -215,9 +216,10 @@ def expect(view: View, move: Move) -> View:
     return _with_box(after, replace(own, marks=tuple(marks), guesses_left=left, fired=fired))
 
 
-def _foreseen(
+def _with_elements(
     view: View, elements: Sequence[Element]
 ) -> tuple[View, list[tuple[str, tuple[str, ...]]]]:
+    """Return the view after a placement or after markers, seals and locks, and the changes."""
     board = view.options.board
     hidden, own = view.hides_in, view.own
     if elements[0].kind == Kind.CELL and hidden is not None:
@@ -226,7 +228,7 @@ def _foreseen(
         return _with_box(view, box), [("hide", names(board, atoms))]
     assert own is not None
     aids = Markers(own.markers, own.sealed, own.locked)
-    told = aids.use_all(elements, board)
+    changes = aids.use_all(elements, board)
     box = replace(
         own,
         markers=frozenset(aids.markers),
@@ -234,7 +236,7 @@ def _foreseen(
         locked=frozenset(aids.locked),
         circled=frozenset(),
     )
-    return _with_box(view, box), told
+    return _with_box(view, box), changes
 
 
 def _with_box(view: View, box: BoxView) -> View:
@@ -243,12 +245,12 @@ def _with_box(view: View, box: BoxView) -> View:
 
 
 def _without_atoms(box: BoxView, before: BoxView) -> BoxView:
-    """A box as spectators see it: without the seals, locks and atoms of the previewed move."""
+    """Return a box as spectators see it, without seals, locks and atoms of the previewed move."""
     return replace(box, sealed=before.sealed, locked=before.locked, atoms=before.atoms)
 
 
 def check_markers(view: View) -> tuple[Note, ...]:
-    """Fire every marked port of the reader's box through the reader's own markers.
+    """Compare the marks of the reader's box with the rays among the reader's markers.
 
     Raises:
         Illegal: the reader has no box.
@@ -260,13 +262,13 @@ def check_markers(view: View) -> tuple[Note, ...]:
     guessed = trace_all(board, own.markers)
     explained: list[str] = []
     wrong: list[dict[str, Value]] = []
-    for port, found in own.results:
-        if guessed[port] == found:
+    for port, result in own.results:
+        if guessed[port] == result:
             explained.append(
-                "-".join(filter(None, (board.ports[port], exit_of(board, port, found))))
+                "-".join(filter(None, (board.ports[port], exit_of(board, port, result))))
             )
         else:
-            values = ray_beside(board, port, found, guessed[port])
+            values = two_results(board, port, result, guessed[port])
             wrong.append({**values, "mark": own.marks[port]})
     readers = frozenset({seat})
     results = len(explained) + len(wrong)
@@ -289,10 +291,10 @@ def check_markers(view: View) -> tuple[Note, ...]:
 
 
 def test_ray(view: View, text: str) -> Preview[View]:
-    """The way of a ray into a port through the reader's own markers, drawn on the board.
+    """Return the board with the way of a ray among the reader's markers.
 
     Raises:
-        Illegal: the reader has no box, or there is no such port.
+        Illegal: the reader has no box, or the board does not have the port.
     """
     own, seat = view.own, view.seat
     if own is None or seat is None:
@@ -301,15 +303,15 @@ def test_ray(view: View, text: str) -> Preview[View]:
     port = board.port(text.strip().upper().lstrip("0"))
     if port is None:
         raise Illegal("blackbox.no-such-port", part=text, ports=in_ranges(board, board.ports))
-    found = trace(board, own.markers, port)
+    result = trace(board, own.markers, port)
     note = Note(
         "test-ray",
         seat,
         frozenset({seat}),
         {
             "port": board.ports[port],
-            "result": kind_of(port, found),
-            "exit": exit_of(board, port, found),
+            "result": kind_of(port, result),
+            "exit": exit_of(board, port, result),
         },
     )
     path = frozenset(way(board, own.markers, port))

@@ -1,4 +1,4 @@
-"""What a drawn box shows: place by place, as facts for those who hear it, and as a drawing."""
+"""Displays of a box: its spots in their places, facts for words, and shapes for a picture."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pbmserv.engine.types import Shape
-from pbmserv.games.blackbox.geometry import Geometry, path
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.rays import path
 
 RESULTS = {"#": "hit", "%": "reflection"}
 
@@ -21,10 +22,10 @@ KINDS = {
     "* ": "way",
     ".*": "sealed-way",
 }
-"""What a cell's two characters on the drawn board say."""
+"""Kinds of cells by their two characters on the text board."""
 
 EMPTY = "  "
-"""A cell on which nothing is drawn."""
+"""The characters of an empty cell."""
 
 
 class Spot(NamedTuple):
@@ -35,8 +36,8 @@ class Spot(NamedTuple):
             markers wrong ``wrong-hit``, ``wrong-reflection``, ``wrong-detour`` or ``telling``; of
             a cell ``empty`` or one of `KINDS`.
         name: its label, which is also what moves call it.
-        shown: what is drawn there, "" for nothing.
-        more: where the ray of a detour came out, if that is known.
+        shown: the characters drawn there; "" for none.
+        more: label of the other end of a detour; "" if it is not known.
     """
 
     kind: str
@@ -54,14 +55,14 @@ class SpotRow(NamedTuple):
 
 
 class Spots(NamedTuple):
-    """All spots of a box as they lie on it."""
+    """All spots of a box in their places."""
 
     top: tuple[Spot, ...]
     rows: tuple[SpotRow, ...]
     bottom: tuple[Spot, ...]
 
 
-@lru_cache(maxsize=1_024)  # several letters show a box whose ports alone have changed
+@lru_cache(maxsize=1_024)  # in most turns only ports change
 def texts_of(
     board: Geometry,
     sealed: frozenset[int],
@@ -71,7 +72,7 @@ def texts_of(
     markers: frozenset[int],
     opened: bool,
 ) -> tuple[tuple[str, ...], ...]:
-    """What each cell of each row shows; what comes later here hides what came before."""
+    """Return the characters of each cell, row by row. Markers hide atoms, atoms paths and seals."""
     width, shown = board.width, [EMPTY] * len(board.cells)
     unmarked = "?x" if opened and atoms is not None else "? "
     atoms = atoms or frozenset()
@@ -93,10 +94,11 @@ def texts_of(
 def port_spots(
     board: Geometry, marks: tuple[str, ...], circled: frozenset[int]
 ) -> tuple[Spot, ...]:
-    """The ports of a box.
+    """Return the spots of a box's ports.
 
     Args:
-        marks: for each port what it shows.
+        board: the box's geometry.
+        marks: the mark of each port; "" for none.
         circled: ports that prove the markers wrong.
     """
     unused, _ = _blank(board)
@@ -115,16 +117,16 @@ def port_spots(
     return tuple(ports)
 
 
-# A turn changes a row or two of a box, and each letter about it draws them all.
+# A turn changes a row or two of a box, and each letter draws all rows.
 @lru_cache(maxsize=2_048)
 def spot_row(board: Geometry, y: int, left: Spot, texts: tuple[str, ...], right: Spot) -> SpotRow:
-    """A row of a box; *texts*: each cell's two characters, as the board is drawn."""
+    """Return a row of a box from the ports at its ends and the characters of its cells."""
     return SpotRow(left, _spots_in(_blank(board)[1][y], texts), right)
 
 
 @lru_cache(maxsize=64)
 def _blank(board: Geometry) -> tuple[tuple[Spot, ...], tuple[tuple[Spot, ...], ...]]:
-    """The ports, and each row's cells, of a box on which nothing has happened: most of any box."""
+    """Return the port spots and the cell spots, row by row, of an untouched box."""
     width, height = board.width, board.height
     ports = tuple(Spot("unused", label, "", "") for label in board.ports)
     names = board.names
@@ -145,33 +147,34 @@ def _spots_in(empty: tuple[Spot, ...], texts: Sequence[str]) -> tuple[Spot, ...]
 
 
 class ToldSide(NamedTuple):
-    """The ports of a side that show a mark, in the order of their labels.
-
-    `side` is ``top``, ``right``, ``bottom`` or ``left``; `ports` are (label, mark).
-    """
+    """The marked ports of a side (``top``, ``right``, ``bottom`` or ``left``) as (label, mark)."""
 
     side: str
     ports: tuple[tuple[str, str], ...]
 
 
 class ToldRay(NamedTuple):
-    """A ray that came out elsewhere: its letter and the ports at both ends, if both are known."""
+    """A detour: its letter, and the ports at both ends as far as they are known."""
 
     mark: str
     ports: tuple[str, ...]
 
 
 class ToldRow(NamedTuple):
-    """The cells of a row that are not empty, by what they show: (kind, cell names)."""
+    """The cells of a row that are not empty, as (kind, cell names)."""
 
     row: str
     cells: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class Told(NamedTuple):
-    """All that a drawn box shows, and nothing of what is empty.
+    """The facts of a box, without empty cells and ports.
 
-    `circled` are the ports that prove the markers wrong.
+    Attributes:
+        sides: marked ports, by side.
+        rays: detours.
+        rows: marked, sealed and opened cells, by row.
+        circled: labels of the ports that prove the markers wrong.
     """
 
     sides: tuple[ToldSide, ...]
@@ -186,11 +189,12 @@ def tell(
     cells: Sequence[Sequence[str]],
     circled: Iterable[int] = (),
 ) -> Told:
-    """The facts of a box.
+    """Return the facts of a box.
 
     Args:
-        marks: for each port what it shows.
-        cells: for each row each cell's two characters, as the board is drawn.
+        board: the box's geometry.
+        marks: the mark of each port; "" for none.
+        cells: the two characters of each cell, row by row.
         circled: ports that prove the markers wrong.
     """
     shown = dict(zip(board.ports, marks, strict=True))
@@ -215,19 +219,19 @@ def tell(
 
 
 def _row(board: Geometry, y: int, texts: Sequence[str]) -> ToldRow:
-    found: dict[str, list[str]] = {}
+    by_kind: dict[str, list[str]] = {}
     for x, text in enumerate(texts):
         if text in KINDS:
-            found.setdefault(KINDS[text], []).append(board.name(y * board.width + x))
-    return ToldRow(board.left[y], tuple((kind, tuple(names)) for kind, names in found.items()))
+            by_kind.setdefault(KINDS[text], []).append(board.name(y * board.width + x))
+    return ToldRow(board.left[y], tuple((kind, tuple(names)) for kind, names in by_kind.items()))
 
 
 CELL = 40.0
 """Width and height of a cell and of a port in a drawing."""
-ATOM, STUB = 11.0, 10.0
-"""The radius of an atom, and how far a ray gets that is turned back at its port."""
+ATOM, STUB, MARKER = 11.0, 10.0, 15.0
+"""The radius of an atom, the length of a reflected ray at its port, and the radius of a marker."""
 APART = (0.0, 5.0, -5.0, 9.0, -9.0)
-"""How far rays lie beside the middle, so that two on one way are both seen."""
+"""Distances of rays from the middle of cells, so that two on the same path are both visible."""
 
 
 def shapes_of(
@@ -240,48 +244,55 @@ def shapes_of(
     *,
     opened: bool,
 ) -> tuple[Shape, ...]:
-    """A box as a drawing.
+    """Return the shapes of a box.
 
     Args:
-        marks: for each port what it shows.
-        atoms: where they are known.
-        rays: (port, where it came out) of all that were fired; drawn where atoms are known.
-        newest: the port that was fired last.
-        opened: whether it is over, so that markers are right or wrong.
+        board: the box's geometry.
+        marks: the mark of each port; "" for none.
+        markers: cells with a marker.
+        atoms: cells with an atom; ``None`` if they are not known.
+        rays: (port, exit) of all rays; they are drawn if the atoms are known.
+        newest: the port that was fired last; ``None`` before the first ray.
+        opened: whether the board is over, so that markers are shown as right or wrong.
     """
     width, height = board.width * CELL, board.height * CELL
-    found = [Shape("box", "field", (CELL, CELL, width, height))]
+    shapes = [Shape("box", "field", (CELL, CELL, width, height))]
     for port, mark in enumerate(marks):
-        x, y = _middle(board.around[port])
+        x, y = _middle(board.port_places[port])
         if mark:
-            found.append(
+            shapes.append(
                 Shape("box", _role(mark), (x - CELL / 2 + 3, y - CELL / 2 + 3, CELL - 6, CELL - 6))
             )
-        found.append(Shape("word", _role(mark), (x, y), mark or board.ports[port]))
+            shapes.append(Shape("word", _role(mark), (x, y - 6), mark))
+            shapes.append(Shape("name", _role(mark), (x, y + 10), board.ports[port]))
+        else:
+            shapes.append(Shape("word", _role(mark), (x, y), board.ports[port]))
     for cell in sorted(markers):
         x, y = _middle_of(board, cell)
         role = ("right" if cell in (atoms or ()) else "hit") if opened else "mark"
         at = x - CELL / 2 + 2, y - CELL / 2 + 2, CELL - 4, CELL - 4
-        found += [Shape("box", role, at), Shape("word", role, (x, y - 1), "?")]
+        shapes += [Shape("box", role, at), Shape("diamond", role, (x, y, MARKER))]
     for n in range(1, board.width):
-        found.append(Shape("line", "rule", (CELL + n * CELL, CELL, CELL + n * CELL, CELL + height)))
+        shapes.append(
+            Shape("line", "rule", (CELL + n * CELL, CELL, CELL + n * CELL, CELL + height))
+        )
     for n in range(1, board.height):
-        found.append(Shape("line", "rule", (CELL, CELL + n * CELL, CELL + width, CELL + n * CELL)))
+        shapes.append(Shape("line", "rule", (CELL, CELL + n * CELL, CELL + width, CELL + n * CELL)))
     if atoms is not None:
         drawn = sorted(enumerate(rays), key=lambda ray: newest in ray[1])  # the newest on top
         for n, (port, out) in drawn:
             points = _points(board, atoms, port, out, APART[n % len(APART)])
             is_new = newest in {port, out}
-            found.append(Shape("line", _role(marks[port]), points, is_new=is_new))
+            shapes.append(Shape("line", _role(marks[port]), points, is_new=is_new))
         for cell in sorted(atoms):
-            found.append(Shape("dot", "atom", (*_middle_of(board, cell), ATOM)))
-    return tuple(found)
+            shapes.append(Shape("dot", "atom", (*_middle_of(board, cell), ATOM)))
+    return tuple(shapes)
 
 
 def _points(
     board: Geometry, atoms: frozenset[int], port: int, out: int, aside: float
 ) -> tuple[float, ...]:
-    """The points of a ray's line, *aside* from the middle of its cells."""
+    """Return the points of a ray's line, *aside* from the middle of its cells."""
     cells, absorbed = path(board, atoms, port)
     inside = [_middle_of(board, cell) for cell in cells]
     x, y = _edge(board, port)
@@ -293,13 +304,13 @@ def _points(
     elif inside:
         end = _edge(board, out)
     else:  # turned back on its port
-        to_x, to_y = _middle(board.around[port])
+        to_x, to_y = _middle(board.port_places[port])
         end = x + (x - to_x) * STUB / (CELL / 2), y + (y - to_y) * STUB / (CELL / 2)
     return tuple(round(n + aside, 1) for point in ((x, y), *inside, end) for n in point)
 
 
 def _role(mark: str) -> str:
-    """What the mark of a port says, as a colour."""
+    """Return the role of a port's mark, which has a colour."""
     return {"": "label", "#": "hit", "%": "turned"}.get(mark, "passed")
 
 
@@ -313,7 +324,7 @@ def _middle_of(board: Geometry, cell: int) -> tuple[float, float]:
 
 
 def _edge(board: Geometry, port: int) -> tuple[float, float]:
-    """Where the ray of a port comes into the box."""
-    x, y = _middle(board.around[port])
+    """Return the point where the ray of a port enters the box."""
+    x, y = _middle(board.port_places[port])
     inside_x = min(max(x, CELL), CELL + board.width * CELL)
     return inside_x, min(max(y, CELL), CELL + board.height * CELL)

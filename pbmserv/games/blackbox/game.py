@@ -1,4 +1,4 @@
-"""Blackbox as the engine knows it: `Blackbox` keeps every protocol of `engine.protocol`."""
+"""The game object of Blackbox, which implements the protocols of `engine.protocol`."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ from pbmserv.games.blackbox import (
     rules,
     sgt_files,
     taps,
+    transcripts,
     views,
 )
 from pbmserv.games.blackbox import options as choices
 from pbmserv.games.blackbox.bots import coach, hints
-from pbmserv.games.blackbox.bots.candidates import equipment
 from pbmserv.games.blackbox.bots.difficulty import fixed
 from pbmserv.games.blackbox.bots.levels import LEVELS, measured
+from pbmserv.games.blackbox.bots.loops import equipment
 from pbmserv.games.blackbox.display import CELL, shapes_of
 from pbmserv.games.blackbox.game_ids import (
     SEED_LIMIT,
@@ -55,17 +56,18 @@ from pbmserv.games.blackbox.views import View
 
 _BOX = re.compile(r"^([^\S\n]*box:[^\S\n]*)board ([0-9]{1,9})[^\S\n]*$", re.MULTILINE)
 _WIDE = re.compile(r"!(?:[A-Z]+|[0-9]+)(?=,|$)|-")
-"""A row, a column or an area that a move seals."""
+"""A row, column or area that a move seals."""
 _GIVEN_UP = dict.fromkeys((WITHDRAW, FORFEIT), practice.SOLVE)
 
 
 class Blackbox:
-    """The two-player game: each hides atoms for the other and fires rays to find theirs."""
+    """A game of two players, each of whom hides atoms for the other and fires rays to find them."""
 
     info = GameInfo(
         key="blackbox",
         title="Blackbox",
-        summary="fire rays into a box to find the atoms that your opponent hid",
+        summary="fire rays into your box to find the atoms that your opponent hid there; "
+        "the first to find them all wins",
         min_seats=choices.SEATS,
         max_seats=choices.SEATS,
         hidden=True,
@@ -76,14 +78,14 @@ class Blackbox:
     )
     bots: Mapping[str, Bot[View]] = LEVELS
     conditions = analysis.CONDITIONS
-    marks = (practice.FIRST_LINE, sgt_files.MARK)
+    marks = (transcripts.FIRST_LINE, sgt_files.MARK)
 
     options = staticmethod(choices.read_options)
     describe = staticmethod(choices.describe)
     rated = staticmethod(choices.rated)
     fixed = staticmethod(fixed)
     shown = staticmethod(choices.shown)
-    anew = staticmethod(choices.anew)
+    without_box = staticmethod(choices.without_box)
     read_kind = staticmethod(racing.read_kind)
     daily = staticmethod(racing.daily_options)
     to_act = staticmethod(rules.to_act)
@@ -91,6 +93,7 @@ class Blackbox:
     view = staticmethod(views.view_of)
     parse = staticmethod(legality.read_move)
     meant = staticmethod(legality.meant)
+    by_chance = staticmethod(legality.by_chance)
     far_cells = staticmethod(legality.far_cells)
     meanwhile = staticmethod(legality.meanwhile)
     condition = staticmethod(analysis.read_condition)
@@ -102,10 +105,10 @@ class Blackbox:
     check = staticmethod(analysis.check_markers)
     drawn = staticmethod(analysis.test_ray)
     tapped = staticmethod(taps.tapped)
-    laid = staticmethod(manual.laid)
-    laid_view = staticmethod(manual.laid_view)
-    laid_options = staticmethod(manual.laid_options)
-    reported = staticmethod(coach.reported)
+    spots_after_tap = staticmethod(manual.spots_after_tap)
+    manual_view = staticmethod(manual.manual_view)
+    manual_options = staticmethod(manual.manual_options)
+    reported_seats = staticmethod(coach.reported_seats)
     report = staticmethod(coach.report)
     hint = staticmethod(hints.hint)
     hinted = staticmethod(racing.hinted)
@@ -113,18 +116,18 @@ class Blackbox:
     explained = staticmethod(rules.explained)
 
     def setup(self, seats: int, options: Options, rng: Rng) -> State:
-        """A board on which nobody has hidden atoms; for a race the server has."""
+        """Return a board without atoms, except in a race, whose box the server hides."""
         if not options.race:
             return new_state(options, seats)
         box = fixed(options, rng)
         game = stored_id(box.id)
-        # Views and bots get a state's options: from here on only the boxes tell the atoms.
-        return new_state(choices.anew(box), seats, atoms_of(game), described(game))
+        # Views and bots get the options of a state, so that these must not tell the atoms.
+        return new_state(choices.without_box(box), seats, atoms_of(game), described(game))
 
     def drawing(self, view: View, seat: Seat, end: View | None) -> Drawing | None:
-        """A box with what was found out about it; with its atoms and rays where *end* tells them.
+        """Draw a box with its results, and with its atoms and rays if the board is over.
 
-        Seals are their player's own, and never drawn.
+        Seals are private and never drawn.
         """
         box = view.boxes[seat]
         if view.options.race and view.phase != "over" and view.seat != seat:
@@ -151,7 +154,7 @@ class Blackbox:
         return Drawing(seat, sides[0] * CELL, sides[1] * CELL, shapes, facts)
 
     def legal(self, view: View) -> Iterable[str]:
-        """A sample of turns: one placement, or every unused port and two ways to guess."""
+        """Return some legal turns: a placement, or the unused ports and two guesses."""
         if not view.may_act:
             return ()
         examples = view.examples
@@ -163,20 +166,32 @@ class Blackbox:
             moves.append(f"{view.unused_ports[-1]},{guess}")
         return moves
 
+    def placement(self, view: View, rng: Rng) -> str:
+        """Return cells for atoms, each number and choice of cells equally likely.
+
+        The text is empty if the player has no atoms to hide now.
+        """
+        if view.has_hidden or not view.may_act:
+            return ""
+        options, names = view.options, list(view.options.board.names)
+        count = options.least + rng.below(options.most - options.least + 1)
+        cells = [names.pop(rng.below(len(names))) for _ in range(count)]
+        return ",".join(sorted(cells))
+
     def apply(self, state: State, seat: Seat, move: Move, rng: Rng) -> Step[State]:
-        """Apply a move as `parse` gave it.
+        """Apply a move that `parse` returned.
 
         Raises:
-            Illegal: it is not legal now, or not this seat's turn.
-            NotUnderstood: the text is no move.
+            Illegal: the move is not legal now, or it is not this seat's turn.
+            NotUnderstood: the text is not a move.
         """
         text, seconds = move.text, None
         if "@" in text:
             text, seconds = racing.unstamped(text)
         elements = legality.check(views.standing_of(state, seat), text)
-        written = move_of(elements)
-        if (written.text, written.free) != (text, move.free):
-            raise Illegal("blackbox.not-canonical")  # without its text: it may hold atoms
+        canonical = move_of(elements)
+        if (canonical.text, canonical.free) != (text, move.free):
+            raise Illegal("blackbox.not-canonical")  # without its text, which may name atoms
         if not move.free and seat not in rules.to_act(state):
             raise Illegal("blackbox.not-your-turn")
         if elements[0].kind == Kind.CELL:
@@ -184,7 +199,7 @@ class Blackbox:
         return rules.play(state, seat, text, elements, rng, seconds)
 
     def withdraw(self, state: State, seat: Seat) -> Step[State]:
-        """The seat resigns and the other wins; both boxes are opened. In a race it drops out.
+        """Let a seat resign, so that the other wins and both boxes open. In a race, it drops out.
 
         Raises:
             Illegal: the board is over.
@@ -197,57 +212,54 @@ class Blackbox:
         notes = (Note("resigned", seat, None), *rules.revealed(after))
         return Step(after, {None: "resign"}, notes, reveals=True)
 
-    def overdue(self, state: State, seat: Seat) -> Step[State]:
-        """As `withdraw`; a race remembers that its time ran out."""
+    def forfeit(self, state: State, seat: Seat) -> Step[State]:
+        """Let a seat forfeit as in `withdraw`. In a race, its result says that it was late."""
         if state.options.race and state.outcome is None:
             return rules.dropped_out(state, seat, "forfeit")
         return self.withdraw(state, seat)
 
-    def shut(self, step: Step[State]) -> Step[State]:
-        """The step that ended a box, without its atoms, its ID, its lessons and its score."""
-        opened = rules.over(step.state)
-        notes = tuple(note for note in step.notes if note not in opened)
+    def without_solution(self, step: Step[State]) -> Step[State]:
+        """Return the last step of a board without atoms, game ID, lessons and score."""
+        final_notes = rules.over(step.state)
+        notes = tuple(note for note in step.notes if note not in final_notes)
         return replace(step, state=replace(step.state, outcome=None), notes=notes)
 
     def outcome(self, state: State) -> Outcome | None:
-        """How the board ended, or ``None`` while it runs."""
         return state.outcome
 
     def apart(self, state: State) -> bool:
-        """Whether it is a race."""
         return state.options.race
 
     def practice(self, state: State) -> bool:
-        """Whether everything can be taken back and nothing counts."""
         return state.options.practice
 
     def timed(self, state: State) -> bool:
-        """Whether moves carry the moment at which they were made."""
         return state.options.scoring == "timed"
 
     def stamped(self, move: Move, seconds: int) -> Move:
-        """The move with its moment, for the record of a timed race."""
+        """Return the move with its time, as the record of a timed race stores it."""
         return replace(move, text=racing.stamped(move.text, seconds))
 
     def is_race(self, options: Options) -> bool:
-        """As the option says."""
         return options.race
 
     def solved(self, state: State, seat: Seat) -> bool:
-        """Whether this seat's race ended with a right guess."""
         return state.boxes[seat].result.reason == "solved"
 
     def shots(self, notes: Sequence[Note]) -> tuple[str, ...]:
-        """The marks of the probes, in their order."""
+        """Return the marks of the probes in their order."""
         return tuple(str(note.values["mark"]) for note in notes if note.kind == "probe")
 
     def squares(self, state: State) -> int:
-        """The cells of one box."""
+        """Return the number of cells of a box."""
         return len(state.options.board.cells)
 
     def effort(self, state: State, text: str) -> int:
-        """Return the work of a ply in tens of microseconds: a guess fires every port, the end of a
-        board names every atom, and a wide seal takes a whole line or area at once."""
+        """Return the work of a ply in units of ten microseconds.
+
+        A guess fires all ports, the end of a board names all atoms, and a wide seal takes a whole
+        line or area.
+        """
         squares = len(state.options.board.cells)
         if "?" in text:
             return 1 + squares // 16
@@ -260,16 +272,16 @@ class Blackbox:
     def save(
         self, options: Options, saved: Saved, board: int | None, spend: Spend
     ) -> tuple[tuple[str, str], ...]:
-        """Return a transcript; with the box in it also the file of Simon Tatham's program."""
-        limited = options.practice and options.guesses != choices.ENDLESS
-        words = ["-practice", *([f"-guesses={options.guesses}"] if limited else []), "-fair"]
+        """Return a transcript and, if it may tell the box, a file of Simon Tatham's program."""
+        is_limited = options.practice and options.guesses != choices.ENDLESS
+        words = ["-practice", *([f"-guesses={options.guesses}"] if is_limited else []), "-fair"]
         words += ["-clue"] if options.clue else []
         moves = tuple(_GIVEN_UP.get(text) or racing.unstamped(text)[0] for text in saved.moves)
         game = replace(stored_id(options.id), seed=options.seed or None)
         if board is not None:
             game = replace(game, seed=None)
-        transcript = practice.Transcript(game, tuple(words), 0, moves, saved.done)
-        text = practice.write_transcript(transcript)
+        transcript = transcripts.Transcript(game, tuple(words), 0, moves, saved.done)
+        text = transcripts.write_transcript(transcript)
         if board is not None:
             return ((".txt", text.replace(f"box: {game.text}", f"box: board {board}", 1)),)
         flags = tuple(word for word in words if not word.startswith("-guesses="))
@@ -280,35 +292,34 @@ class Blackbox:
         return ((".txt", text), (".sav", sgt_files.write_saved_game(played)))
 
     def load(self, text: str, options_of: Callable[[int], tuple[str, ...]], spend: Spend) -> Saved:
-        """Read a transcript, or a file of Simon Tatham's program."""
+        """Read a transcript or a file of Simon Tatham's program."""
 
-        def named(found: re.Match[str]) -> str:
-            options = choices.read_options(options_of(int(found[2])), 1)
-            return f"{found[1]}{options.id}"
+        def with_id(line: re.Match[str]) -> str:
+            options = choices.read_options(options_of(int(line[2])), 1)
+            return f"{line[1]}{options.id}"
 
-        if practice.FIRST_LINE in text:
-            transcript = practice.read_transcript(_BOX.sub(named, text, count=1))
+        if transcripts.FIRST_LINE in text:
+            transcript = transcripts.read_transcript(_BOX.sub(with_id, text, count=1))
         else:
             transcript = sgt_files.read_saved_game(text, spend).transcript(0)
         game = transcript.game
         words = ["-race", "-practice", f"-id={described(game)}"]
-        if _is_told_by_a_word(game):
+        if _fits_seed_option(game):
             words.append(f"-seed={game.seed}")
-        words += [w for w in transcript.options if w.startswith("-guesses=")]
-        moves = tuple(WITHDRAW if one == practice.SOLVE else one for one in transcript.moves)
+        words += [word for word in transcript.options if word.startswith("-guesses=")]
+        moves = tuple(WITHDRAW if move == practice.SOLVE else move for move in transcript.moves)
         return Saved(tuple(words), moves, transcript.done)
 
     def grade(self, options: Options) -> str:
-        """As the option says; it is true, see `fixed`."""
+        """Return the grade of the option, which `fixed` has made true."""
         return options.grade
 
     def kind(self, state: State) -> str:
-        """As `racing.kind_of_board`."""
         return racing.kind_of_board(state.options)
 
 
-def _is_told_by_a_word(game: GameId) -> bool:
-    """Whether the seed of a game fits an option, and the box comes from it."""
+def _fits_seed_option(game: GameId) -> bool:
+    """Return whether the seed of a game can be an option, and its box is drawn from the seed."""
     seed = game.seed or ""
     if not seed or len(seed) > SEED_LIMIT or len(seed.split()) != 1 or not seed.isprintable():
         return False

@@ -1,4 +1,4 @@
-"""A box that one person fills by hand for another one at the same device."""
+"""A box that one person fills by hand for another at the same device."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pbmserv.games.blackbox.state import new_state
 from pbmserv.games.blackbox.views import View, view_of
 
 
-def laid(options: Options, spots: Sequence[str], tap: str) -> tuple[str, ...]:
-    """Return the cells with an atom after a tap on a cell, which puts one there or takes it off.
+def spots_after_tap(options: Options, spots: Sequence[str], tap: str) -> tuple[str, ...]:
+    """Return the cells with an atom after a tap on a cell, which adds or removes an atom.
 
-    A tap on anything else changes nothing.
+    Other taps change nothing.
     """
     name = tap.strip().upper()
     if options.board.named(name) is None:
@@ -24,23 +24,27 @@ def laid(options: Options, spots: Sequence[str], tap: str) -> tuple[str, ...]:
     return tuple(spot for spot in spots if spot != name) if name in spots else (*spots, name)
 
 
-def laid_view(options: Options, spots: Sequence[str]) -> View:
-    """Return the open box with these atoms, as the person who fills it sees it."""
+def manual_view(options: Options, spots: Sequence[str]) -> View:
+    """Return the open box with these atoms, as seen by the person filling it."""
     view = view_of(new_state(options, 1, frozenset()), Seat(0))
-    atoms = frozenset(cell for spot in spots if (cell := options.board.named(spot)) is not None)
-    return replace(view, boxes=(replace(view.boxes[0], atoms=atoms),))
+    return replace(view, boxes=(replace(view.boxes[0], atoms=_atoms(options, spots)),))
 
 
-def laid_options(options: Options, spots: Sequence[str]) -> Options:
+def manual_options(options: Options, spots: Sequence[str]) -> Options:
     """Return the options of a game on the box with these atoms.
 
     Raises:
-        Illegal: the box may not hold so many.
+        Illegal: the number of atoms is not allowed.
     """
-    have, least, most = len(spots), options.least, options.most
-    if not least <= have <= most:
-        off = max(least - have, 0) or min(most - have, 0)
-        raise Illegal("blackbox.hide-count", part="", have=have, wanted=options.atoms, off=off)
-    cells = frozenset(cell for spot in spots if (cell := options.board.named(spot)) is not None)
-    text = descriptive_id(options.width, options.height, least, most, cells)
-    return replace(options, id=text, seed="", grade="")
+    count, least, most = len(spots), options.least, options.most
+    if not least <= count <= most:
+        off = max(least - count, 0) or min(most - count, 0)
+        raise Illegal("blackbox.hide-count", part="", have=count, wanted=options.atoms, off=off)
+    atoms = _atoms(options, spots)
+    game_id = descriptive_id(options.width, options.height, least, most, atoms)
+    return replace(options, id=game_id, seed="", grade="")
+
+
+def _atoms(options: Options, spots: Sequence[str]) -> frozenset[int]:
+    """Return the cells with these names. Other names are ignored."""
+    return frozenset(cell for spot in spots if (cell := options.board.named(spot)) is not None)

@@ -1,9 +1,9 @@
-"""The words of a move: text as people type it, its elements, its canonical text.
+"""Reads the text of a move into its elements and its canonical text.
 
-Most moves are signs and labels, but ``g.``, ``fire g`` and ``mark b2`` are read, too. A line of a
-reply may be prose, and a ray cannot be called back. So a verb and a label of this board are needed
-and nothing else may stand there: "fire g" is a move, "a good move" is none. What else can mean one
-thing only is for `readings`.
+Most moves are signs and labels, but ``g.``, ``fire g`` and ``mark b2`` are read as well. A line of
+a reply may be prose, and a ray cannot be taken back. Therefore a move in words must consist of a
+verb and a label of the board: "fire g" is a move, "a good move" is not. `readings` reads other
+words.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from pbmserv.errors import Illegal, NotUnderstood
 from pbmserv.games.blackbox.geometry import Geometry
 
 TEXT_LIMIT = 1000
-"""Longest text of a move, in characters, on a board of few atoms."""
+"""The longest text of a move, in characters, on a board with few atoms."""
 
 _SPARE_CELLS = 20
-"""Cells that areas, rows and columns of a move may have beyond twice as many as the board."""
+"""Cells that areas, rows and columns of a move may have beyond twice the cells of the board."""
 
 _SHORT = 40
-"""Characters of a text that may be a move in words."""
+"""The longest text that may be a move in words, in characters."""
 
 _SEPARATOR = re.compile(r"[,;]")
 _RUN = re.compile(r"[A-Z]+|[0-9]+")
 _LETTERS, _NUMBERS = re.compile("[A-Z]+"), re.compile("[0-9]+")
 _TOKEN = re.compile(r"([+/!-]?)([A-Z0-9]*)(-[A-Z0-9]*)?")
 _HOLD = re.compile(r"(UNLOCK|LOCK)\s+([A-Z0-9].*)")
-"""A lock is a word, not a sign: nobody locks a cell by a slip of the finger."""
+"""A lock is a word and not a sign, so that nobody locks a cell by a typing mistake."""
 _SPACED_CELL = re.compile(r"[+/!-]?\s*(?:[A-Z]{1,2}\s*[0-9]{1,3}|[0-9]{1,3}\s*[A-Z]{1,2})")
 _SPACED_SIGN = re.compile(r"(?:[+/!]\s*[A-Z0-9]+|!\s*[A-Z0-9]+\s*-\s*[A-Z0-9]+)")
 
 
 class Kind(StrEnum):
-    """What an element of a move does."""
+    """Kinds of elements."""
 
     PROBE = "probe"
     CELL = "cell"
@@ -53,14 +53,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One part of a move.
+    """A part of a move.
 
     Attributes:
-        kind: what it does.
-        text: canonical, such as ``+B2`` or ``lock B2``.
-        cells: the cells it names; a sealed or locked row names all of its cells.
+        kind: the kind.
+        text: the canonical text, such as ``+B2`` or ``lock B2``.
+        cells: the cells that it names, all cells of a row for a sealed or locked row.
         port: the port of a probe, else -1.
-        part: as it was typed; two elements that differ only here are equal.
+        part: the text as typed, which does not count in comparisons.
     """
 
     kind: Kind
@@ -76,22 +76,24 @@ class Element:
 
 
 PRIVATE = frozenset({Kind.SEAL, Kind.LOCK, Kind.UNLOCK})
-"""Elements that only their own player reads."""
+"""Elements that only their player sees."""
 
 AIDS = PRIVATE | {Kind.MARK, Kind.UNMARK}
 """Elements that use no turn."""
 
 
 def move_of(elements: Sequence[Element]) -> Move:
-    """The move of these elements: their canonical text, and whether they use no turn."""
+    """Return the move that consists of these elements."""
     text = ",".join([element.text for element in elements])
     return Move(text, AIDS.issuperset([element.kind for element in elements]))
 
 
 @lru_cache(maxsize=16)  # half a megabyte for the largest board
-def _usual(board: Geometry) -> Mapping[str, Element]:
-    """What nearly all elements of records are, by their texts: a port, a cell to hide an atom in,
-    or a marker that is set or taken off."""
+def _usual_elements(board: Geometry) -> Mapping[str, Element]:
+    """Return the elements of nearly all records by their texts.
+
+    These are the ports, and the cells to hide an atom or to set or remove a marker.
+    """
     ports = [Element(Kind.PROBE, label, (), n, label) for n, label in enumerate(board.ports)]
     cells = [
         Element(kind, sign + name, (cell,), part=sign + name)
@@ -104,22 +106,21 @@ def _usual(board: Geometry) -> Mapping[str, Element]:
 def read_elements(board: Geometry, text: str, limit: int = TEXT_LIMIT) -> tuple[Element, ...]:
     """Read the elements of a move, left to right.
 
-    Only the language is checked here: whether the move may be made is for
-    `legality` to say.
+    Only the language is checked here. `legality` checks whether the move is legal.
 
     Args:
-        board: whose labels may be used.
-        text: as typed; blanks around elements, and ``;`` for ``,``, are accepted.
-        limit: longest text in characters.
+        board: the board with its labels.
+        text: the text as typed. Blanks around elements and ``;`` for ``,`` are accepted.
+        limit: the longest text in characters.
 
     Raises:
-        NotUnderstood: some part is no element at all, so this is a sentence.
-        Illegal: an element is malformed, or names what this board has not.
+        NotUnderstood: a part is not an element, so that the text is a sentence.
+        Illegal: an element is malformed, or names a place that the board does not have.
     """
-    usual, parts = _usual(board), text[: limit + 1].split(",")
+    usual, parts = _usual_elements(board), text[: limit + 1].split(",")
     if len(text) <= limit and usual.keys() >= set(parts):
         return tuple([usual[part] for part in parts])
-    return (_remembered if len(text) <= _SHORT else _read)(board, text, limit)
+    return (_read_cached if len(text) <= _SHORT else _read)(board, text, limit)
 
 
 def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
@@ -127,37 +128,37 @@ def _read(board: Geometry, text: str, limit: int) -> tuple[Element, ...]:
         text = _as_signs(board, text)
     parts = [part.strip() for part in _SEPARATOR.split(text[:limit])]
     if len(text) > limit and len(parts) > 1:
-        parts.pop()  # it may be cut in the middle
+        parts.pop()  # the limit may have cut it
     if not any(parts):
         raise NotUnderstood("blackbox.empty")
-    usual = _usual(board)
+    usual = _usual_elements(board)
     for part in parts:
         if part and part not in usual and not _is_shaped(board, part):
             raise NotUnderstood("blackbox.not-a-move", part=part)
     if len(text) > limit:
         raise Illegal("blackbox.too-long", length=len(text), limit=limit)
-    left = 2 * len(board.cells) + _SPARE_CELLS
-    found = []
+    room = 2 * len(board.cells) + _SPARE_CELLS
+    elements = []
     for part in parts:
         element = usual.get(part) or _element(board, part)
-        # Of single cells there is only room for so many in a text.
-        left -= len(element.cells) if len(element.cells) > 1 else 0
-        if left < 0:
+        # The length of the text limits the single cells.
+        room -= len(element.cells) if len(element.cells) > 1 else 0
+        if room < 0:
             raise Illegal("blackbox.too-many-cells", part=part)
-        found.append(element)
-    return tuple(found)
+        elements.append(element)
+    return tuple(elements)
 
 
-_remembered = lru_cache(maxsize=2_048)(_read)
-"""Other moves that are right and short: they are read when they come, when they wait in a queue and
-when they are applied, and the names of what they seal take long."""
+_read_cached = lru_cache(maxsize=2_048)(_read)
+"""Reads short moves, which are read when they arrive, while they are queued, and when they are
+applied. The cells of seals take long to read."""
 
 
 def _as_signs(board: Geometry, text: str) -> str:
-    """A short move that was said in words, or with a full stop behind it, as a move is written."""
-    spoken = said(board, text)
-    if spoken:
-        return spoken
+    """Return a short move without words and final full stop, other texts unchanged."""
+    signs = signs_of_words(board, text)
+    if signs:
+        return signs
     bare = without_full_stop(text)
     if bare.isalpha():  # "J." below a move is a name
         return text
@@ -166,39 +167,40 @@ def _as_signs(board: Geometry, text: str) -> str:
 
 
 def _is_shaped(board: Geometry, part: str) -> bool:
-    """Whether a part has the shape of an element, right or wrong; sentences have not."""
+    """Return whether a part has the form of an element, correct or not, unlike a sentence."""
     if not part.isascii():
         return False
     upper = part.upper()
     if board.port(upper) is not None or board.named(upper) is not None:
-        return True  # most moves are just this
-    if held := _HOLD.fullmatch(upper):
-        ends = "".join(held[2].split()).split("-")
+        return True  # as in most moves
+    if lock := _HOLD.fullmatch(upper):
+        ends = "".join(lock[2].split()).split("-")
         return len(ends) <= 2 and all(end and _is_token(board, end) for end in ends)
     tokens = upper.split()
     if len(tokens) == 1:
         return _is_token(board, upper)
     if _is_spaced(upper):
         return _is_token(board, "".join(tokens))
-    # Elements with blanks between them; bare letters alone would be words.
+    # Elements with blanks between them. Letters alone would be words.
     return all(_is_token(board, token) for token in tokens) and not all(map(str.isalpha, tokens))
 
 
 def _is_token(board: Geometry, token: str) -> bool:
     if token == "?":  # noqa: S105 - a guess, not a password
         return True
-    found = _TOKEN.fullmatch(token)
-    if not found or (found[3] is not None and found[1] != "!"):
+    match = _TOKEN.fullmatch(token)
+    if not match or (match[3] is not None and match[1] != "!"):
         return False
+    sign, label, _ = match.groups()
     letters, numbers = _LETTERS.findall(token), _NUMBERS.findall(token)
     if any(len(run) > 2 for run in letters) or any(len(run) > 3 for run in numbers):
         return False
-    if found[1] == "-":
+    if sign == "-":
         return bool(numbers)  # "-Jo" is a signature
-    if found[1]:
+    if sign:
         return True
-    if not found[2] or any(run[0] != run[-1] for run in letters):
-        return False  # "ok", "2nd", "hi": words of a sentence
+    if not label or any(run[0] != run[-1] for run in letters):
+        return False  # "ok", "2nd" and "hi" are words of a sentence
     return not (len(token) == 2 and letters == [token] and len(board.bottom[0]) == 1)
 
 
@@ -207,13 +209,17 @@ def _is_spaced(upper: str) -> bool:
 
 
 def _element(board: Geometry, part: str) -> Element:
-    """Read a shaped part; refuse by name what this board has not."""
+    """Read a part with the form of an element.
+
+    Raises:
+        Illegal: the part is malformed, or names a place that the board does not have.
+    """
     if not part:
         raise Illegal("blackbox.empty-element")
     upper = part.upper()
-    if held := _HOLD.fullmatch(upper):
-        kind = Kind(held[1].lower())
-        return _area(board, part, kind, "".join(held[2].split()))
+    if lock := _HOLD.fullmatch(upper):
+        kind = Kind(lock[1].lower())
+        return _area(board, part, kind, "".join(lock[2].split()))
     body = "".join(upper.split())
     if body != upper and not _is_spaced(upper):
         raise Illegal("blackbox.commas", part=part)
@@ -248,8 +254,8 @@ def _cell(board: Geometry, part: str, body: str) -> int:
         _refuse("two-rows", part, first=rows[0], second=rows[1])
     if len(columns) > 1:
         _refuse("two-columns", part, first=columns[0], second=columns[1])
-    known = bool(columns) and board.column(columns[0]) is not None
-    if columns and not known and len(columns[0]) > 1 and columns[0][0] != columns[0][1]:
+    is_column = bool(columns) and board.column(columns[0]) is not None
+    if columns and not is_column and len(columns[0]) > 1 and columns[0][0] != columns[0][1]:
         _refuse("two-columns", part, first=columns[0][0], second=columns[0][1])
     if not rows:
         _refuse("no-row", part, column=columns[0])
@@ -268,7 +274,7 @@ _AREA_SIGNS = {Kind.SEAL: "!", Kind.LOCK: "lock ", Kind.UNLOCK: "unlock "}
 
 
 def _area(board: Geometry, part: str, kind: Kind, body: str) -> Element:
-    """Read a cell, row, column or range that is sealed, locked or unlocked."""
+    """Read a cell, row, column or range to seal, lock or unlock."""
     sign = _AREA_SIGNS[kind]
     first, dash, last = body.partition("-")
     if dash:
@@ -316,20 +322,20 @@ _SIGNS = {
 }
 
 
-def said(board: Geometry, text: str) -> str:
-    """A move said in words, as signs and labels; ``""`` if it is not surely one."""
+def signs_of_words(board: Geometry, text: str) -> str:
+    """Return a move in words as signs and labels, ``""`` if the text may be something else."""
     words = _words_of(text)
-    fired = _FIRED.fullmatch(words)
-    if fired and board.port(fired[1].upper()) is not None:
-        return fired[1].upper()
-    aided = _AIDED.fullmatch(words)
-    if aided and board.cell(aided[2]) is not None:
-        return _SIGNS[aided[1].lower()] + aided[2].upper()
+    probe = _FIRED.fullmatch(words)
+    if probe and board.port(probe[1].upper()) is not None:
+        return probe[1].upper()
+    aid = _AIDED.fullmatch(words)
+    if aid and board.cell(aid[2]) is not None:
+        return _SIGNS[aid[1].lower()] + aid[2].upper()
     return ""
 
 
 def without_full_stop(text: str) -> str:
-    """A text without the signs with which people end a sentence: ``g.`` and ``G!``."""
+    """Return a text without punctuation at its end, as in ``g.`` and ``G!``."""
     bare = text.rstrip(".! ")
     return bare if bare[-1:].isalnum() else text
 
@@ -339,7 +345,7 @@ def _words_of(text: str) -> str:
 
 
 def as_written(part: str) -> str:
-    """Return an element as its canonical text has it: capitals, but ``lock`` and ``unlock``."""
+    """Return an element in capitals except ``lock`` and ``unlock``, as in canonical text."""
     upper = part.strip().upper()
-    held = _HOLD.fullmatch(upper)
-    return f"{held[1].lower()} {held[2]}" if held else upper
+    lock = _HOLD.fullmatch(upper)
+    return f"{lock[1].lower()} {lock[2]}" if lock else upper

@@ -1,4 +1,4 @@
-"""What a challenge may choose about a Blackbox board, and how it is written."""
+"""The options of a Blackbox board, and the words of a challenge that set them."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ T = TypeVar("T")
 
 SEATS = 2
 RACERS = 8
-"""The most players of a race, which one can run alone, too."""
+"""The most players of a race. The fewest is one."""
 
 OPENING = 4
-"""Turns of each player after which giving up counts: a hiding and three rays or guesses."""
+"""Turns of each player after which resigning counts: hiding and three rays or guesses."""
 
 MOST_GUESSES = 99
 ENDLESS = 1_000_000
-"""As many guesses as it takes, which is the rule of practice; no record has room for so many."""
+"""The number of guesses in practice, more than fit into any record."""
 SCORINGS = ("classic", "timed", "first")
 
 
 class Grade(StrEnum):
-    """How hard a box is, as people are told; see `bots.difficulty`."""
+    """Grades of difficulty of a box; see `bots.difficulty`."""
 
     EASY = "easy"
     MEDIUM = "medium"
@@ -39,7 +39,7 @@ class Grade(StrEnum):
 
 
 GRADED = ("5x5/3", "6x6/3", "6x6/4", "7x7/3", "7x7/4", "8x8/3", "8x8/4")
-"""The boards whose boxes have grades: those that have a tree in `bots.trees`."""
+"""The boards whose boxes have grades, since they have a tree in `bots.trees`."""
 
 MEANINGS = (
     ("-size=WxH", "the board, 2x2 to 26x26 (default 7x7)"),
@@ -66,7 +66,7 @@ _FORMS = {
     "seed": "-seed=TEXT",
     "id": "-id=GAMEID",
 }
-"""What stands in an example where nobody can know what was meant."""
+"""The forms of options in examples."""
 
 _FLAGS = frozenset({"fair", "clue", "hints", "unrated", "race", "practice"})
 _ALIASES = {"difficulty": "grade", "hint": "hints"}
@@ -82,19 +82,19 @@ class Options:
 
     Attributes:
         width, height: cells across and down.
-        least, most: how many atoms may be hidden; equal unless it is a range.
-        guesses: how many guesses a player has.
-        fair: a guess that gives the same result at every port is right.
+        least, most: the range of the number of atoms.
+        guesses: the number of guesses of each player.
+        fair: a guess with the same result at every port is right.
         clue: a wrong guess shows one contradiction.
-        hints: every player may ask for hints; who plays alone may do so without it.
-        unrated: asked for by name; see `rated` for what follows from the rules.
-        race: all seats solve the same box, which the server hides; so `fair` is on.
-        scoring: of a race: ``classic``, ``timed`` or ``first``.
-        practice: a race of one that is not scored and in which everything can be undone.
-        grade: how hard the box is, which everybody is told; "" = nobody is.
-        seed: the text that the box comes from; "" = none was given. It stays beside the `id` that
-            was made of it, for files of saved games.
-        id: the game ID of the box; "" = none was given and none is fixed yet.
+        hints: all players may ask for hints. A player alone may do so without this option.
+        unrated: the challenge asks for an unrated board; see also `rated`.
+        race: all seats solve the same box, which the server hides. Then `fair` is on.
+        scoring: the scoring of a race: ``classic``, ``timed`` or ``first``.
+        practice: a race of one without a score, in which everything can be undone.
+        grade: the public grade of the box, ``""`` for none.
+        seed: the text from which the box is drawn, ``""`` for none. Files of saved games need it
+            beside the `id`.
+        id: the game ID of the box, ``""`` while the box is not chosen.
     """
 
     width: int = 7
@@ -115,12 +115,11 @@ class Options:
 
     @cached_property
     def board(self) -> Geometry:
-        """The geometry of this size."""
         return geometry(self.width, self.height)
 
     @cached_property
     def atoms(self) -> str:
-        """The count of atoms as players read it: ``4`` or ``3-5``."""
+        """The number of atoms as players read it: ``4`` or ``3-5``."""
         return str(self.least) if self.least == self.most else f"{self.least}-{self.most}"
 
     @property
@@ -131,29 +130,29 @@ class Options:
 
 CLASSIC = Options()
 RACE = Options(guesses=1, fair=True, race=True)
-"""Default options of a race; a race of one player has clues, too."""
+"""Default options of a race. A race of one player also has clues."""
 PRACTICE = Options(guesses=ENDLESS, fair=True, race=True)
 """Default options of practice, in which a wrong guess ends nothing."""
 
 
 def rated(options: Options) -> bool:
-    """Whether a board with these options changes ratings: only the classic rules do."""
+    """Return whether a board changes ratings, which it does only with the classic rules."""
     return options == CLASSIC
 
 
 def describe(options: Options) -> tuple[str, ...]:
     """Return the options of a new board as canonical words, without defaults.
 
-    They may tell the box (see `shown`).
+    The words may tell the box; `shown` does not.
 
     Raises:
-        OptionError: the game ID says that all cells hold an atom, which no new board may have.
+        OptionError: the game ID requires a full box, which new boards may not have.
     """
     seed = [f"-seed={options.seed}"] if options.seed else []
     if not options.id:
         return _words(options, seed)
     game = _read(game_ids.read_id, f"-id={options.id}", "id", options.id)
-    # An ID cannot say that its box is full, so the number of atoms stands beside it.
+    # An ID cannot express a full box, so add the number of atoms.
     is_full = (options.least, options.most) != (game.least, game.most)
     atoms = [f"-atoms={options.atoms}"] if is_full else []
     bare = replace(options, width=CLASSIC.width, height=CLASSIC.height)
@@ -162,12 +161,12 @@ def describe(options: Options) -> tuple[str, ...]:
 
 
 def shown(options: Options) -> tuple[str, ...]:
-    """The options as everybody may read them while the board runs: without what tells the box."""
+    """Return the options as canonical words without seed and game ID, which tell the box."""
     return _words(options, ())
 
 
-def anew(options: Options) -> Options:
-    """Return these rules for another box."""
+def without_box(options: Options) -> Options:
+    """Return the same rules without the box."""
     return replace(options, id="", seed="")
 
 
@@ -189,7 +188,7 @@ def _words(options: Options, box: Sequence[str]) -> tuple[str, ...]:
 
 
 def fixed(options: Options, rng: Rng) -> Options:
-    """Return the options with the game ID of the box that the server hides; others as they are."""
+    """Return the options of a race with the game ID of its box, other options unchanged."""
     if not options.race:
         return options
     if options.id:
@@ -206,7 +205,7 @@ def fixed(options: Options, rng: Rng) -> Options:
 
 
 def drawn(options: Options, rng: Rng) -> list[int]:
-    """Cells for the atoms: each number of them and each place as likely as any other."""
+    """Draw the cells of the atoms. Each number of atoms and each cell are equally likely."""
     count = options.least + rng.below(options.most - options.least + 1)
     return rng.sample(range(options.width * options.height), count)
 
@@ -215,11 +214,11 @@ def read_options(words: Sequence[str], seats: int) -> Options:
     """Read the option words of a challenge.
 
     Args:
-        words: ``-name=value`` or ``-name``, in any case and order.
-        seats: how many players were named.
+        words: ``-name=value`` or ``-name``, in any letter case and order.
+        seats: the number of players.
 
     Raises:
-        OptionError: naming the first word that is wrong, and one that works.
+        OptionError: a word is wrong; the refusal names it and has an example.
     """
     seen: dict[str, str] = {}
     race = any(word.lower() == "-race" for word in words)
@@ -258,7 +257,7 @@ def read_options(words: Sequence[str], seats: int) -> Options:
 
 
 def _in_a_race(word: str, name: str, seats: int) -> str:
-    """An option of races beside the word that makes one; "" where it would not do even there."""
+    """Return an example of an option of races with ``-race``, ``""`` if no race allows it."""
     if name not in _FORMS:
         return "-race -practice" if seats == 1 else ""
     try:
@@ -271,18 +270,16 @@ def _in_a_race(word: str, name: str, seats: int) -> str:
 def _with_id(options: Options, seen: dict[str, str]) -> Options:
     """Return the options with the box of a game ID.
 
-    A size, a number of atoms or a seed beside it must agree with it.
-
     Raises:
-        OptionError: they say something else.
+        OptionError: size, number of atoms or seed do not agree with the ID.
     """
     game = game_ids.stored_id(options.id)
-    atoms, given = (game.least, game.most), (options.least, options.most)
-    if "atoms" in seen and _fills(game, given):
-        atoms = given
+    atoms, written = (game.least, game.most), (options.least, options.most)
+    if "atoms" in seen and _fills(game, written):
+        atoms = written
     kind = game_ids.Parameters(game.width, game.height, *atoms)
     agree = {"size": (options.width, options.height) == (kind.width, kind.height)}
-    agree["atoms"] = given == atoms
+    agree["atoms"] = written == atoms
     if options.seed:
         agree["seed"] = game_ids.drawn_cells(kind, options.seed) == game.cells
     for name in [name for name, agrees in agree.items() if name in seen and not agrees]:
@@ -303,20 +300,20 @@ def _with_id(options: Options, seen: dict[str, str]) -> Options:
     )
 
 
-def _fills(game: game_ids.GameId, given: tuple[int, int]) -> bool:
-    """Whether the box is full and a number of atoms beside its ID says so."""
+def _fills(game: game_ids.GameId, atoms: tuple[int, int]) -> bool:
+    """Return whether the box is full, and so is a box with this range of atoms."""
     cells = game.width * game.height
-    return given == (cells, cells) and len(game_ids.cells_of(game)) == cells
+    return atoms == (cells, cells) and len(game_ids.cells_of(game)) == cells
 
 
 def _check_name(word: str, name: str, has_equals: bool, value: str) -> None:
     if name in _FLAGS:
         if has_equals:
-            wanted = f"-{name}" if value.lower() in {"yes", "on", "true", "1"} else ""
-            raise OptionError("blackbox.option-value", part=word, name=name, example=wanted)
+            example = f"-{name}" if value.lower() in {"yes", "on", "true", "1"} else ""
+            raise OptionError("blackbox.option-value", part=word, name=name, example=example)
     elif name not in _FORMS:
-        known = ", ".join(f"-{one}" for one in (*_FORMS, *sorted(_FLAGS)))
-        raise OptionError("blackbox.option-unknown", part=word, known=known)
+        forms = ", ".join(f"-{option}" for option in (*_FORMS, *sorted(_FLAGS)))
+        raise OptionError("blackbox.option-unknown", part=word, known=forms)
     elif not value:
         raise OptionError("blackbox.option-no-value", part=word, name=name, example=_FORMS[name])
 
@@ -351,7 +348,7 @@ def _with_value(options: Options, word: str, name: str, value: str) -> Options:
 
 
 def _read(reader: Callable[[str], T], word: str, name: str, value: str) -> T:
-    """What *reader* makes of a value; its refusal with a whole option as the example."""
+    """Read the value of an option. A refusal gets the whole option as its example."""
     try:
         return reader(value)
     except OptionError as error:
@@ -362,19 +359,19 @@ def _read(reader: Callable[[str], T], word: str, name: str, value: str) -> T:
 
 
 def _with_size(options: Options, word: str, value: str) -> Options:
-    found = _SIZE.fullmatch(value)
-    if not found:
+    size = _SIZE.fullmatch(value)
+    if not size:
         raise OptionError("blackbox.size-form", part=word, example=_FORMS["size"])
-    width, height = int(found[1]), int(found[2])
+    width, height = int(size[1]), int(size[2])
     return replace(options, width=width, height=height)
 
 
 def _with_atoms(options: Options, word: str, value: str) -> Options:
-    found = _ATOMS.fullmatch(value)
-    if not found:
+    numbers = _ATOMS.fullmatch(value)
+    if not numbers:
         raise OptionError("blackbox.atoms-form", part=word, example=_FORMS["atoms"])
-    least = int(found[1])
-    most = int(found[2]) if found[2] else least
+    least = int(numbers[1])
+    most = int(numbers[2]) if numbers[2] else least
     if least < 1 and not options.race:
         example = f"-atoms=1-{most}" if most > 1 else "-atoms=1"
         raise OptionError("blackbox.atoms-none", part=word, example=example)
@@ -411,7 +408,7 @@ def _check_size(options: Options, seen: dict[str, str]) -> None:
 def _check_fit(options: Options, atoms: str) -> None:
     cells = options.width * options.height
     if options.most > cells:
-        # The default of four fits the smallest board, so here `atoms` was written.
+        # The default of four fits the smallest board, so the sender wrote `atoms`.
         least = min(options.least, cells)
         raise OptionError(
             "blackbox.atoms-many",

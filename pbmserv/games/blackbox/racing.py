@@ -1,4 +1,4 @@
-"""Races: several seats solve the same box, each on its own, and are compared at the end."""
+"""Races, in which each seat solves the same box on its own, and their scores."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pbmserv.games.blackbox.options import MOST_GUESSES, RACE, Grade, Options
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding
 
 PER_WRONG = 5
-"""Points for an atom that was wrong at the last guess (classic)."""
+"""Points for a wrong atom in the last guess (classic)."""
 
 TIMED_PORT, TIMED_FAULT = 15, 50
-"""Points for a port that shows a mark, and for a marker that is wrong at a guess (timed)."""
+"""Points for a port with a mark, and for a wrong marker in a guess (timed)."""
 
 HINT_PRICE = {"classic": 3, "timed": 45, "first": 0}
-"""Points for a hint: more than the probe costs that the best port may save."""
+"""Points for a hint, more than the points of a probe that the best port may save."""
 
 GIVEN_UP = frozenset({"", "resigned", "forfeit"})
-"""Reasons with which a seat's race ends without a last guess; see `state.Result`."""
+"""Reasons of seats without a last guess; see `state.Result`."""
 
 DAILY = (
     (6, 3, Grade.EASY),
@@ -40,13 +40,13 @@ _STAMP = re.compile(r"[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score and what it is made of; lower is better.
+    """A score and its parts. Lower is better.
 
     Attributes:
-        hits, reflections, detours: results that the solver has fired for (no clues).
-        ports: how many ports show a mark for them.
-        wrong, faults, seconds, hints: as `state.Result` has them.
-        total: the points; in a race for the first place just that place.
+        hits, reflections, detours: the results of probes, without clues.
+        ports: the number of ports that they marked.
+        wrong, faults, seconds, hints: see `state.Result`.
+        total: the points or, in a race for the first place, the place.
     """
 
     hits: int
@@ -61,24 +61,24 @@ class Score:
 
 
 def stamped(text: str, seconds: int) -> str:
-    """A move of a timed race with the moment it was made at; no player can write that."""
+    """Return a move of a timed race with its time, in a form that players cannot type."""
     return f"{text}@{max(0, seconds)}"
 
 
 def unstamped(text: str) -> tuple[str, int | None]:
-    """A recorded move without its moment, and the moment."""
+    """Return a recorded move without its time, and the time in seconds, `None` for none."""
     move, _, seconds = text.rpartition("@")
     return (move, int(seconds)) if _STAMP.fullmatch(seconds) and "@" in text else (text, None)
 
 
 def score(options: Options, box: Box) -> Score:
-    """What a box has cost its solver so far."""
-    paid = [mark for port, mark in enumerate(box.marks) if mark and port not in box.result.clues]
-    hits, reflections = paid.count(HIT_MARK), paid.count(REFLECTION_MARK)
-    detours = (len(paid) - hits - reflections) // 2
+    """Return the score of a box so far."""
+    marks = [mark for port, mark in enumerate(box.marks) if mark and port not in box.result.clues]
+    hits, reflections = marks.count(HIT_MARK), marks.count(REFLECTION_MARK)
+    detours = (len(marks) - hits - reflections) // 2
     result = box.result
     if options.scoring == "timed":
-        total = TIMED_PORT * len(paid) + TIMED_FAULT * result.faults + result.seconds
+        total = TIMED_PORT * len(marks) + TIMED_FAULT * result.faults + result.seconds
         total += result.hints * hint_price(options)
     elif options.scoring == "first":
         total = result.order
@@ -89,7 +89,7 @@ def score(options: Options, box: Box) -> Score:
         hits,
         reflections,
         detours,
-        len(paid),
+        len(marks),
         result.wrong,
         result.faults,
         result.seconds,
@@ -99,20 +99,20 @@ def score(options: Options, box: Box) -> Score:
 
 
 def allows_hints(options: Options, seats: int) -> bool:
-    """Whether players of such a board may ask for hints: who plays alone, and where all agreed."""
+    """Return whether players may ask for hints: a player alone, or all if they agreed to it."""
     return options.hints or seats == 1
 
 
 def hint_price(options: Options) -> int:
-    """What a hint costs in points; 0 = nothing, since no points are counted."""
+    """Return the points for a hint, 0 if no points are counted."""
     return HINT_PRICE[options.scoring] if options.race and not options.practice else 0
 
 
 def hinted(state: State, seat: Seat) -> Step[State]:
-    """Count a hint; everybody sees that who sees the seat's turns.
+    """Count a hint, visibly for the readers of the seat's turns.
 
     Raises:
-        Illegal: its players have not agreed to hints, or it has nothing to solve now.
+        Illegal: the players did not agree to hints, or the seat has nothing to solve now.
     """
     options, box = state.options, state.boxes[seat]
     if state.outcome is not None:
@@ -127,19 +127,27 @@ def hinted(state: State, seat: Seat) -> Step[State]:
     after = state.with_box(seat, replace(box, result=replace(box.result, hints=count)))
     readers = frozenset({seat}) if options.race else None
     values: dict[str, Value] = {"price": hint_price(options), "count": count}
-    told = {None: "" if options.race else HINT, seat: HINT}
+    public = {None: "" if options.race else HINT, seat: HINT}
     note = Note("hint", seat, readers, values)
-    return Step(after, told, (note,), reveals=not options.practice)
+    return Step(after, public, (note,), reveals=not options.practice)
 
 
 def after_turn(state: State, seat: Seat, box: Box, reason: str, seconds: int | None) -> State:
-    """The race after a seat has used a turn; *reason* says how that ended its race, if it did."""
-    done = sum(bool(other.result.reason) for other in state.boxes)
+    """Return the race after a turn of a seat.
+
+    Args:
+        state: the race before the turn.
+        seat: the seat.
+        box: its box after the turn.
+        reason: the reason if the turn ended its race, see `state.Result`; else ``""``.
+        seconds: the time of the turn, `None` if time does not count.
+    """
+    ended = sum(bool(other.result.reason) for other in state.boxes)
     result = replace(
         box.result,
         turns=box.result.turns + 1,
         reason=reason,
-        order=done + 1 if reason else 0,
+        order=ended + 1 if reason else 0,
         seconds=seconds if seconds is not None else box.result.seconds,
     )
     after = state.with_box(seat, replace(box, result=result))
@@ -149,10 +157,10 @@ def after_turn(state: State, seat: Seat, box: Box, reason: str, seconds: int | N
 def outcome(state: State) -> Outcome | None:
     """Return the outcome of a race, or `None` while it runs.
 
-    A race ends when every seat is done; where only the first solver counts, it ends as soon as one
-    seat has solved the box. A race is won by solving it: solvers come first, then the seats whose
-    last guess was wrong, then those that gave up. Within a group fewer points are better, and equal
-    points share a place. If no seat solved the box, nobody has won and all seats share the place.
+    A race ends when every seat is done. If only the first solver counts, it ends as soon as a seat
+    solves the box. Seats that solved the box come first, then the seats whose last guess was wrong,
+    then those that gave up. Within a group fewer points are better, and equal points share a place.
+    If no seat solved the box, nobody wins and all seats share the first place.
     """
     boxes, options = state.boxes, state.options
     solved = any(box.result.reason == "solved" for box in boxes)
@@ -172,7 +180,7 @@ def outcome(state: State) -> Outcome | None:
 
 
 def _rank(options: Options, box: Box) -> tuple[int, int]:
-    """Return the key that orders the seats of a race, the smallest first: group and points."""
+    """Return the sort key of a seat: its group, then its points."""
     reason = box.result.reason
     if options.scoring == "first":
         return (0, box.result.order) if reason == "solved" else (1, 0)
@@ -185,9 +193,11 @@ class ScoreLine:
     """A seat's line in the table at the end of a board.
 
     Attributes:
-        place: in a race of several; 0 = there are no places.
-        reason: how its race ended, as `state.Result` has it; "" where both play on.
-        clues: how many ports clues have fired for it, for nothing.
+        seat: the seat.
+        place: its place in a race of several seats, 0 if there are no places.
+        reason: see `state.Result`; ``""`` if the board is not a race.
+        score: its score.
+        clues: the number of ports that clues fired for free.
     """
 
     seat: Seat
@@ -198,15 +208,15 @@ class ScoreLine:
 
 
 def score_lines(state: State) -> tuple[ScoreLine, ...]:
-    """The table of a board that is over, the best first; else none."""
+    """Return the table of a board that is over, the best seat first; empty while it runs."""
     if state.outcome is None:
         return ()
     places = state.outcome.places
-    several = state.options.race and _placed(state)
+    has_places = state.options.race and _has_places(state)
     lines = [
         ScoreLine(
             Seat(seat),
-            places[seat] if several else 0,
+            places[seat] if has_places else 0,
             box.result.reason,
             score(state.options, box),
             len(box.result.clues),
@@ -217,32 +227,32 @@ def score_lines(state: State) -> tuple[ScoreLine, ...]:
     return tuple(sorted(lines, key=lambda line: places[line.seat]))
 
 
-def _placed(state: State) -> bool:
-    """Whether the seats have places: there are several, and one of them solved the box."""
+def _has_places(state: State) -> bool:
+    """Return whether the seats have places: there are several, and one solved the box."""
     unsolved = state.outcome is not None and state.outcome.reason == "unsolved"
     return len(state.boxes) > 1 and not unsolved
 
 
 def score_notes(state: State) -> tuple[Note, ...]:
-    """One note for each seat: how its race ended, and its score item by item."""
+    """Return a note for each seat with the end of its race and the parts of its score."""
     notes = []
     for seat, box in enumerate(state.boxes):
-        found = score(state.options, box)
+        parts = score(state.options, box)
         places = state.outcome.places if state.outcome else ()
         values: dict[str, Value] = {
             "scoring": "none" if state.options.practice else state.options.scoring,
             "reason": box.result.reason,
-            "place": places[seat] if _placed(state) and places else 0,
-            "hits": found.hits,
-            "reflections": found.reflections,
-            "detours": found.detours,
-            "ports": found.ports,
-            "wrong": found.wrong,
-            "faults": found.faults,
-            "seconds": found.seconds,
-            "hints": found.hints,
+            "place": places[seat] if _has_places(state) and places else 0,
+            "hits": parts.hits,
+            "reflections": parts.reflections,
+            "detours": parts.detours,
+            "ports": parts.ports,
+            "wrong": parts.wrong,
+            "faults": parts.faults,
+            "seconds": parts.seconds,
+            "hints": parts.hints,
             "hint_price": hint_price(state.options),
-            "total": found.total,
+            "total": parts.total,
             "clues": len(box.result.clues),
         }
         notes.append(Note(SCORE, Seat(seat), None, values))
@@ -250,7 +260,10 @@ def score_notes(state: State) -> tuple[Note, ...]:
 
 
 def kind_of_board(options: Options) -> str:
-    """What boards a score can be compared with: ``8x8/4``, ``8x8/4 timed hard``; "" = none."""
+    """Return the kind of boards whose scores can be compared, such as ``8x8/4 timed hard``.
+
+    It is ``""`` if the score cannot be compared.
+    """
     if not options.race or options.practice or options.scoring == "first":
         return ""
     words = [f"{options.width}x{options.height}/{options.atoms}"]
@@ -264,21 +277,28 @@ def kind_of_board(options: Options) -> str:
 
 
 def daily_options(day: int) -> Options:
-    """The rules of a day's box; day 0 was a Thursday."""
+    """Return the rules of a day's box. Day 0 was a Thursday."""
     side, atoms, grade = DAILY[(day + 3) % 7]
     return replace(RACE, width=side, height=side, least=atoms, most=atoms, clue=True, grade=grade)
 
 
 def read_kind(text: str) -> str:
-    """A kind of board as people write it: ``8x8/4``, ``8x8``, ``7x7/4 timed hard``.
+    """Return a kind of board from text such as ``8x8``, ``8x8/4`` or ``7x7/4 timed hard``.
 
     Raises:
-        OptionError: it is none.
+        OptionError: the text is not a kind of board.
     """
-    first, *others = text.lower().split() or [""]
-    sizes = game_ids.any_parameters(first)
-    options = Options(sizes.width, sizes.height, sizes.least, sizes.most, race=True, guesses=1)
-    for word in others:
+    size, *words = text.lower().split() or [""]
+    parameters = game_ids.any_parameters(size)
+    options = Options(
+        parameters.width,
+        parameters.height,
+        parameters.least,
+        parameters.most,
+        race=True,
+        guesses=1,
+    )
+    for word in words:
         name, _, value = word.partition("=")
         if word == "timed":
             options = replace(options, scoring="timed")
@@ -287,5 +307,5 @@ def read_kind(text: str) -> str:
         elif name == "guesses" and value.isdigit() and 1 <= int(value) <= MOST_GUESSES:
             options = replace(options, guesses=int(value))
         else:
-            raise OptionError("blackbox.scores-kind", part=word, example=f"{first} timed")
+            raise OptionError("blackbox.scores-kind", part=word, example=f"{size} timed")
     return kind_of_board(options)

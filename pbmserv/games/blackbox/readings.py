@@ -1,9 +1,9 @@
-"""What people write in place of a move: what it might mean, if every word of it is known.
+"""Finds possible meanings of texts that people write in place of a move.
 
-`moves` reads moves as they are written. Here a text that is none is taken apart into labels, cells,
-signs and a few words ("fire port e please", "A1 C4 E5 G2", ``+b3 +d3``). `legality.meant` takes it
-for a move only if exactly one reading is legal: a ray cannot be called back, and most lines that
-are no moves are words for somebody.
+`moves` reads moves in their written form. This module splits another text into labels, cells, signs
+and a few known words ("fire port e please", "A1 C4 E5 G2", ``+b3 +d3``). `legality.meant` accepts
+it as a move only if exactly one reading is legal, since a ray cannot be taken back and most other
+lines are messages.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.views import View
 
 MOST_WORDS = 12
-"""Words that a move may be said in; longer lines are for somebody to read."""
+"""The most words of a move; longer lines are messages."""
 
 _IDLE = re.compile(
     "[\"\u201c\u201d\u201e\u00ab\u00bb`\u00b4]|(?<![a-z])['\u2018]|['\u2018](?![a-z])"
     r"|(?<!\S)[:;=]-?[()]+(?!\S)"
     "|[☺❤\ufe0f🍀🎉🏻-🏿👋-👍👏😀-🙄🙋-🙏🤗🤞]"
 )
-"""Quotes, faces and thumbs up, which change nothing about a move."""
+"""Quotes, faces and thumbs up, which do not change the meaning of a move."""
 
 _TOKEN = re.compile(
     r"(?P<range>!\s*[a-z0-9]{2,5}\s*-\s*[a-z0-9]{2,5}(?![a-z0-9]))"
@@ -51,10 +51,18 @@ _SPOKEN = re.compile(
     r"((?:\A|\b(?:port|number|ray|fire|shoot|probe|try|row)\s|(?<![a-z'])[a-z]\s)\s*(?:please\s)?)"
     rf"({'|'.join(sorted(_FIGURES, key=len, reverse=True))})(?=\Z|[\s,;])(?! ?(?:of|more|or)\b)"
 )
-"""A number as programs write that take down what people say: "port number twelve", "B two". It is
-one where nothing else can stand: at the beginning, behind "port", and behind a column."""
+"""A number in words, as dictation programs write it: "port number twelve", "B two".
+
+It counts at the beginning, behind "port", and behind a column.
+"""
 
 _GREETED = re.compile(r"\A(?:hi|hello|hey|dear)\b[^,!:\n0-9]{0,40}[,!:]\s*(?=\D{0,40}[0-9])")
+_RANGE = re.compile(
+    r"\bseals? (?:from |cells? |area |the )*([a-z]{1,2}\d{1,3})"
+    r" ?(?:-|to|through) ?([a-z]{1,2}\d{1,3})(?!\w)"
+)
+"""An area in words: "seal from b2 to d4"."""
+
 _TURN_OF_PHRASE = re.compile(r"\bgo(?:ing)? with\b")
 _VERBS = {
     **dict.fromkeys(("fire", "shoot", "probe", "send", "launch", "try", "zap", "pick"), "fire"),
@@ -68,13 +76,13 @@ _VERBS = {
     "guess": "guess",
 }
 _NOUNS = frozenset({"port", "number", "ray", "laser", "shot", "beam", "marker", "markers", "probe"})
-"""Verbs, too, where no other verb stands in front: "port 3", "marker on b2"."""
+"""Nouns that are verbs if no verb precedes them: "port 3", "marker on b2"."""
 
 _CLEARS = re.compile(
     r"(?:(?:clear|remove|delete|erase|unmark)|take (?:off|away))"
     r"(?: (?:all|of|my|the|these|those))* (?:markers?|marks)"
 )
-"""Takes every marker away that is there, without a word about their cells."""
+"""Removes all markers without naming their cells."""
 _PAUSES = str.maketrans(dict.fromkeys(",.!;", " "))
 
 _SEPARATORS = frozenset(",;&()[].*\u2022")
@@ -83,7 +91,7 @@ _OF_LINES = frozenset({"seal", "lock", "unlock"})
 """Actions that may name a whole row or column."""
 _POLITE = frozenset({"please", "pls", "plz", "move", "moves"})
 _THANKS = frozenset({"thanks", "thx", "thank"})
-"""Behind a move; "Thanks, g" is signed by somebody whose name begins with it."""
+"""Words behind a move. "Thanks, g" is not a move but signed with an initial."""
 
 _NEUTRAL = frozenset({"and", "then", "port", "cell", "cells", "row", "column", "col", "number"})
 _AROUND = frozenset(
@@ -92,10 +100,10 @@ _AROUND = frozenset(
     ("are", "i'll", "i'd", "will", "would", "like", "want", "now", "next", "take", "make", "one"),
     ("final", "let", "let's", "lets", "me", "us"),
 )
-"""Words that mean nothing here, where a verb or a please stands beside them."""
+"""Words without a meaning, if a verb or "please" accompanies them."""
 
 _HEDGES = frozenset({"i", "i'd", "would", "let", "me"})
-"""With one of these beside it a guess without cells is a turn of phrase: "let me guess"."""
+"""Words with which a guess without cells is only a phrase: "let me guess"."""
 
 _AFTER_I = frozenset(_VERBS) | {"will", "would", "want", "take", "make"}
 _AFTER_A = _NOUNS | {"guess"}
@@ -108,36 +116,37 @@ class _Token:
 
 
 @dataclass(slots=True)
-class _Said:
-    """What was understood of a text so far.
+class _Understood:
+    """The meaning of the tokens of a text that were read so far.
 
     Attributes:
-        mode: what the verb before says to do with a label or a cell.
-        sure: some word says that this is a move.
-        needs: something was there that is no part of a move by itself.
-        guesses: a guess is to be taken.
-        signs: the elements, as moves are written.
-        bare: places in `signs` of cells that nothing is said about.
+        hiding: whether the reader has to hide atoms.
+        mode: the action of the last verb, for the labels and cells behind it.
+        is_surely_move: a word shows that the text is a move.
+        needs_proof: the text has parts that also occur in sentences, so that such a word is needed.
+        guesses: the text makes a guess.
+        signs: the elements in their written form.
+        bare: indices in `signs` of cells without an action.
     """
 
     hiding: bool
     mode: str = ""
-    sure: bool = False
-    needs: bool = False
+    is_surely_move: bool = False
+    needs_proof: bool = False
     guesses: bool = False
     signs: list[str] = field(default_factory=list)
     bare: list[int] = field(default_factory=list)
 
 
 def readings(view: View, text: str) -> Iterator[str]:
-    """What a text might mean, as moves are written."""
+    """Yield the possible meanings of a text in the written form of moves."""
     hiding = not view.has_hidden
     words = text.lower().translate(_PAUSES).split()
     plain = " ".join([word for word in words if word not in _POLITE])
     if not hiding and _CLEARS.fullmatch(plain):
         locked = view.own.locked if view.own else frozenset[int]()
         kept = [f"+{view.options.board.name(cell)}" for cell in locked]
-        yield ",".join(_others(view, kept))
+        yield ",".join(_remove_others(view, kept))
         return
     tokens = _tokens(text, hiding=hiding)
     if tokens is None:
@@ -145,20 +154,23 @@ def readings(view: View, text: str) -> Iterator[str]:
     variants = [tokens]
     for over in (False, hiding):
         joined = _joined(tokens, over_commas=over)
-        if joined not in variants:  # most are alike, and a text may have hundreds of parts
+        if joined not in variants:  # most are equal, and a text may have hundreds of tokens
             variants.append(joined)
     for variant in variants:
-        said = _understood(variant, hiding=hiding)
-        if said is not None:
-            signs = [_turned(view.options.board, sign) for sign in said.signs]
-            # A port that is named twice is one ray; an atom that is may be a slip for another cell.
+        meaning = _understand(variant, hiding=hiding)
+        if meaning is not None:
+            signs = [_in_order(view.options.board, sign) for sign in meaning.signs]
+            # A repeated port is one ray. A repeated atom may be a mistake for another cell.
             yield ",".join(signs if hiding else dict.fromkeys(signs))
-            if said.guesses and said.bare == list(range(len(said.signs) - 1)):
-                yield ",".join((*_others(view, said.signs[:-1]), *said.signs))
+            if meaning.guesses and meaning.bare == list(range(len(meaning.signs) - 1)):
+                yield ",".join((*_remove_others(view, meaning.signs[:-1]), *meaning.signs))
 
 
-def _others(view: View, marks: Sequence[str]) -> list[str]:
-    """What takes all markers away but these; a guess that names its cells may mean no others."""
+def _remove_others(view: View, marks: Sequence[str]) -> list[str]:
+    """Return elements that remove all markers except these.
+
+    A guess that names its cells may mean just these cells.
+    """
     board, own = view.options.board, view.own
     named = {board.cell(mark[1:]) for mark in marks}
     return [
@@ -167,30 +179,34 @@ def _others(view: View, marks: Sequence[str]) -> list[str]:
 
 
 def _tokens(text: str, *, hiding: bool) -> list[_Token] | None:
-    """The parts of a text; ``None`` where something else is between them, as in most sentences."""
+    """Return the tokens of a text, `None` if it has other characters, as most sentences have."""
     plain = _IDLE.sub(" ", text.lower().replace("\u2019", "'")).strip().rstrip(".! ")
-    plain = _SPOKEN.sub(lambda said: f"{said[1]}{_FIGURES[said[2]]}", plain)
+    plain = _SPOKEN.sub(lambda match: f"{match[1]}{_FIGURES[match[2]]}", plain)
     plain = _TURN_OF_PHRASE.sub("fire", _GREETED.sub("", plain, count=1))
-    found, at = [], 0
+    plain = _RANGE.sub(r"!\1-\2", plain)
+    tokens: list[_Token] = []
+    at = 0
     if any(plain.count(a) != plain.count(b) for a, b in ("()", "[]")):
         return None  # "a)" begins a list
     while at < len(plain):
         match = _TOKEN.match(plain, at)
         if plain[at].isspace():
             at += 1
-        elif match is None or _may_be_otherwise(plain, match, hiding=hiding):
+        elif match is None or _is_ambiguous(plain, match, hiding=hiding):
             return None
         else:
-            found.append(_Token(match.lastgroup or "", "".join(match[0].split())))
+            tokens.append(_Token(match.lastgroup or "", "".join(match[0].split())))
             at = match.end()
-    words = [token for token in found if token.kind == "word" and len(token.text) > 2]
-    asks = any(token.kind == "guess" for token in found)  # a question mark behind words asks
-    return None if len(words) > MOST_WORDS or (words and asks) else found
+    words = [token for token in tokens if token.kind == "word" and len(token.text) > 2]
+    is_question = words and any(token.kind == "guess" for token in tokens)
+    return None if len(words) > MOST_WORDS or is_question else tokens
 
 
-def _may_be_otherwise(plain: str, match: re.Match[str], *, hiding: bool) -> bool:
-    """Whether a part stands so that it may mean something else: "a?", "- J", and "+b3/d3", which
-    may have been written for two markers."""
+def _is_ambiguous(plain: str, match: re.Match[str], *, hiding: bool) -> bool:
+    """Return whether a token may mean something else in its place.
+
+    Examples are "a?", "- J", and "+b3/d3", which may mean two markers.
+    """
     before, sign = plain[: match.start()][-1:], match[0][0]
     match match.lastgroup:
         case "guess":
@@ -203,101 +219,108 @@ def _may_be_otherwise(plain: str, match: re.Match[str], *, hiding: bool) -> bool
 
 
 def _joined(tokens: Sequence[_Token], *, over_commas: bool) -> list[_Token]:
-    """Join each letter and number beside each other to one cell."""
-    found: list[_Token] = []
+    """Join adjacent letters and numbers into cells."""
+    joined: list[_Token] = []
     kept = [t for t in tokens if t.kind != "between"] if over_commas else tokens
     for token in kept:
-        before = found[-1] if found else _Token("", "")
+        before = joined[-1] if joined else _Token("", "")
         pair = {before.kind, token.kind} == {"word", "number"}
         if pair and all(len(t.text) <= 2 for t in (before, token) if t.kind == "word"):
-            found[-1] = _Token("cell", before.text + token.text)
+            joined[-1] = _Token("cell", before.text + token.text)
         else:
-            found.append(token)
-    return found
+            joined.append(token)
+    return joined
 
 
-def _understood(tokens: Sequence[_Token], *, hiding: bool) -> _Said | None:
-    """The elements that a text names; ``None`` if it has anything else in it."""
-    said = _Said(hiding)
+def _understand(tokens: Sequence[_Token], *, hiding: bool) -> _Understood | None:
+    """Return the meaning of a text, `None` if it has tokens that are not part of a move."""
+    meaning = _Understood(hiding)
     for at, token in enumerate(tokens):
         following = tokens[at + 1].text if at + 1 < len(tokens) else ""
-        if not _take(said, token, following):
+        if not _add_token(meaning, token, following):
             return None
-    if said.needs and not said.sure:
+    if meaning.needs_proof and not meaning.is_surely_move:
         return None
-    if said.guesses and not said.signs and not _HEDGES.isdisjoint(token.text for token in tokens):
+    if (
+        meaning.guesses
+        and not meaning.signs
+        and not _HEDGES.isdisjoint(token.text for token in tokens)
+    ):
         return None
-    if said.guesses:
-        said.signs = [f"+{s}" if n in said.bare else s for n, s in enumerate(said.signs)] + ["?"]
-    return said if said.signs else None
+    if meaning.guesses:
+        meaning.signs = [
+            f"+{s}" if n in meaning.bare else s for n, s in enumerate(meaning.signs)
+        ] + ["?"]
+    return meaning if meaning.signs else None
 
 
-def _take(said: _Said, token: _Token, following: str) -> bool:
-    """Take one part in; ``False`` if it is none of a move."""
+def _add_token(meaning: _Understood, token: _Token, following: str) -> bool:
+    """Add a token. Return `False` if it is not part of a move."""
     text = token.text
     match token.kind:
         case "sign":
             return True
         case "between":
-            said.needs |= not _SEPARATORS.issuperset(text)  # "12:" is no move
+            meaning.needs_proof |= not _SEPARATORS.issuperset(text)  # "12:" is not a move
             return True
         case "guess":
-            said.guesses, was = True, said.guesses
-            return not was
+            is_first = not meaning.guesses
+            meaning.guesses = True
+            return is_first
         case "range" | "line":
-            said.signs.append(text)
-            return not said.hiding
+            meaning.signs.append(text)
+            return not meaning.hiding
         case "signed":
-            said.signs.append(text[1:] if said.hiding else text.replace("-", "/"))
+            meaning.signs.append(text[1:] if meaning.hiding else text.replace("-", "/"))
             return True
         case "cell":
-            return _take_cell(said, text.replace("-", ""))
+            return _add_cell(meaning, text.replace("-", ""))
         case "number":
-            return _take_label(said, text)
+            return _add_label(meaning, text)
     if text == "a" and following in _AFTER_A:
         return True
     if text == "i" and following in _AFTER_I:
-        said.needs = True
+        meaning.needs_proof = True
         return True
-    return _take_word(said, text) or (len(text) <= 2 and _take_label(said, text))
+    return _add_word(meaning, text) or (len(text) <= 2 and _add_label(meaning, text))
 
 
-def _take_word(said: _Said, word: str) -> bool:
+def _add_word(meaning: _Understood, word: str) -> bool:
     verb = _VERBS.get(word, "")
-    if verb and not (word in _NOUNS and said.mode):
-        said.mode = "hide" if said.hiding and verb == "mark" else verb
-        said.guesses |= verb == "guess"
-        said.sure = True
-    elif said.hiding and word in {"atom", "atoms"}:
-        said.mode, said.sure = "hide", True
-    elif word in _POLITE or (word in _THANKS and said.signs):
-        said.sure = True
+    if verb and not (word in _NOUNS and meaning.mode):
+        meaning.mode = "hide" if meaning.hiding and verb == "mark" else verb
+        meaning.guesses |= verb == "guess"
+        meaning.is_surely_move = True
+    elif meaning.hiding and word in {"atom", "atoms"}:
+        meaning.mode, meaning.is_surely_move = "hide", True
+    elif word in _POLITE or (word in _THANKS and meaning.signs):
+        meaning.is_surely_move = True
     elif word in _AROUND:
-        said.needs = True
+        meaning.needs_proof = True
     else:
         return word in _NEUTRAL or word in _NOUNS
     return True
 
 
-def _take_cell(said: _Said, cell: str) -> bool:
-    if said.mode == "fire" or (said.mode == "hide" and not said.hiding):
+def _add_cell(meaning: _Understood, cell: str) -> bool:
+    if meaning.mode == "fire" or (meaning.mode == "hide" and not meaning.hiding):
         return False
-    sign = "" if said.hiding else _SIGNS.get(said.mode, "")
+    sign = "" if meaning.hiding else _SIGNS.get(meaning.mode, "")
     if not sign:
-        said.bare.append(len(said.signs))
-    said.signs.append(sign + cell)
+        meaning.bare.append(len(meaning.signs))
+    meaning.signs.append(sign + cell)
     return True
 
 
-def _take_label(said: _Said, label: str) -> bool:
-    if said.mode not in {"", "fire", *_OF_LINES}:
+def _add_label(meaning: _Understood, label: str) -> bool:
+    if meaning.mode not in {"", "fire", *_OF_LINES}:
         return False
-    said.signs.append(_SIGNS[said.mode] + label if said.mode in _OF_LINES else label)
+    meaning.signs.append(_SIGNS[meaning.mode] + label if meaning.mode in _OF_LINES else label)
     return True
 
 
-def _turned(board: Geometry, sign: str) -> str:
-    """A range with its top left cell in front; all else as it is."""
+def _in_order(board: Geometry, sign: str) -> str:
+    """Return a range with its top left cell first, other elements unchanged."""
     first, dash, last = sign[1:].partition("-")
     start, end = board.cell(first), board.cell(last)
     if not dash or start is None or end is None:

@@ -1,4 +1,4 @@
-"""Whose turn it is, what a move that may be made does to the board, and what is told of it."""
+"""The rules of play: the order of turns, the effect of legal moves, and the notes on them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,12 @@ from string import ascii_letters
 from pbmserv.engine.types import Note, Outcome, Rng, Seat, Step, Value
 from pbmserv.errors import Illegal
 from pbmserv.games.blackbox import racing
-from pbmserv.games.blackbox.game_ids import SeededNumbers, descriptive_id
-from pbmserv.games.blackbox.geometry import (
-    HIT,
-    Geometry,
-    dead_zone,
-    exit_of,
-    kind_of,
-    spectrum,
-    trace,
-)
+from pbmserv.games.blackbox.game_ids import descriptive_id
+from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.moves import AIDS, PRIVATE, Element, Kind, move_of
 from pbmserv.games.blackbox.options import SEATS, Options
+from pbmserv.games.blackbox.rays import HIT, dead_zone, exit_of, kind_of, spectrum, trace
+from pbmserv.games.blackbox.seeded_numbers import SeededNumbers
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, Markers, State, hiding
 
 _LASERS = {HIT_MARK: 0x2000, REFLECTION_MARK: 0x1000}
@@ -33,7 +27,7 @@ _ALONE = tuple(frozenset({Seat(seat)}) for seat in range(SEATS))
 
 
 def to_act(state: State) -> frozenset[Seat]:
-    """The seats that may use a turn now."""
+    """Return the seats that may use a turn now."""
     if state.outcome is not None:
         return _NOBODY
     if state.options.race:
@@ -46,9 +40,9 @@ def to_act(state: State) -> frozenset[Seat]:
 
 
 def turn(state: State, seat: Seat) -> int:
-    """Number of the turn this seat would use next (the hidings are the first turns).
+    """Return the number of the next turn of a seat. Hiding is the first turn.
 
-    In a race every seat counts its own.
+    In a race each seat counts its own turns.
     """
     if state.options.race:
         return state.boxes[seat].result.turns + 1
@@ -59,7 +53,7 @@ def turn(state: State, seat: Seat) -> int:
 
 
 def place(state: State, seat: Seat, elements: Sequence[Element]) -> Step[State]:
-    """Hide the atoms of a placement in the box that this seat hides for."""
+    """Hide the atoms of a placement in the box of the seat's opponent."""
     solver = next(n for n, box in enumerate(state.boxes) if box.hider == seat)
     atoms = frozenset([cell for element in elements for cell in element.cells])
     box = replace(state.boxes[solver], atoms=atoms)
@@ -83,14 +77,19 @@ def play(
     rng: Rng,
     seconds: int | None = None,
 ) -> Step[State]:
-    """Apply probe, markers, seals and guess; *seconds* stamp a move of a timed race.
+    """Apply a move: probe, markers, seals, locks and guess.
 
-    Markers and seals come first, since a guess is judged by the markers as
-    they stand after the whole move; then probe and guess in their order. The
-    rest of a move after a guess that ends the game has no effect.
+    Markers, seals and locks are applied first, since a guess is judged by the markers after the
+    whole move. Then probe and guess follow in their order. Elements after a guess that ends the
+    game have no effect.
 
     Args:
-        text: the canonical text of *elements*.
+        state: the board.
+        seat: the seat that moves.
+        text: the canonical text of the move.
+        elements: the elements of the move.
+        rng: the random numbers of the ply.
+        seconds: in a timed race, the seconds since the seat first saw the box.
     """
     kinds = [element.kind for element in elements]
     box = state.boxes[seat]
@@ -106,38 +105,38 @@ def play(
             solver.fire("probe", element.port)
         elif element.kind == Kind.GUESS:
             solver.guess()
-    used = not AIDS.issuperset(kinds)
+    uses_turn = not AIDS.issuperset(kinds)
     if state.options.race:
-        return _raced(state, seat, text, solver, seconds, used=used)
-    told = text
+        return _race_step(state, seat, text, solver, seconds, uses_turn=uses_turn)
+    public_text = text
     if not PRIVATE.isdisjoint(kinds):
-        told = move_of([element for element in elements if element.kind not in PRIVATE]).text
+        public_text = move_of([element for element in elements if element.kind not in PRIVATE]).text
     boxes = (*state.boxes[:seat], solver.box, *state.boxes[seat + 1 :])
-    outcome = _ended(len(boxes), seat, solver.ended) if solver.ended else None
-    after = State(state.options, boxes, state.turns + used, outcome)
+    outcome = _outcome(len(boxes), seat, solver.ended) if solver.ended else None
+    after = State(state.options, boxes, state.turns + uses_turn, outcome)
     notes = (*solver.notes, *(revealed(after) if after.outcome else ()))
-    return Step(after, _public(told, seat, text), notes, reveals=used)
+    return Step(after, _texts(public_text, seat, text), notes, reveals=uses_turn)
 
 
-@lru_cache(maxsize=1_024)  # thousands of moves are remembered, and most are a probe or two
-def _public(told: str, seat: Seat, own: str) -> Mapping[Seat | None, str]:
-    """A move as all may read it, and as its seat may."""
-    return {None: told, seat: own}
+@lru_cache(maxsize=1_024)  # saves memory: most of the thousands of moves in memory are probes
+def _texts(public_text: str, seat: Seat, own_text: str) -> Mapping[Seat | None, str]:
+    """Return the text of a move for everybody, and for its seat; see `Step.public`."""
+    return {None: public_text, seat: own_text}
 
 
-def _raced(
+def _race_step(
     state: State,
     seat: Seat,
     text: str,
     solver: _Solver,
     seconds: int | None,
     *,
-    used: bool,
+    uses_turn: bool,
 ) -> Step[State]:
-    """Return the step of a guess in a race, of which nobody else learns before the end."""
+    """Return the step of a move in a race, which other seats do not see before the end."""
     after = (
         racing.after_turn(state, seat, solver.box, solver.ended, seconds)
-        if used
+        if uses_turn
         else state.with_box(seat, solver.box)
     )
     notes = tuple(replace(note, audience=frozenset({seat})) for note in solver.notes)
@@ -145,36 +144,47 @@ def _raced(
         notes += over(after)
     elif solver.ended:
         notes += (Note("race-done", seat, frozenset({seat})),)
-    hidden = used and not state.options.practice
-    return Step(after, {None: "", seat: text}, notes, reveals=hidden)
+    reveals = uses_turn and not state.options.practice
+    return Step(after, {None: "", seat: text}, notes, reveals=reveals)
 
 
 def dropped_out(state: State, seat: Seat, reason: str = "resigned") -> Step[State]:
-    """A seat gives its race up, or has taken too long (*reason*); the others go on.
+    """End the race of one seat, which gives up or takes too long.
+
+    Args:
+        state: the board.
+        seat: the seat.
+        reason: see `state.Result`.
 
     Raises:
-        Illegal: its race is over already.
+        Illegal: the race of the seat is already over.
     """
     box = state.boxes[seat]
     if box.result.reason:
         raise Illegal("blackbox.done")
     after = racing.after_turn(state, seat, box, reason, None)
-    told = (Note("resigned", seat, None),)
-    notes = (*told, *over(after)) if after.outcome else told
+    notes: tuple[Note, ...] = (Note("resigned", seat, None),)
+    if after.outcome:
+        notes += over(after)
     return Step(after, {None: "resign"}, notes, reveals=not state.options.practice)
 
 
 def over(state: State) -> tuple[Note, ...]:
-    """Return the notes on a board that is over: where the atoms were, the lessons, the scores."""
+    """Return the notes on a board that is over: the atoms, the lessons and the scores."""
     if not state.options.race:
         return revealed(state)
-    where = (replace(revealed(state)[0], kind="revealed-race"),)
+    atoms = replace(revealed(state)[0], kind="revealed-race")
     seats = map(Seat, range(len(state.boxes)))
-    untold = (Note(LESSONS, seat, frozenset({seat})) for seat in seats)
-    return (*where, *untold, *racing.score_notes(state), _id_of(state, Seat(0), "box-id-race"))
+    lesson_notes = (Note(LESSONS, seat, frozenset({seat})) for seat in seats)
+    return (
+        atoms,
+        *lesson_notes,
+        *racing.score_notes(state),
+        _id_note(state, Seat(0), "box-id-race"),
+    )
 
 
-def _ended(seats: int, seat: Seat, reason: str) -> Outcome:
+def _outcome(seats: int, seat: Seat, reason: str) -> Outcome:
     if reason == "solved":
         places = tuple(1 if other == seat else 2 for other in range(seats))
         return Outcome(places, reason, seat)
@@ -182,11 +192,11 @@ def _ended(seats: int, seat: Seat, reason: str) -> Outcome:
 
 
 def revealed(state: State) -> tuple[Note, ...]:
-    """Two notes for each box: where its atoms were, and the game ID that it can be had by."""
+    """Return two notes for each box: its atoms and its game ID."""
     filled = [
         (Seat(solver), box) for solver, box in enumerate(state.boxes) if box.atoms is not None
     ]
-    where = tuple(
+    atoms = tuple(
         Note(
             "revealed",
             solver,
@@ -195,11 +205,11 @@ def revealed(state: State) -> tuple[Note, ...]:
         )
         for solver, box in filled
     )
-    return (*where, *(_id_of(state, solver, "box-id") for solver, _ in filled))
+    return (*atoms, *(_id_note(state, solver, "box-id") for solver, _ in filled))
 
 
-def _id_of(state: State, solver: Seat, kind: str) -> Note:
-    """The game ID of an opened box."""
+def _id_note(state: State, solver: Seat, kind: str) -> Note:
+    """Return the note with the game ID of an opened box."""
     options, box = state.options, state.boxes[solver]
     atoms = box.atoms or frozenset()
     text = box.id or descriptive_id(
@@ -209,7 +219,7 @@ def _id_of(state: State, solver: Seat, kind: str) -> Note:
 
 
 def names(board: Geometry, cells: frozenset[int]) -> tuple[str, ...]:
-    """The names of these cells, row by row."""
+    """Return the names of cells, row by row."""
     return tuple([board.names[cell] for cell in sorted(cells)])
 
 
@@ -218,8 +228,8 @@ class _Solver:
     """One seat's box while a move is applied to it.
 
     Attributes:
-        notes: what is told of it.
-        ended: how a guess has ended it for this seat, as `state.Result.reason`; "" if none has.
+        notes: the notes on the move.
+        ended: the reason if a guess ended the game for this seat, see `state.Result`; else ``""``.
     """
 
     options: Options
@@ -230,40 +240,40 @@ class _Solver:
     ended: str = ""
 
     def use_aids(self, elements: Sequence[Element]) -> None:
-        """Apply markers, seals and locks; neighbours of one kind share a note."""
+        """Apply markers, seals and locks. Consecutive changes of one kind share a note."""
         box = self.box
         aids = Markers(box.markers, box.sealed, box.locked)
         for kind, cells in aids.use_all(elements, self.options.board):
             readers = None if kind in {"marked", "unmarked"} else frozenset({self.seat})
             self.notes.append(Note(kind, self.seat, readers, {"cells": cells}))
-        # thousands of boxes are remembered: what stays as it was is kept once
+        # Thousands of boxes are in memory, so share the sets that did not change.
         markers = box.markers if aids.markers == box.markers else frozenset(aids.markers)
         sealed = box.sealed if aids.sealed == box.sealed else frozenset(aids.sealed)
         locked = box.locked if aids.locked == box.locked else frozenset(aids.locked)
         self.box = replace(box, markers=markers, sealed=sealed, locked=locked)
 
     def fire(self, kind: str, port: int) -> None:
-        """Trace a ray, mark where it went in and came out, and tell of it by a note of this kind.
+        """Fire a ray, mark its ports, and add a note of this kind.
 
-        A port that a clue has marked in this very move stays as it is.
+        A port that a clue marked in the same move does not change.
         """
         box, ports = self.box, self.options.board.ports
         if box.marks[port]:
             self.box = replace(box, fired=port)
-            self._tell("probe-known", port=ports[port], mark=box.marks[port])
+            self._add_note("probe-known", port=ports[port], mark=box.marks[port])
             return
         marks, detours = list(box.marks), box.detours
-        found = trace(self.options.board, box.atoms or frozenset(), port)
-        if found == HIT:
+        ray = trace(self.options.board, box.atoms or frozenset(), port)
+        if ray == HIT:
             result, mark, end = "hit", HIT_MARK, ""
-        elif found == port:
+        elif ray == port:
             result, mark, end = "reflection", REFLECTION_MARK, ""
         else:
-            result, mark, end = "detour", ascii_letters[detours], ports[found]
+            result, mark, end = "detour", ascii_letters[detours], ports[ray]
             detours += 1
-            marks[found] = mark
+            marks[ray] = mark
         marks[port] = mark
-        self.box = Box(  # `replace` takes three times as long, and most moves are a ray
+        self.box = Box(  # most moves are a ray, and `replace` takes three times as long
             hider=box.hider,
             guesses_left=box.guesses_left,
             marks=tuple(marks),
@@ -278,8 +288,13 @@ class _Solver:
             guessed=box.guessed,
             id=box.id,
         )
-        told = {"port": ports[port], "result": result, "exit": end, "mark": mark}
-        self.notes.append(Note(kind, self.seat, None, told))
+        values: dict[str, Value] = {
+            "port": ports[port],
+            "result": result,
+            "exit": end,
+            "mark": mark,
+        }
+        self.notes.append(Note(kind, self.seat, None, values))
 
     def guess(self) -> None:
         """Judge the markers."""
@@ -295,55 +310,59 @@ class _Solver:
             result = replace(box.result, wrong=missed, faults=box.result.faults + wrong)
             guessed = (*box.guessed, markers)
             self.box = replace(box, guesses_left=left, guessed=guessed, result=result)
-            self._tell("guess-wrong", left=left)
+            self._add_note("guess-wrong", left=left)
             if left < 1:
                 self.ended = "out-of-guesses"
             elif self.options.clue:
                 self._clue(markers)
 
     def _win(self, kind: str) -> None:
-        self._tell(kind)
+        self._add_note(kind)
         self.box = replace(self.box, result=replace(self.box.result, wrong=0))
         self.ended = "solved"
 
     def _clue(self, markers: frozenset[int]) -> None:
+        """Show a result that contradicts the markers."""
         board, marks, fired = self.options.board, self.box.marks, self.box.fired
         atoms = self.box.atoms or frozenset()
         real, guessed = spectrum(board, atoms), spectrum(board, markers)
         differing = differing_ports(board, atoms, markers)
         marked = [port for port in differing if marks[port]]
         if marked:
-            port = self._one_of(marked)
-            values = ray_beside(board, port, real[port], guessed[port])
-            self._tell("clue-mark", mark=marks[port], **values)
+            port = self._choose(marked)
+            values = two_results(board, port, real[port], guessed[port])
+            self._add_note("clue-mark", mark=marks[port], **values)
             self._circle(ends_of(port, real[port]))
         elif differing:
-            port = self._one_of(differing)
+            port = self._choose(differing)
             self.fire("clue-port", port)
             shown = ends_of(port, real[port])
             result = replace(self.box.result, clues=self.box.result.clues | shown)
-            # A clue is not a probe of the player's.
+            # A clue is not a probe of the player.
             self.box = replace(self.box, fired=fired, result=result)
             self._circle(shown)
         else:
-            self._tell("clue-none")
+            self._add_note("clue-none")
 
     def _circle(self, ports: frozenset[int]) -> None:
-        """Point at a ray on a box that the server hides, as Simon Tatham's program does."""
+        """Highlight a ray on a box that the server hid, as Simon Tatham's program does."""
         if self.options.race:
             self.box = replace(self.box, circled=ports)
 
-    def _one_of(self, ports: list[int]) -> int:
-        """One of some ports. On a box that the server hides it is the one that Simon Tatham's
-        program shows, which draws it by what is on its board: so his saved games and ours say the
-        same, and the same markers get the same clue again."""
+    def _choose(self, ports: list[int]) -> int:
+        """Choose a port for a clue.
+
+        On a box that the server hid, choose the port that Simon Tatham's program shows. It is drawn
+        from the state of the board, so that his saved games and ours agree, and the same markers
+        get the same clue again.
+        """
         if not self.options.race:
             return self.rng.choice(ports)
         box = self.box
         held = box.sealed | box.locked
         return beam_shown(self.options.board, box.marks, box.markers, held, ports)
 
-    def _tell(self, kind: str, **values: Value) -> None:
+    def _add_note(self, kind: str, **values: Value) -> None:
         self.notes.append(Note(kind, self.seat, None, values))
 
 
@@ -354,14 +373,21 @@ def beam_shown(
     locked: Collection[int],
     ports: Collection[int],
 ) -> int:
-    """Which of some ports Simon Tatham's program shows to prove that the markers are wrong.
+    """Return the port that Simon Tatham's program shows to prove that the markers are wrong.
 
-    It draws lots by SHA-1 of the ``grid`` of ``blackbox.c``: 32 bits for each place, row by row,
-    the lasers around the arena, and each marker taken for a ball.
+    It is drawn from the SHA-1 of the ``grid`` in ``blackbox.c``, which has 32 bits for each square,
+    row by row. The lasers are around the arena, and each marker is a ball.
+
+    Args:
+        board: the board.
+        marks: the marks of all ports.
+        markers: the cells with a marker.
+        locked: the cells with a lock.
+        ports: the ports to choose from.
     """
     width = board.width + 2
     grid = [0] * (width * (board.height + 2))
-    for (column, row), mark in zip(board.around, marks, strict=True):
+    for (column, row), mark in zip(board.port_places, marks, strict=True):
         detour = ascii_letters.find(mark) + 1 if mark else 0
         grid[row * width + column] = _LASERS.get(mark, detour)
     for cell in board.cells:
@@ -373,42 +399,54 @@ def beam_shown(
 
 
 def ends_of(port: int, exit_port: int) -> frozenset[int]:
-    """The ports that a ray into *port* marks; *exit_port* is as `geometry.trace` gives it."""
+    """Return the ports that a ray marks.
+
+    Args:
+        port: the port where it enters.
+        exit_port: its result; see `rays.trace`.
+    """
     return frozenset({port, port if exit_port == HIT else exit_port})
 
 
 def differing_ports(board: Geometry, atoms: Collection[int], markers: Collection[int]) -> list[int]:
-    """Return the ports whose rays end elsewhere among the markers than among the atoms."""
+    """Return the ports whose results differ between markers and atoms."""
     real, guessed = spectrum(board, frozenset(atoms)), spectrum(board, frozenset(markers))
     return [port for port in range(len(real)) if real[port] != guessed[port]]
 
 
-def ray_beside(board: Geometry, port: int, found: int, guessed: int) -> dict[str, Value]:
-    """What a ray into *port* does (*found*), and what it would do by the markers (*guessed*)."""
+def two_results(board: Geometry, port: int, real: int, guessed: int) -> dict[str, Value]:
+    """Return the values of a note on a ray's result and its result among the markers.
+
+    Args:
+        board: the board.
+        port: the port where the ray enters.
+        real: the result; see `rays.trace`.
+        guessed: the result among the markers.
+    """
     return {
         "port": board.ports[port],
-        "result": kind_of(port, found),
-        "exit": exit_of(board, port, found),
+        "result": kind_of(port, real),
+        "exit": exit_of(board, port, real),
         "guessed_result": kind_of(port, guessed),
         "guessed_exit": exit_of(board, port, guessed),
     }
 
 
 def lost(seats: int, loser: Seat, reason: str) -> Outcome:
-    """The outcome when one seat loses at once and all others win."""
+    """Return the outcome if one seat loses and all others win."""
     places = tuple(2 if seat == loser else 1 for seat in range(seats))
     return Outcome(places, reason, loser)
 
 
 LESSONS = "lessons"
-"""Kind of the note that stands for the lessons of a seat: see `explained`."""
+"""The kind of the note that `explained` replaces by the lessons of a seat."""
 
 
 def explained(state: State, note: Note) -> tuple[Note, ...]:
-    """Return the notes that a reader gets in place of one of the step that led to *state*.
+    """Return the notes that a reader gets in place of a note of the step that led to *state*.
 
-    To work the lessons of a large box out takes as long as dozens of moves, so replaying a board
-    leaves them alone: only a letter or page that shows them asks.
+    The lessons of a large box take as much time as dozens of moves. Therefore replaying a board
+    does not work them out, but only a letter or page that shows them.
     """
     return lessons(state, note.seat) if note.kind == LESSONS else (note,)
 
@@ -416,8 +454,8 @@ def explained(state: State, note: Note) -> tuple[Note, ...]:
 def lessons(state: State, seat: Seat) -> tuple[Note, ...]:
     """Return the notes of an opened box for its solver.
 
-    They name the marks that the markers contradict, the other ports that would have told, and the
-    dead zones. Simon Tatham's program points at the same ports.
+    They name the marks that contradict the markers, the unmarked ports that would have shown a
+    contradiction, and the dead zones. Simon Tatham's program points at the same ports.
     """
     box, board = state.boxes[seat], state.options.board
     if box.atoms is None:
@@ -428,21 +466,20 @@ def lessons(state: State, seat: Seat) -> tuple[Note, ...]:
     marked = [board.ports[port] for port in differing if box.marks[port]]
     if marked:
         notes.append(Note("contradicted", seat, readers, {"ports": tuple(marked)}))
-    telling = [port for port in differing if not box.marks[port]]
-    if telling:
+    unmarked = [port for port in differing if not box.marks[port]]
+    if unmarked:
         real, guessed = spectrum(board, box.atoms), spectrum(board, box.markers)
-        first = telling[0]
+        first = unmarked[0]
         values = {
-            **ray_beside(board, first, real[first], guessed[first]),
-            "ports": tuple(board.ports[port] for port in telling),
-            "results": tuple(kind_of(port, real[port]) for port in telling),
-            "exits": tuple(exit_of(board, port, real[port]) for port in telling),
+            **two_results(board, first, real[first], guessed[first]),
+            "ports": tuple(board.ports[port] for port in unmarked),
+            "results": tuple(kind_of(port, real[port]) for port in unmarked),
+            "exits": tuple(exit_of(board, port, real[port]) for port in unmarked),
             "marked": len(marked),
             "fired": any(box.marks),
         }
         notes.append(Note("distinguishing", seat, readers, values))
     dead = dead_zone(board, box.atoms)
     if dead:
-        named = tuple(map(board.name, sorted(dead)))
-        notes.append(Note("dead-zone", seat, readers, {"cells": named}))
+        notes.append(Note("dead-zone", seat, readers, {"cells": names(board, dead)}))
     return tuple(notes)

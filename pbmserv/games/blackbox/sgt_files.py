@@ -1,6 +1,6 @@
-"""Saved games of Simon Tatham's Black Box: the files of its Save and Load, read and written.
+"""Reads and writes saved games of Simon Tatham's Black Box.
 
-A file is lines of a key, the length of a text and the text (``midend.c`` of his puzzles)::
+Each line of a file has a key, the length of a text, and the text (``midend.c`` of his puzzles)::
 
     SAVEFILE:41:Simon Tatham's Portable Puzzle Collection
     VERSION :1:1
@@ -14,17 +14,23 @@ A file is lines of a key, the length of a text and the text (``midend.c`` of his
     MOVE    :2:F0
     MOVE    :4:T2,3
 
-STATEPOS counts the states from 1, the first one included; what stands behind it was taken back. A
-move (``blackbox.c``) is ``F0``: a beam into a port, counted clockwise; ``T2,3``: a ball on or off;
-``LB2,3``, ``LC2``, ``LR3``: a lock on a cell, column or row turned; ``R``: the balls are to be
-checked. ``S`` gives up, and RESTART has the description again. A locked cell may hold a ball there;
-here such a cell has a locked marker, and a locked cell without a ball is sealed. In a file the
-balls of locked cells may move, since his program looks at locks only when somebody clicks.
+STATEPOS is the number of the present state, where the first state is 1. Later states were taken
+back. The moves (``blackbox.c``) are:
 
-SEED is the text that the box comes from, HEXSEED the same in hexadecimal digits where it is not
-plain ASCII. Neither is needed to play, so both are kept as they are.
+- ``F0``: fire a beam into a port, counted clockwise
+- ``T2,3``: put a ball on a cell, or remove it
+- ``LB2,3``, ``LC2``, ``LR3``: lock or unlock a cell, column or row
+- ``R``: check the balls
+- ``S``: give up
 
-The files are strangers', so all is bounded, and whatever is wrong in one is refused.
+RESTART repeats the description. In his program a locked cell may hold a ball. Here a cell with a
+locked ball has a locked marker, and a locked cell without a ball is sealed. In a file the balls of
+locked cells may move, since his program checks locks only when the player clicks.
+
+SEED is the text from which the box was drawn, HEXSEED the same in hexadecimal digits if it is not
+plain ASCII. Playing needs neither, so both are kept unchanged.
+
+Strangers may send these files, so that everything is bounded and every mistake is refused.
 """
 
 from __future__ import annotations
@@ -49,24 +55,24 @@ from pbmserv.games.blackbox.game_ids import (
     seed_digits,
     seed_of_digits,
 )
-from pbmserv.games.blackbox.geometry import HIT, Geometry, spectrum, trace
+from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.moves import Element, Kind, read_elements
 from pbmserv.games.blackbox.options import ENDLESS
 from pbmserv.games.blackbox.practice import (
-    MOST_CHARACTERS,
-    MOST_MOVES,
     SOLVE,
-    Done,
     Practice,
+    PracticeStep,
     Scoring,
     at_no_charge,
     begin,
 )
+from pbmserv.games.blackbox.rays import HIT, spectrum, trace
 from pbmserv.games.blackbox.rules import beam_shown
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Markers
+from pbmserv.games.blackbox.transcripts import MOST_CHARACTERS, MOST_MOVES
 
 MARK = "SAVEFILE:41:Simon Tatham"
-"""How a file begins."""
+"""The beginning of a file."""
 
 _TITLE = "Simon Tatham's Portable Puzzle Collection"
 _GAME = "Black Box"
@@ -76,22 +82,22 @@ _CELL = re.compile(r"(T|LB)([0-9]{1,3}),([0-9]{1,3})")
 _ONE = re.compile(r"(F|LC|LR)([0-9]{1,3})")
 _STATES = frozenset({"MOVE", "SOLVE", "RESTART"})
 FEW_MOVES = 200
-"""So many moves of a file become moves here one by one, and can be taken back so."""
+"""The most moves of a file that become single moves here, which can be taken back one by one."""
 
 MOST_CHECKS = 30
-"""How often a file may have its balls checked: each time every port is fired."""
+"""The most checks of balls in a file, since each check fires all ports."""
 
-_TEXT = 60
-"""Cells that one move of ours names at most, so that its text is short enough."""
+_MOST_CELLS = 60
+"""The most cells that one move of ours names, to keep its text short enough."""
 
 
 class _Arena:
-    """His program's board as far as ours may differ from it.
+    """The part of his program's board that may differ from ours.
 
     Attributes:
         board, atoms: the box.
-        balls, locks: cells that the player has set; a cell may have both.
-        marks: of the ports, as `state.Box` has them.
+        balls, locks: the cells with a ball or a lock. A cell may have both.
+        marks: the marks of the ports; see `state.Box`.
     """
 
     def __init__(self, practice: Practice) -> None:
@@ -103,21 +109,25 @@ class _Arena:
         self._detours = 0
 
     def clear(self) -> None:
-        """As at the beginning."""
+        """Remove all balls, locks and marks."""
         self.balls, self.locks, self._detours = set(), set(), 0
         self.marks = [""] * len(self.marks)
 
     def fire(self, port: int) -> None:
         """Fire a beam into a port without a mark."""
-        found = trace(self.board, self.atoms, port)
-        if found in (HIT, port):
-            self.marks[port] = HIT_MARK if found == HIT else REFLECTION_MARK
+        result = trace(self.board, self.atoms, port)
+        if result in (HIT, port):
+            self.marks[port] = HIT_MARK if result == HIT else REFLECTION_MARK
         else:
-            self.marks[port] = self.marks[found] = ascii_letters[self._detours]
+            self.marks[port] = self.marks[result] = ascii_letters[self._detours]
             self._detours += 1
 
     def reveal(self) -> int | None:
-        """Have the balls checked; the port of the beam that is then fired to prove them wrong."""
+        """Check the balls, and fire the beam that proves them wrong.
+
+        Returns:
+            The port of the beam, `None` if no beam is fired.
+        """
         real, guessed = self._spectra
         wrong = [port for port in range(len(real)) if real[port] != guessed[port]]
         if not wrong or any(self.marks[port] for port in wrong):
@@ -128,7 +138,7 @@ class _Arena:
 
     @property
     def _spectra(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The results of all ports, by the atoms and by the balls."""
+        """The results of all ports, with the atoms and with the balls."""
         return spectrum(self.board, self.atoms), spectrum(self.board, frozenset(self.balls))
 
     @property
@@ -142,21 +152,21 @@ class _Arena:
 
 
 def read_saved_game(text: str, spend: Spend = at_no_charge) -> Practice:
-    """Return the game in a file as practice, with all that was taken back.
+    """Return the game in a file as practice, including the moves that were taken back.
 
     Args:
-        spend: is told of the work of each state; what it raises goes through.
+        text: the text of the file.
+        spend: called with the work of each state. Its exceptions are not caught.
 
     Raises:
-        NotUnderstood: it is none, or a move in it cannot be made; names the line.
-        OptionError: the box is none of ours, such as one that is too large.
+        NotUnderstood: the text is not such a file, or a move in it cannot be made.
+        OptionError: the box is not possible here; for example, it is too large.
     """
-    found = _read(text)
-    # Somebody who locks much has more moves than there is room for: then balls and locks wait for
-    # the next beam, and are taken back together.
-    practice = _made(found, FEW_MOVES, spend, whole=True) or _made(
-        found, MOST_MOVES, spend, whole=False
-    )
+    saved_file = _read(text)
+    # A game with many locks has too many moves. Then join balls and locks up to the next beam, so
+    # that undo takes them back together.
+    practice = _play_moves(saved_file, FEW_MOVES, spend, one_by_one=True)
+    practice = practice or _play_moves(saved_file, MOST_MOVES, spend, one_by_one=False)
     if practice is None:
         raise NotUnderstood("blackbox.saved-moves", most=MOST_MOVES, checks=False)
     return practice
@@ -164,12 +174,17 @@ def read_saved_game(text: str, spend: Spend = at_no_charge) -> Practice:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """What a file says: its head, (line, key, text) of each state but the first, and which state
-    is the present one."""
+    """The content of a file.
+
+    Attributes:
+        head: the texts of the head by key.
+        states: line number, key and text of each state except the first.
+        present: the number of the present state, counted from 1.
+    """
 
     head: Mapping[str, str]
     states: Sequence[tuple[int, str, str]]
-    at: int
+    present: int
 
 
 def _read(text: str) -> _File:
@@ -183,7 +198,7 @@ def _read(text: str) -> _File:
         else:
             head.setdefault(key, value)
         if "STATEPOS" in head and len(states) + 1 == _count(head.get("NSTATES", "")):
-            break  # what stands below is no part of it
+            break  # the following lines are not part of the file
     checks = sum(value == "R" for _, _, value in states)
     if len(states) > MOST_MOVES or checks > MOST_CHECKS:
         most = MOST_CHECKS if checks > MOST_CHECKS else MOST_MOVES
@@ -193,10 +208,10 @@ def _read(text: str) -> _File:
             _refuse("saved-missing", key)
     if head.get("VERSION") != "1" or head.get("GAME") != _GAME:
         _refuse("saved-game", head.get("GAME", "?"))
-    at, count = _count(head["STATEPOS"]), _count(head["NSTATES"])
-    if count != len(states) + 1 or not 1 <= at <= count:
+    present, count = _count(head["STATEPOS"]), _count(head["NSTATES"])
+    if count != len(states) + 1 or not 1 <= present <= count:
         _refuse("saved-missing", "MOVE")
-    return _File(head, states, at)
+    return _File(head, states, present)
 
 
 def _refuse(code: str, part: str, line: int = 0) -> NoReturn:
@@ -205,10 +220,10 @@ def _refuse(code: str, part: str, line: int = 0) -> NoReturn:
 
 def _lines(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield the number, key and text of each line of a file after the first."""
-    begun = False
+    has_begun = False
     for number, line in enumerate(text.splitlines(), 1):
-        if not begun:
-            begun = line.strip().startswith(MARK)
+        if not has_begun:
+            has_begun = line.strip().startswith(MARK)
             continue
         match = _LINE.fullmatch(line)
         if match is None:
@@ -217,12 +232,12 @@ def _lines(text: str) -> Iterator[tuple[int, str, str]]:
             continue
         key, length, value = match[1], int(match[2]), match[3]
         if len(value.rstrip()) <= length:
-            # A mail may have lost blanks at the end, and may have added some.
+            # A mail may have removed or added blanks at the end.
             value = value[:length].ljust(length) if key == "SEED" else value.rstrip()
         if len(value) != length:
             _refuse("saved-line", line.strip(), number)
         yield number, key, value
-    if not begun:
+    if not has_begun:
         _refuse("saved-missing", "SAVEFILE")
 
 
@@ -230,46 +245,52 @@ def _count(text: str) -> int:
     return int(text) if _NUMBER.fullmatch(text) else 0
 
 
-def _made(found: _File, most: int, spend: Spend, *, whole: bool) -> Practice | None:
-    """The game after all of its states; ``None`` if that takes more than *most* moves. With *whole*
-    each ball and lock is a move of its own."""
-    description = found.head.get("PRIVDESC", found.head["DESC"])
-    game = replace(read_id(f"{found.head['CPARAMS']}:{description}"), seed=_seed(found))
+def _play_moves(saved: _File, most: int, spend: Spend, *, one_by_one: bool) -> Practice | None:
+    """Return the game after all states of a file, `None` if it takes more than *most* moves.
+
+    Args:
+        saved: the file.
+        most: the most moves.
+        spend: called with the work of each state.
+        one_by_one: make each ball and lock a move of its own.
+    """
+    description = saved.head.get("PRIVDESC", saved.head["DESC"])
+    game = replace(read_id(f"{saved.head['CPARAMS']}:{description}"), seed=_seed(saved))
     practice = begin(game, Scoring.PRACTICE, ENDLESS, fair=True, clue=True)
     arena = _Arena(practice)
     done = 0
-    for place, (number, key, move) in enumerate(found.states, 1):
+    for state, (line, key, move) in enumerate(saved.states, 1):
         before = len(practice.chain)
         try:
-            practice = _after(practice, arena, key, move)
-            if whole or place in (found.at - 1, len(found.states)):
+            practice = _after_state(practice, arena, key, move)
+            if one_by_one or state in (saved.present - 1, len(saved.states)):
                 practice = _with_aids(practice, arena)
         except MoveError:
-            _refuse("saved-move", move, number)
+            _refuse("saved-move", move, line)
         spend(1 + sum(practice.work(step.text) for step in practice.chain[before:]))
         if len(practice.chain) > most:
             return None
-        if place == found.at - 1:
+        if state == saved.present - 1:
             done = len(practice.chain)
     return replace(practice, done=done)
 
 
-def _seed(found: _File) -> str | None:
-    """The seed of a file, as it is; ``None`` if it has none."""
-    digits = found.head.get("HEXSEED")
+def _seed(saved: _File) -> str | None:
+    """Return the seed of a file, `None` if it has none."""
+    digits = saved.head.get("HEXSEED")
     if digits is None:
-        return found.head.get("SEED")
+        return saved.head.get("SEED")
     seed = seed_of_digits(digits)
     if seed is None:
         _refuse("saved-missing", "HEXSEED")
     return seed
 
 
-def _after(practice: Practice, arena: _Arena, key: str, move: str) -> Practice:
-    """The game after one more of his states, but for balls and locks: `_with_aids` sets those.
+def _after_state(practice: Practice, arena: _Arena, key: str, move: str) -> Practice:
+    """Return the game after one more of his states, without balls and locks; see `_with_aids`.
 
     Raises:
-        MoveError: it cannot be.
+        MoveError: the state is not possible.
     """
     if key == "RESTART":
         if move.lower() != described(practice.game).partition(":")[2]:
@@ -283,39 +304,39 @@ def _after(practice: Practice, arena: _Arena, key: str, move: str) -> Practice:
         raise _WRONG
     if move == "R":
         practice = _with_aids(practice, arena).play("?")
-        shown = arena.reveal()
-        return practice if shown is None else _fired(practice, shown)
-    if found := _ONE.fullmatch(move):
-        number = int(found[2])
-        if found[1] == "F":
-            return _beam(_with_aids(practice, arena), arena, number)
-        arena.locks = _turned(arena, found[1], number)
-    elif found := _CELL.fullmatch(move):
-        column, row = int(found[2]) - 1, int(found[3]) - 1
+        port = arena.reveal()
+        return practice if port is None else _with_mark(practice, port)
+    if match := _ONE.fullmatch(move):
+        number = int(match[2])
+        if match[1] == "F":
+            return _fire_beam(_with_aids(practice, arena), arena, number)
+        arena.locks = _toggled_locks(arena, match[1], number)
+    elif match := _CELL.fullmatch(move):
+        column, row = int(match[2]) - 1, int(match[3]) - 1
         if column not in range(arena.board.width) or row not in range(arena.board.height):
             raise _WRONG
-        changed = arena.balls if found[1] == "T" else arena.locks
-        changed ^= {row * arena.board.width + column}
+        cells = arena.balls if match[1] == "T" else arena.locks
+        cells ^= {row * arena.board.width + column}
     else:
         raise _WRONG
     return practice
 
 
 _WRONG = NotUnderstood("blackbox.empty")
-"""Not told to anybody: who reads a file names the line."""
+"""An error that nobody reads, since `_play_moves` refuses the line."""
 
 
-def _beam(practice: Practice, arena: _Arena, number: int) -> Practice:
+def _fire_beam(practice: Practice, arena: _Arena, number: int) -> Practice:
     if number >= len(arena.marks):
         raise _WRONG
     port = arena.board.clockwise[number]
     if not arena.marks[port]:
         arena.fire(port)
-    return _fired(practice, port)
+    return _with_mark(practice, port)
 
 
-def _fired(practice: Practice, port: int) -> Practice:
-    """The game with a mark at this port."""
+def _with_mark(practice: Practice, port: int) -> Practice:
+    """Return the game with a mark at a port, which is fired if it has none."""
     is_used = practice.state.boxes[0].marks[port]
     return practice if is_used else practice.play(practice.options.board.ports[port])
 
@@ -329,7 +350,7 @@ def _line_of(board: Geometry, kind: str, number: int) -> range:
 
 
 def _with_aids(practice: Practice, arena: _Arena) -> Practice:
-    """The game with the markers, seals and locks that his board has; no move if nothing differs."""
+    """Return the game with the markers, seals and locks of his board, unchanged if they agree."""
     if practice.over:
         return practice
     box, board = practice.state.boxes[0], practice.options.board
@@ -342,18 +363,19 @@ def _with_aids(practice: Practice, arena: _Arena) -> Practice:
         words.append(",".join(steps))
         held -= {cell}  # a marker opens a seal
     words += _locks(arena, held)
-    for start in range(0, len(words), _TEXT):
-        practice = practice.play(",".join(words[start : start + _TEXT]))
+    for start in range(0, len(words), _MOST_CELLS):
+        practice = practice.play(",".join(words[start : start + _MOST_CELLS]))
     return practice
 
 
 def _locks(arena: _Arena, held: AbstractSet[int]) -> Iterator[str]:
-    """The words that lock and unlock cells until just those of his board are locked.
+    """Yield elements that lock and unlock cells until the same cells are locked as on his board.
 
-    A row or column is named as a whole if that is enough.
+    If one row or column is enough, it is named as a whole.
 
     Args:
-        held: the cells that are sealed or locked here.
+        arena: his board.
+        held: the cells that are sealed or locked on our board.
     """
     board, changed = arena.board, arena.locks ^ held
     for kind, labels in (("LR", board.left), ("LC", board.top)):
@@ -383,7 +405,7 @@ def _locks(arena: _Arena, held: AbstractSet[int]) -> Iterator[str]:
 
 
 def write_saved_game(practice: Practice) -> str:
-    """A game on one box as a file that his program loads, with all that was taken back."""
+    """Return a file for his program, including the moves that were taken back."""
     description = described(practice.game).partition(":")[2]
     arena = _Arena(practice)
     states: list[tuple[str, str]] = []
@@ -396,9 +418,9 @@ def write_saved_game(practice: Practice) -> str:
         elif step.text == SOLVE:
             states.append((SOLVE.upper(), "S"))
         else:
-            made = [] if step.text == HINT else list(_moves(arena, step))
-            errors += "R" in made and not arena.is_right
-            states += [("MOVE", move) for move in made]
+            moves = [] if step.text == HINT else list(_his_moves(arena, step))
+            errors += "R" in moves and not arena.is_right
+            states += [("MOVE", move) for move in moves]
         ends.append(len(states))
     parameters = described(practice.game).partition(":")[0]
     head = (
@@ -422,10 +444,10 @@ def _seed_lines(game: GameId) -> Iterator[tuple[str, str]]:
         yield ("SEED", game.seed) if plain else ("HEXSEED", seed_digits(game.seed))
 
 
-def _moves(arena: _Arena, step: Done) -> Iterator[str]:
-    """His moves for one of ours."""
+def _his_moves(arena: _Arena, step: PracticeStep) -> Iterator[str]:
+    """Yield the moves of his program for one of ours."""
     elements = read_elements(arena.board, step.text, limit=len(step.text))
-    yield from _set(arena, elements)
+    yield from _set_aids(arena, elements)
     for element in elements:
         if element.kind == Kind.PROBE:
             yield from _fire(arena, [element.port])
@@ -434,14 +456,14 @@ def _moves(arena: _Arena, step: Done) -> Iterator[str]:
             if arena.is_right:
                 return
             arena.reveal()
-    # A wrong guess shows one beam there; should ours have shown another one, it is fired.
+    # After a wrong guess, his program may show another beam than ours. Fire ours as well.
     yield from _fire(arena, [port for port, mark in enumerate(step.state.boxes[0].marks) if mark])
 
 
-def _set(arena: _Arena, elements: Sequence[Element]) -> Iterator[str]:
-    """The moves for the markers, seals and locks of one of our moves, taken together.
+def _set_aids(arena: _Arena, elements: Sequence[Element]) -> Iterator[str]:
+    """Yield the moves for all markers, seals and locks of one of our moves.
 
-    A row or column that was sealed or locked as a whole is one move here, too.
+    A row or column that was sealed or locked as a whole becomes one move.
     """
     board = arena.board
     aids = Markers(arena.balls, arena.locks - arena.balls, arena.locks & arena.balls)
@@ -454,16 +476,16 @@ def _set(arena: _Arena, elements: Sequence[Element]) -> Iterator[str]:
         cells = set(_line_of(board, *line))
         changed = cells & (arena.locks ^ locks)
         is_whole = changed == cells or (len(changed) > 1 and not cells.isdisjoint(arena.balls))
-        if is_whole and _turned(arena, *line) & cells == locks & cells:
+        if is_whole and _toggled_locks(arena, *line) & cells == locks & cells:
             yield f"{line[0]}{line[1]}"
-            arena.locks = _turned(arena, *line)
+            arena.locks = _toggled_locks(arena, *line)
     for cell in sorted(arena.locks ^ locks):
         yield f"LB{_place(board, cell)}"
     arena.locks = locks
 
 
 def _line_named(board: Geometry, element: Element) -> tuple[str, int] | None:
-    """The row or column that an element names, as his program numbers it."""
+    """Return the row or column of an element as his program numbers it, `None` for neither."""
     if element.area in board.left:
         return "LR", board.left.index(element.area) + 1
     if element.area in board.top:
@@ -471,11 +493,11 @@ def _line_named(board: Geometry, element: Element) -> tuple[str, int] | None:
     return None
 
 
-def _turned(arena: _Arena, kind: str, number: int) -> set[int]:
-    """The locks after ``LR`` or ``LC``: more than half locked means that the line is unlocked."""
+def _toggled_locks(arena: _Arena, kind: str, number: int) -> set[int]:
+    """Return the locks after ``LR`` or ``LC``, which unlock a line if more than half is locked."""
     cells = set(_line_of(arena.board, kind, number))
-    is_full = len(cells & arena.locks) > len(cells) // 2
-    return arena.locks - cells if is_full else arena.locks | cells
+    unlocks = len(cells & arena.locks) > len(cells) // 2
+    return arena.locks - cells if unlocks else arena.locks | cells
 
 
 def _fire(arena: _Arena, ports: Iterable[int]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The truth about a Blackbox board, secrets included."""
+"""The complete state of a Blackbox board, including its secrets."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ REFLECTION_MARK = "%"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How one seat's race goes, beside what its box shows.
+    """The state of one seat's race beside its box.
 
     Attributes:
-        turns: how many of its own it has used.
-        reason: ``solved``, ``out-of-guesses``, ``resigned`` or ``forfeit``; "" while it runs.
+        turns: the number of turns that it used.
+        reason: ``solved``, ``out-of-guesses``, ``resigned`` or ``forfeit``; ``""`` while it runs.
         order: 1 for the seat that ended first, and so on; 0 while it runs.
-        wrong: atoms that were wrong at its last guess.
-        faults: markers that were wrong at all its guesses together.
-        clues: ports that clues have fired; they cost nothing.
-        seconds: from its first sight of the box to its last turn, in a timed race.
-        hints: how many it has asked for.
+        wrong: the number of wrong atoms in its last guess.
+        faults: the number of wrong markers in all its guesses.
+        clues: the ports that clues fired, which are free.
+        seconds: the seconds from its first sight of the box to its last turn, in a timed race.
+        hints: the number of hints.
     """
 
     turns: int = 0
@@ -48,21 +48,21 @@ class Box:
     """The box that one seat solves.
 
     Attributes:
-        hider: the seat that hides its atoms; ``None`` = the server.
-        guesses_left: of the seat that solves it.
-        marks: for each port what it shows: ``#``, ``%``, a letter or ``""``.
-        atoms: the cells that hold one; ``None`` = not hidden yet.
-        markers: the cells that carry a marker.
-        sealed: the cells that the solver called surely empty (private).
-        locked: the cells with a marker that stays until it is unlocked (private).
-        detours: how many were found, which gives the next one's letter.
-        fired: the port that the solver fired last.
-        order: the ports into which rays went, one after the other, those of clues, too.
-        result: what became of a race.
-        guessed: the markers of the wrong guesses, in order; everybody who sees markers saw them.
-        id: the game ID of a box that the server hides, as it was given or drawn; else ``""``.
-        circled: of a box that the server hides, the ports of the ray that proved the newest guess
-            wrong, until the next move.
+        hider: the seat that hides its atoms, `None` for the server.
+        guesses_left: the number of guesses that its solver has left.
+        marks: the mark of each port: ``#``, ``%``, a letter, or ``""`` for none.
+        atoms: the cells with an atom, `None` if they are not hidden yet.
+        markers: the cells with a marker.
+        sealed: the cells that the solver sealed as surely empty (private).
+        locked: the cells with a locked marker (private).
+        detours: the number of detours, which determines the letter of the next one.
+        fired: the port that the solver fired last, `None` for none.
+        order: the ports in the order in which they were fired, including those of clues.
+        result: the state of the race.
+        guessed: the markers of the wrong guesses, in order. All readers who see markers saw them.
+        id: the game ID if the server hid the box, else ``""``.
+        circled: the ports of the ray that contradicted the newest guess, until the next move. Only
+            if the server hid the box.
     """
 
     hider: Seat | None
@@ -88,8 +88,8 @@ class State:
     Attributes:
         options: its rules.
         boxes: ``boxes[seat]`` is the box that the seat solves.
-        turns: how many turns were used; each hiding uses one.
-        outcome: how it ended, or ``None``.
+        turns: the number of used turns, including those for hiding.
+        outcome: the outcome, `None` while the board runs.
     """
 
     options: Options
@@ -106,10 +106,13 @@ class State:
 def new_state(
     options: Options, seats: int, atoms: frozenset[int] | None = None, game_id: str = ""
 ) -> State:
-    """A board on which nothing is hidden yet, and each seat hides for the next one; or a race.
+    """Return a new board, on which each seat hides atoms for the next seat, or a new race.
 
     Args:
-        atoms, game_id: of the box that all seats of a race solve.
+        options: the rules.
+        seats: the number of seats.
+        atoms: in a race, the atoms of the box.
+        game_id: in a race, the game ID of the box.
     """
     ports = len(options.board.ports)
     if options.race:
@@ -120,8 +123,8 @@ def new_state(
 
 
 def hiding(state: State) -> frozenset[Seat]:
-    """The seats that still have to hide atoms."""
-    if state.turns >= len(state.boxes):  # the hidings are the first turns
+    """Return the seats that have not hidden their atoms yet."""
+    if state.turns >= len(state.boxes):  # hiding is the first turn of each seat
         return frozenset()
     return frozenset(
         [box.hider for box in state.boxes if box.atoms is None and box.hider is not None]
@@ -130,13 +133,13 @@ def hiding(state: State) -> frozenset[Seat]:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one element did to the aids.
+    """The effect of an element on markers, seals and locks.
 
     Attributes:
         kind: ``marked``, ``unmarked``, ``marker-there``, ``marker-absent``,
             ``sealed``, ``opened``, ``locked``, ``unlocked``, ``lock-there`` or ``lock-absent``.
-        also: cells that changed the other way: seals that a new marker opened,
-            or markers that a new seal took off.
+        also: the cells with an opposite change: seals that a new marker opened, or markers that a
+            new seal removed.
     """
 
     kind: str
@@ -152,12 +155,11 @@ _LOCK_THERE, _LOCK_ABSENT = Change("lock-there"), Change("lock-absent")
 class Markers:
     """Markers, seals and locks while a move is applied to them, element by element.
 
-    A lock keeps a cell as it is: a marker becomes a locked marker, and a cell without one is
-    sealed.
+    A lock on a cell with a marker makes it a locked marker. A lock on another cell seals it.
 
     Attributes:
         markers: cells with a marker.
-        sealed: cells with a seal; no cell has both.
+        sealed: cells with a seal. A cell has a marker or a seal, but not both.
         locked: cells with a locked marker.
     """
 
@@ -168,12 +170,12 @@ class Markers:
         self.sealed = set(sealed)
         self.locked = set(locked)
 
-    def is_kept_from(self, element: Element) -> bool:
-        """Whether a lock forbids this element: it would move locked markers and nothing else."""
+    def forbids(self, element: Element) -> bool:
+        """Return whether locks forbid an element, since it would only remove locked markers."""
         return element.kind in {Kind.UNMARK, Kind.SEAL} and self.locked.issuperset(element.cells)
 
     def use(self, element: Element) -> Change | None:
-        """Apply a marker, seal or lock; other elements change nothing and give ``None``."""
+        """Apply a marker, seal or lock. Return `None` for other elements, which change nothing."""
         if element.kind is Kind.MARK:
             return self._mark(element.cells[0])
         if element.kind is Kind.UNMARK:
@@ -192,19 +194,19 @@ class Markers:
         """Apply all markers, seals and locks.
 
         Returns:
-            (kind, names of cells) for each change; neighbours of one kind are together.
+            Kind and names of the areas of each change. Consecutive changes of one kind are joined.
         """
-        told: list[tuple[str, str]] = []
+        changes: list[tuple[str, str]] = []
         for element in elements:
             change = self.use(element)
             if change is None:
                 continue
-            told.append((change.kind, element.area))
+            changes.append((change.kind, element.area))
             other = "marker-opens" if change.kind == "marked" else "seal-unmarks"
-            told.extend((other, board.name(cell)) for cell in change.also)
+            changes.extend((other, board.name(cell)) for cell in change.also)
         return [
             (kind, tuple(name for _, name in group))
-            for kind, group in groupby(told, key=lambda pair: pair[0])
+            for kind, group in groupby(changes, key=lambda pair: pair[0])
         ]
 
     def _mark(self, cell: int) -> Change:

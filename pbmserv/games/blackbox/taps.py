@@ -1,4 +1,4 @@
-"""Taps on a board's page: how each one changes the text of the move that is put together."""
+"""Changes the text of a move by taps on a board's page."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _CHANGES = {
     (_LOCKED, _EMPTY): (_UNLOCK, "/"),
     (_LOCKED, _SEALED): (_UNLOCK, "!"),
 }
-"""Signs that lead from one state of a cell to another."""
+"""Signs of moves that change a cell from one state to another."""
 _BY_LOCK = {(_EMPTY, _SEALED): (_LOCK,), (_SEALED, _EMPTY): (_UNLOCK,)}
-"""These signs for taps that lock; the lock of an empty cell is a seal."""
+"""Signs for taps that lock. To lock an empty cell is to seal it."""
 
 
 def tapped(view: View, draft: str, tap: str) -> str:
@@ -43,9 +43,10 @@ def tapped(view: View, draft: str, tap: str) -> str:
 
     Args:
         view: the board without the draft.
-        draft: the text so far; anything may stand in it, as in *tap*.
+        draft: the text so far; it may contain anything.
+        tap: the value of the button that was tapped; it may contain anything.
     """
-    parts = [part for one in draft.split(",") if (part := as_written(one))]
+    parts = [part for text in draft.split(",") if (part := as_written(text))]
     new = as_written(tap)
     if not new:
         return ",".join(parts)
@@ -93,7 +94,7 @@ def _with_cell(view: View, parts: Sequence[str], new: str, cell: int) -> list[st
     aids = _aids_after(view, rest)
     before = _shown(aids, cell)
     for element in _elements(board, about):
-        if aids.is_kept_from(element):
+        if aids.forbids(element):
             return [*parts, new]  # `legality` says why not
         aids.use(element)
     change = before, _shown(aids, cell)
@@ -103,19 +104,19 @@ def _with_cell(view: View, parts: Sequence[str], new: str, cell: int) -> list[st
 
 
 def _cell_of(board: Geometry, part: str) -> int | None:
-    """The cell that a part marks, unmarks, seals, locks or unlocks, if it is a single one."""
+    """Return the only cell that a part changes; ``None`` if it changes none or several."""
     if part.startswith((_LOCK, _UNLOCK)):
         return board.named(part.partition(" ")[2])
     return board.named(part[1:]) if part[:1] in {"+", "/", "!"} else None
 
 
 def _is_wide(board: Geometry, part: str) -> bool:
-    """Whether a part seals, locks or unlocks anything but a single cell."""
+    """Return whether a part seals, locks or unlocks a row, a column or an area."""
     return part.startswith(("!", _LOCK, _UNLOCK)) and _cell_of(board, part) is None
 
 
 def _is_held(view: View, parts: Sequence[str], new: str) -> bool:
-    """Whether all cells of a part are locked or sealed after the parts so far."""
+    """Return whether all cells of a part are locked or sealed after the other parts."""
     elements = _elements(view.options.board, [new])
     if not elements:
         return False
@@ -128,7 +129,7 @@ def _aids_after(view: View, parts: Iterable[str]) -> Markers:
     own = view.own
     aids = Markers(own.markers, own.sealed, own.locked) if own else Markers((), (), ())
     for element in _elements(view.options.board, parts):
-        if not aids.is_kept_from(element):
+        if not aids.forbids(element):
             aids.use(element)
     return aids
 

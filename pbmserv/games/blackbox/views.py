@@ -1,47 +1,30 @@
-"""What one seat, or a spectator, may know of a Blackbox board: an allow-list."""
+"""Views: what one seat, or a spectator, may know of a Blackbox board. They are allow-lists."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property
 from itertools import compress
 from math import gcd
 from operator import not_
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from pbmserv.engine.types import Outcome, Seat
 from pbmserv.games.blackbox.display import Spots, Told, port_spots, spot_row, tell, texts_of
-from pbmserv.games.blackbox.geometry import HIT, Geometry
+from pbmserv.games.blackbox.geometry import Geometry
 from pbmserv.games.blackbox.options import MOST_GUESSES, Options
 from pbmserv.games.blackbox.racing import Score, ScoreLine, score, score_lines
+from pbmserv.games.blackbox.rays import HIT
 from pbmserv.games.blackbox.rules import differing_ports, to_act
 from pbmserv.games.blackbox.state import HIT_MARK, REFLECTION_MARK, Box, State, hiding
 
 FIRED = "its result"
-"""Stands in an expected view where a mark will be that nobody can know yet."""
-
-
-_Worked = TypeVar("_Worked")
-
-
-class lazy(Generic[_Worked]):  # noqa: N801 - as `property`
-    """As `cached_property`, whose lock takes longer than most of what is worked out here (Python
-    3.12 has none any more)."""
-
-    def __init__(self, work: Callable[[Any], _Worked]) -> None:
-        self._work = work
-        self._name = work.__name__
-        self.__doc__ = work.__doc__
-
-    def __get__(self, instance: Any, owner: type) -> _Worked:
-        value = self._work(instance)
-        object.__setattr__(instance, self._name, value)
-        return value
+"""Placeholder in a previewed view for the mark of a ray whose result is not known yet."""
 
 
 class Row(NamedTuple):
-    """A row and its two ends; each cell is two characters, as the board shows it."""
+    """A row of cells and the ports at its ends, as text; a cell has two characters."""
 
     left: str
     left_mark: str
@@ -51,7 +34,7 @@ class Row(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A box as text: what its ports above and below show, left to right, and the rows between."""
+    """A box as text: the marks of the ports above, the rows, and the marks of the ports below."""
 
     board: Geometry
     top_marks: tuple[str, ...]
@@ -59,33 +42,29 @@ class Drawn(NamedTuple):
     bottom_marks: tuple[str, ...]
 
 
-_AS_ROW = partial(tuple.__new__, Row)
-"""A row of what it has, as `Row` makes it, in a third of the time."""
-
-
 @dataclass(frozen=True)
 class BoxView:
     """A box as one reader may see it.
 
     Attributes:
-        seat: who solves it.
-        hider: who hides its atoms; ``None`` = the server.
+        seat: the seat that solves it.
+        hider: the seat that hides its atoms; ``None`` for the server.
         board: its size and labels.
         filled: whether atoms are hidden in it.
-        guesses_left: of its solver.
-        marks: for each port what it shows.
-        markers: the cells with a marker.
-        sealed: the sealed cells if the reader solves this box, else none.
-        locked: the cells with a locked marker if the reader solves this box, else none.
-        atoms: the cells with an atom if the reader may know, else ``None``.
-        opened: the board is over, so right and wrong may be told apart.
-        fired: the port that its solver fired last, if any.
-        order: the ports into which rays went, one after the other, if the reader solves this box.
-        path: cells on the way of a test ray, where one is drawn.
+        guesses_left: guesses that its solver has left.
+        marks: the mark of each port; "" for none.
+        markers: cells with a marker.
+        sealed: sealed cells; empty unless the reader solves this box.
+        locked: cells with a locked marker; empty unless the reader solves this box.
+        atoms: cells with an atom; ``None`` unless the reader may know them.
+        opened: whether the board is over, so that markers are shown as right or wrong.
+        fired: the port that its solver fired last; ``None`` before the first ray.
+        order: ports in the order in which they were fired; empty unless the reader solves this box.
+        path: cells on the path of a ray that the reader asked to draw.
         guessed: the markers of its solver's wrong guesses.
-        endless: its solver may guess as often as it takes.
-        circled: ports at which the markers are proved wrong: by the newest wrong guess, and in an
-            opened race all that the markers contradict or that would have told.
+        endless: whether its solver may guess without a limit.
+        circled: ports that prove the markers wrong: that of the newest wrong guess, and in a race
+            that is over all ports whose results differ.
     """
 
     seat: Seat
@@ -106,9 +85,9 @@ class BoxView:
     endless: bool = False
     circled: frozenset[int] = frozenset()
 
-    @lazy
+    @cached_property
     def drawn(self) -> Drawn:
-        """What is drawn, as text."""
+        """The box as text."""
         board, marks = self.board, self.marks
         if self.circled:
             marks = tuple(
@@ -121,18 +100,18 @@ class BoxView:
             board, self.sealed, self.locked, self.path, self.atoms, self.markers, self.opened
         )
         columns = board.left, marks[left:], texts, board.right, marks[width:below]
-        rows = tuple(map(_AS_ROW, zip(*columns, strict=True)))
+        rows = tuple(map(Row._make, zip(*columns, strict=True)))
         return Drawn(board, marks[:width], rows, marks[below:left])
 
-    @lazy
+    @cached_property
     def told(self) -> Told:
-        """What is drawn, as facts."""
+        """The box in facts, for words."""
         cells = [row.cells for row in self.drawn.rows]
         return tell(self.board, self.marks, cells, self.circled)
 
-    @lazy
+    @cached_property
     def spots(self) -> Spots:
-        """What is drawn, place by place, each with the name that moves call it."""
+        """The ports and cells in their places, each with its name in moves."""
         board, ports = self.board, port_spots(self.board, self.marks, self.circled)
         width, left = board.width, 2 * board.width + board.height
         rows = [
@@ -141,24 +120,24 @@ class BoxView:
         ]
         return Spots(ports[:width], tuple(rows), ports[width + board.height : left])
 
-    @lazy
+    @cached_property
     def results(self) -> tuple[tuple[int, int], ...]:
-        """(port, where the ray came out), as `geometry.trace`; a detour at its first port."""
-        shown: dict[str, int] = {}
-        found = []
+        """Rays as (port, exit) of `rays.trace`; a detour has its first port once."""
+        first_ports: dict[str, int] = {}
+        rays = []
         for port, mark in enumerate(self.marks):
             if mark == HIT_MARK:
-                found.append((port, HIT))
+                rays.append((port, HIT))
             elif mark == REFLECTION_MARK:
-                found.append((port, port))
-            elif mark in shown:
-                found.append((shown[mark], port))
+                rays.append((port, port))
+            elif mark in first_ports:
+                rays.append((first_ports[mark], port))
             elif mark.isalpha():
-                shown[mark] = port
-        return tuple(sorted(found))
+                first_ports[mark] = port
+        return tuple(sorted(rays))
 
     def result(self, port: int) -> str:
-        """What a ray into *port* did: ``#``, ``%``, the label where it came out, "" = not known."""
+        """Return the result of a ray into *port*: ``#``, ``%``, the label of its exit, or ""."""
         mark = self.marks[port]
         if not mark.isalpha():
             return mark
@@ -171,12 +150,12 @@ class BoxView:
 
 @dataclass(frozen=True)
 class Examples:
-    """What a reader could write now; made only from what the reader sees.
+    """Moves that the reader could write now, made from the view alone.
 
     Attributes:
         placement: as many cells as atoms have to be hidden.
-        probe: a port without a mark; where none is left, the guess.
-        mark: a marker on a cell without one; where all have one, the removal.
+        probe: a port without a mark; the guess if no such port is left.
+        mark: a marker on a cell without one; the removal if all cells have one.
         unmark: the removal of a marker.
         seal: a sealed cell, preferably one without a marker.
         guess: a guess, with the markers that it needs put on or taken off first.
@@ -192,7 +171,7 @@ class Examples:
 
 @cache
 def _spread(board: Geometry) -> Sequence[int]:
-    """All cells in an order that jumps about, so that examples look like play."""
+    """Return all cells in a scattered order, so that examples look like real moves."""
     count = len(board.cells)
     step = max(1, count * 5 // 13)
     while gcd(step, count) > 1:
@@ -206,20 +185,21 @@ class View:
     """A board as one reader may see it.
 
     Attributes:
-        seat: the reader; ``None`` = a spectator.
+        seat: the reader's seat; ``None`` for a spectator.
         options: the rules of this board.
-        phase: ``hiding``, ``playing``, ``done`` (in a race that others still run) or ``over``.
-        boxes: all boxes the reader may see, by the seat that solves them.
-        to_act: the seats that may use a turn now, in order.
-        outcome: how it ended, or ``None``.
-        scores: what each one's rays did and what it cost; nothing before the end.
-        so_far: the reader's own score up to now; ``None`` where no points are counted.
+        phase: ``hiding``, ``playing``, ``done`` (in a race that others still play) or ``over``.
+        boxes: all boxes, by the seat that solves them.
+        to_act: seats that may use a turn now, in order.
+        outcome: how the board ended; ``None`` while it runs.
+        scores: results and points by seat; empty before the end.
+        so_far: the reader's score up to now; ``None`` if no points are counted.
         own: the box that the reader solves; ``None`` for a spectator.
-        hides_in: the box that the reader hides atoms in, if there is one.
-        has_hidden: the reader has no atoms left to hide.
-        may_act: the reader may use a turn now.
-        may_mark: the reader may set markers and seals now.
-        shown: the boxes in the order to show them: the reader's own first, in a race only that one.
+        hides_in: the box in which the reader hides atoms; ``None`` if there is none.
+        has_hidden: whether the reader has no atoms left to hide.
+        may_act: whether the reader may use a turn now.
+        may_mark: whether the reader may set markers and seals now.
+        shown: boxes in the order to show them, the reader's own first. A race that runs shows only
+            the reader's own.
     """
 
     seat: Seat | None
@@ -254,15 +234,15 @@ class View:
         object.__setattr__(self, "may_mark", may_mark)
         object.__setattr__(self, "shown", shown)
 
-    @lazy
+    @cached_property
     def unused_ports(self) -> tuple[str, ...]:
-        """The labels of the ports of the reader's own box that show no mark yet, in port order."""
+        """Labels of the unmarked ports of the reader's own box, in port order."""
         own = self.own
         return tuple(compress(own.board.ports, map(not_, own.marks))) if own else ()
 
-    @lazy
+    @cached_property
     def examples(self) -> Examples:
-        """Texts that work in this position, for advice."""
+        """Moves that are legal in this position."""
         board, least = self.options.board, self.options.least
         names, cells = board.names, _spread(board)
         markers = self.own.markers if self.own else frozenset[int]()
@@ -288,7 +268,7 @@ class View:
 
 
 class Standing(NamedTuple):
-    """What decides which moves a seat may make: `View` says the same to its reader."""
+    """The part of a view that decides which moves a seat may make."""
 
     options: Options
     phase: str
@@ -297,7 +277,7 @@ class Standing(NamedTuple):
 
 
 def standing_of(state: State, seat: Seat | None) -> Standing:
-    """How a seat stands; to make its view takes four times as long."""
+    """Return the standing of a seat, in a quarter of the time that its view takes."""
     own = None if seat is None else state.boxes[seat]
     is_hiding = state.turns < len(state.boxes) and not state.options.race
     phase = "hiding" if is_hiding else "playing"
@@ -310,13 +290,14 @@ def standing_of(state: State, seat: Seat | None) -> Standing:
 
 
 def view_of(state: State, seat: Seat | None) -> View:
-    """What this seat may know; ``None`` = a spectator."""
+    """Return what a seat may know; ``None`` for a spectator."""
     options, over = state.options, state.outcome is not None
     phase = standing_of(state, seat).phase
     boxes = []
-    for solver, kept in enumerate(state.boxes):
+    for solver, full_box in enumerate(state.boxes):
         is_own = solver == seat
-        box = kept if is_own or over or not options.race else _untouched(options, kept)
+        is_visible = is_own or over or not options.race
+        box = full_box if is_visible else _untouched(options, full_box)
         knows_atoms = over or (seat is not None and seat == box.hider)
         boxes.append(
             BoxView(
@@ -347,9 +328,9 @@ def view_of(state: State, seat: Seat | None) -> View:
 
 
 def _circled(state: State, box: Box) -> frozenset[int]:
-    """The ports of a box that prove its markers wrong, as far as its readers may know.
+    """Return the ports that prove a box's markers wrong, as far as its readers may know.
 
-    On a box that nobody has tried, such as those of the archive, nothing is circled.
+    No port of an untouched box, such as one of the archive, is circled.
     """
     if state.outcome is None or not state.options.race or box.atoms is None:
         return box.circled
@@ -359,5 +340,5 @@ def _circled(state: State, box: Box) -> frozenset[int]:
 
 
 def _untouched(options: Options, box: Box) -> Box:
-    """Another one's box in a race: as it was at the beginning, for it is the reader's own, too."""
+    """Return another player's box in a race as it was at the start."""
     return Box(box.hider, options.guesses, ("",) * len(box.marks), box.atoms)

@@ -1,1 +1,1 @@
-"""Who sent a mail: SPF, DKIM, DMARC, ARC, and what a trusted mail server found out before us."""
+"""Checks the sender of a mail: SPF, DKIM, DMARC, ARC, and results of trusted servers."""

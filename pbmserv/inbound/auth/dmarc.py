@@ -1,11 +1,11 @@
-"""DMARC (RFC 7489): what each check found, which domains count as one, and what a domain asks for.
+"""DMARC (RFC 7489): the findings of checks, the alignment of domains, and published policies.
 
-Whose domain ``v@big-bank.com`` is, nobody can see by its letters: only the public suffix list
-tells where an organisation's name begins. It is asked through publicsuffixlist, which brings it.
+The letters of a domain do not show where the name of its organisation begins. The public suffix
+list does; the package publicsuffixlist contains it.
 
-What RFC 9989 has changed since is heeded where a refusal depends on it: ``np`` for sub-domains that
-do not exist, ``t`` for policies on trial, and a ``pct`` that is no lottery. Whose sub-domain a name
-is the public suffix list says, not a walk up the names.
+Of the changes in RFC 9989, those that affect refusals are implemented: ``np`` for sub-domains that
+do not exist, ``t`` for policies on trial, and a ``pct`` that is not a lottery. Organisations are
+found by the public suffix list, not by a walk up the names.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 
 from pbmserv.mail.dns import Resolver, record_tags
 
-# -- what one check found ----------------------------------------------------------------------
+# -- findings ----------------------------------------------------------------------------------
 
 
-PASS = "pass"  # noqa: S105 - a result, no password
+PASS = "pass"  # noqa: S105 - a result, not a password
 FAIL = "fail"
 NONE = "none"
 POLICY = "policy"
-"""It may be right, but counts for nothing here (RFC 8601 section 2.7.1)."""
+"""The result may be valid, but it does not count here (RFC 8601 section 2.7.1)."""
 TEMPERROR = "temperror"
 PERMERROR = "permerror"
 
@@ -38,11 +38,11 @@ class Finding:
     """The result of one check.
 
     Attributes:
-        method: ``spf``, ``dkim``, ``dmarc``, ``arc`` or ``relay`` (our own mail server said so).
-        result: in the words of RFC 8601 section 2.7.
-        domain: for which domain; ASCII, lower case, ``""`` where there is none.
-        aligned: the domain counts as the From address's own (RFC 7489 section 3.1).
-        note: why, for the operator.
+        method: ``spf``, ``dkim``, ``dmarc``, ``arc`` or ``relay`` (our own mail server's result).
+        result: a keyword of RFC 8601 section 2.7.
+        domain: the checked domain in ASCII and lower case; ``""`` for none.
+        aligned: the domain is aligned with the From address (RFC 7489 section 3.1).
+        note: the reason, for the operator.
     """
 
     method: str
@@ -53,19 +53,19 @@ class Finding:
 
     @property
     def proves(self) -> bool:
-        """Whether this alone shows that the From address is no forgery."""
+        """Whether this finding alone proves that the From address is genuine."""
         return self.result == PASS and self.aligned
 
     @property
     def undecided(self) -> bool:
-        """Whether this would have proved it, perhaps, had name servers answered."""
+        """Whether this finding might be a proof if name servers had answered."""
         return self.result == TEMPERROR and (self.aligned or self.method == "arc")
 
     @property
     def excuses(self) -> bool:
-        """Whether the domain did vouch for the mail, only not in a way that proves anything here.
+        """Whether the domain vouches for the mail, but not in a way that counts here.
 
-        DMARC would let it pass, so it is no forgery.
+        DMARC would accept the mail, so it is not a forgery.
         """
         return self.result == POLICY and self.aligned
 
@@ -77,11 +77,11 @@ class Finding:
 
 
 def plain(text: str) -> str:
-    """What a stranger wrote, fit for a terminal and for the comment of a header."""
+    """Return a stranger's text in a form that is safe in terminals and in header comments."""
     return _UNSAID.sub("?", text)[:LONGEST_NOTE]
 
 
-# -- whose domain it is (section 3) ------------------------------------------------------------
+# -- domains (section 3) -----------------------------------------------------------------------
 
 
 if TYPE_CHECKING:
@@ -92,10 +92,10 @@ LONGEST = 253
 
 
 def ascii_domain(domain: str) -> str | None:
-    """A domain as name servers know it, in lower case; ``None`` for what is no host's name.
+    """Return a domain in ASCII and lower case; `None` if it cannot be the name of a host.
 
-    Letters beyond ASCII become A-labels by IDNA 2008 without any folding (RFC 5891), so names
-    that only look alike stay different names.
+    Letters beyond ASCII become A-labels by IDNA 2008 without folding (RFC 5891), so names that only
+    look alike stay different.
     """
     name = domain.lower().removesuffix(".")
     if not name.isascii():
@@ -112,22 +112,24 @@ def ascii_domain(domain: str) -> str | None:
 
 
 def _is_label(label: str) -> bool:
-    """Letters, digits, hyphens, and the underscores that some signing domains have."""
+    """Whether a text has only letters, digits, hyphens, and underscores (of signing domains)."""
     return 0 < len(label) < 64 and label.replace("-", "").replace("_", "").isalnum()
 
 
 def organisation(domain: str) -> str:
-    """The organisational domain of *domain* (as `ascii_domain` gives it); RFC 7489 section 3.2.
+    """Return the organisational domain of *domain* (by `ascii_domain`); RFC 7489 section 3.2.
 
-    A domain under which anybody can have a name (``co.uk``) is its own.
+    For a public suffix, such as ``co.uk``, that is the suffix itself.
     """
     return _suffixes().privatesuffix(domain) or domain
 
 
 def aligned(domain: str, author: str, *, strict: bool) -> bool:
-    """Whether what *domain* says counts for an address at *author*; both by `ascii_domain`.
+    """Return whether a domain is aligned with that of a From address (RFC 7489 section 3.1).
 
-    *strict*: only the very same domain (RFC 7489 section 3.1).
+    Args:
+        domain, author: both by `ascii_domain`.
+        strict: only the same domain is aligned, not another one of the same organisation.
     """
     if domain == author:
         return True
@@ -136,7 +138,7 @@ def aligned(domain: str, author: str, *, strict: bool) -> bool:
 
 @cache
 def _suffixes() -> PublicSuffixList:
-    """The list, read when the first mail needs it."""
+    """Return the list, which is loaded for the first mail that needs it."""
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList()
@@ -147,13 +149,12 @@ def _suffixes() -> PublicSuffixList:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What must agree with a From address.
+    """The published policy for the domain of a From address.
 
     Attributes:
-        published: ``none``, ``quarantine`` or ``reject``, as it applies to this very domain;
-            ``""`` where there is no policy.
-        strict_dkim: only a signature of the very same domain counts.
-        strict_spf: the same for the envelope's sender.
+        published: ``none``, ``quarantine`` or ``reject`` for this domain; ``""`` without a policy.
+        strict_dkim: DKIM needs strict alignment.
+        strict_spf: SPF needs strict alignment.
     """
 
     published: str = ""
@@ -162,54 +163,54 @@ class Policy:
 
 
 NO_POLICY = Policy()
-"""Alignment is relaxed where nothing is said (RFC 7489 section 6.3)."""
+"""Alignment is relaxed by default (RFC 7489 section 6.3)."""
 
 _REQUESTS = frozenset(("none", "quarantine", "reject"))
 
 
 def policy(author: str, resolver: Resolver) -> Policy:
-    """The policy for the domain of a From address, its own or its organisation's (section 6.6.3).
+    """Return the policy of a domain, or else of its organisation (section 6.6.3).
 
     Raises:
-        NamesUnavailable: nobody knows now.
+        NamesUnavailable: no name server answered.
     """
     for domain in dict.fromkeys((author, organisation(author))):
         published = map(record_tags, resolver.txt(f"_dmarc.{domain}"))
-        # The version comes first, or it is another record (section 6.3).
+        # A record whose first tag is not the version is not one of DMARC (section 6.3).
         records = [tags for tags in published if next(iter(tags.items())) == ("v", "DMARC1")]
         if len(records) == 1:
             tags = records[0]
             return Policy(
-                _asked(tags, author, domain, resolver),
+                _request(tags, author, domain, resolver),
                 strict_dkim=tags.get("adkim", "").lower() == "s",
                 strict_spf=tags.get("aspf", "").lower() == "s",
             )
-        if records:  # more than one: as if there were none (section 6.6.3)
+        if records:  # several records count as none (section 6.6.3)
             return NO_POLICY
     return NO_POLICY
 
 
-def _asked(tags: Mapping[str, str], author: str, domain: str, resolver: Resolver) -> str:
-    """What the record of *domain* asks to do with mails from *author*.
+def _request(tags: Mapping[str, str], author: str, domain: str, resolver: Resolver) -> str:
+    """Return what the record of *domain* requests for unproven mails from *author*.
 
     Raises:
-        NamesUnavailable: nobody knows whether there is such a domain.
+        NamesUnavailable: no name server answered whether *author* exists.
     """
     names = ["p"]
     if author != domain:
         names.insert(0, "sp")
         if "np" in tags and not _exists(author, resolver):
             names.insert(0, "np")
-    asked = next((tags[name].lower() for name in names if name in tags), "")
-    if asked not in _REQUESTS:  # a typo: its owner shall get reports, but lose no mail
+    request = next((tags[name].lower() for name in names if name in tags), "")
+    if request not in _REQUESTS:  # a typo must not cost its owner mails
         return "none"
-    # "Apply it to no mail" and "this is a trial" (RFC 9989 section 4.7) both mean: one step less.
-    # Other shares are not drawn by lot: their owners do ask for refusals.
-    trial = tags.get("t", "").lower() == "y" or tags.get("pct", "") == "0"
-    return "quarantine" if trial and asked == "reject" else asked
+    # "t=y" (a trial) and "pct=0" (for no mail) mean one step less (RFC 9989 section 4.7). For any
+    # other percentage the policy applies to all mails.
+    is_trial = tags.get("t", "").lower() == "y" or tags.get("pct", "") == "0"
+    return "quarantine" if is_trial and request == "reject" else request
 
 
 def _exists(domain: str, resolver: Resolver) -> bool:
-    """Whether anything is known of a domain to which or from which mails could go."""
-    ask = (resolver.a, resolver.mx, resolver.aaaa, resolver.txt)
-    return any(question(domain) for question in ask)
+    """Return whether a domain has any record."""
+    queries = (resolver.a, resolver.mx, resolver.aaaa, resolver.txt)
+    return any(query(domain) for query in queries)

@@ -1,44 +1,34 @@
-"""Reads what another mail server found out about a mail (Authentication-Results, RFC 8601).
+"""Reads the results of other mail servers (Authentication-Results, RFC 8601).
 
-Anybody can write such a field into a mail, with our own server's name in it. A field above the
-Received field that our server adds (sections 4 and 7.1) is our server's own. Older milters write
-below it (OpenDKIM and OpenDMARC until 2026, Rspamd), where only the server's own care tells theirs
-from a stranger's; so the operator must say that this is to be read. The fields are held against the
-From address. ARC (RFC 8617) seals such results: those of a forwarder whom the operator trusts, from
-before it changed the mail.
+Anybody can write such a field into a mail, with the name of our own server. A field above the
+Received field of our server is its own (sections 4 and 7.1). Older milters write below it (OpenDKIM
+and OpenDMARC until 2026, Rspamd), where the field of a stranger looks the same unless the server
+removes it; so the operator must allow that.
 
-Servers do not keep to the grammar, so each statement is read by itself. A statement that cannot be
-read makes its whole method worthless, since it may contradict the others.
+Servers do not follow the grammar, so each statement is read by itself. If a statement is
+unreadable, its method is ignored, because the statement could contradict the others.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from pbmserv.errors import NamesUnavailable
 from pbmserv.inbound.auth.dkim import (
     ALGORITHMS,
     MOST_SIGNATURES,
-    Keys,
     Tags,
-    signed_names,
     tags_of,
     uncovered,
-    unfit,
 )
 from pbmserv.inbound.auth.dmarc import (
-    FAIL,
     PASS,
-    PERMERROR,
     POLICY,
-    TEMPERROR,
     Finding,
     ascii_domain,
 )
 from pbmserv.inbound.headers import Headers, read_headers, split_block
-from pbmserv.mail.dns import Resolver
 
 LONGEST_FIELD = 4_000
 MOST_FIELDS = 10
@@ -46,13 +36,13 @@ METHODS = frozenset(("spf", "dkim", "dmarc", "arc"))
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One statement of another server: a method, its result, and for which domain.
+class Statement:
+    """A statement of another server: a method, its result, and a domain.
 
     Attributes:
-        domain: by `ascii_domain`, ``""`` where none is named.
-        mark: the first octets of the signature meant (``header.b``, RFC 6008), ``""`` if unsaid.
-        selector: the name of its key (``header.s``), ``""`` if unsaid.
+        domain: the domain by `ascii_domain`; ``""`` for none.
+        mark: the first octets of the signature (``header.b``, RFC 6008); ``""`` for none.
+        selector: the name of the signature's key (``header.s``); ``""`` for none.
     """
 
     method: str
@@ -62,7 +52,7 @@ class Said:
     selector: str = ""
 
     def may_mean(self, tags: Tags, signer: str) -> bool:
-        """Whether this may be about the signature with these tags.
+        """Return whether the statement may be about the signature with these tags.
 
         An identity (``header.i``) may lie below the signing domain (RFC 6376 section 3.5).
         """
@@ -72,8 +62,8 @@ class Said:
             and self.selector in {"", tags.get("s", "").lower()}
         )
 
-    def contradicts(self, other: Said) -> bool:
-        """Whether one of two statements says that a signature is right, and the other may not."""
+    def contradicts(self, other: Statement) -> bool:
+        """Return whether one of two statements about the same signature is ``pass`` and one not."""
         return (
             self.method == other.method == "dkim"
             and self.domain == other.domain
@@ -83,83 +73,87 @@ class Said:
         )
 
 
-def said_by(server: str, fields: Sequence[str]) -> list[Said]:
+def statements_by(server: str, fields: Sequence[str]) -> list[Statement]:
     """Return the statements of *server* (an authserv-id) in these fields, in the mail's order.
 
-    Servers write above what is there already. So of each method only the topmost field counts:
-    one below it may have come with the mail (RFC 8601 section 5).
+    Servers add their fields on top. So only the topmost field about a method counts; a lower one
+    may have come with the mail (RFC 8601 section 5).
     """
-    statements: list[Said] = []
+    statements: list[Statement] = []
     for field in fields[:MOST_FIELDS]:
-        known = {one.method for one in statements}
-        statements += [one for one in _read(field, server) if one.method not in known]
+        methods = {statement.method for statement in statements}
+        statements += [new for new in _read(field, server) if new.method not in methods]
     return statements
 
 
-def believed(
-    said: Sequence[Said],
+def findings_from(
+    statements: Sequence[Statement],
     signatures: Sequence[str],
     headers: Headers,
     recipient: str,
     method: str,
     counts: Callable[[str, str], bool],
 ) -> list[Finding]:
-    """What statements that can be believed are worth for this mail.
+    """Return the findings that follow from the statements of a trusted server.
 
-    A server that contradicts itself is not believed.
+    Contradicting statements are not believed.
 
     Args:
-        signatures: the DKIM-Signature fields that the server can have meant.
-        method: the name that the findings get.
-        counts: whether a domain is aligned for ``"spf"`` or ``"dkim"``.
+        signatures: the DKIM-Signature fields that the server saw.
+        method: the method of the findings.
+        counts: returns whether a domain is aligned for ``"spf"`` or ``"dkim"``.
     """
-    if len({one.result for one in said if one.method == "dmarc"}) > 1:
+    if len({statement.result for statement in statements if statement.method == "dmarc"}) > 1:
         return [Finding(method, POLICY, note="the statements contradict each other")]
-    found = []
-    for one in said:
-        if one.result != PASS or one.method not in {"spf", "dkim"}:
+    findings = []
+    for statement in statements:
+        if statement.result != PASS or statement.method not in {"spf", "dkim"}:
             continue
-        if not one.domain or not counts(one.method, one.domain):
+        if not statement.domain or not counts(statement.method, statement.domain):
             continue
-        if any(one.contradicts(other) for other in said):
+        if any(statement.contradicts(other) for other in statements):
             note = "the statements contradict each other"
-        elif one.method == "dkim":
-            note = _uncovered(one, signatures, headers, recipient)
+        elif statement.method == "dkim":
+            note = _uncovered(statement, signatures, headers, recipient)
         else:
             note = ""
         result = POLICY if note else PASS
-        found.append(Finding(method, result, one.domain, aligned=True, note=note or one.method))
-    return found or [Finding(method, "fail", note="nothing in it proves the sender")]
+        findings.append(
+            Finding(method, result, statement.domain, aligned=True, note=note or statement.method)
+        )
+    return findings or [Finding(method, "fail", note="nothing in it proves the sender")]
 
 
-def _uncovered(one: Said, signatures: Sequence[str], headers: Headers, recipient: str) -> str:
-    """Why the signature that a server found right does not count; ``""`` if it does.
+def _uncovered(
+    statement: Statement, signatures: Sequence[str], headers: Headers, recipient: str
+) -> str:
+    """Return the reason why a signature that a server verified does not count; ``""`` for none.
 
-    Anybody can put a signature that looks like the right one beside it. So each that may be meant
-    must cover what decides, and where one cannot be read nobody knows which was meant.
+    Anybody can add a signature that looks similar. So every signature that the statement may be
+    about must cover the deciding fields, and an unreadable signature spoils the statement.
     """
     if len(signatures) > MOST_SIGNATURES:
         return "too many signatures"
-    meant = []
+    reasons = []
     for field in signatures:
         tags = tags_of(field)
         signer = ascii_domain(tags.get("d", ""))
         if signer is None:
             return "one of the signatures cannot be read"
-        if not one.may_mean(tags, signer):
+        if not statement.may_mean(tags, signer):
             continue
-        if signer != one.domain:
+        if signer != statement.domain:
             return "a signature of another domain may be meant"
         if tags.get("a", "").lower() not in ALGORITHMS:
             return "an algorithm that does not count"
-        meant.append(uncovered(tags, headers, recipient))
-    if not meant:
+        reasons.append(uncovered(tags, headers, recipient))
+    if not reasons:
         return "no such signature in the mail"
-    return next(filter(None, meant), "")
+    return next(filter(None, reasons), "")
 
 
 UNREADABLE = "unreadable"
-"""The result of a method that is told in a way that cannot be read."""
+"""The result of a statement that cannot be read."""
 
 _SERVER = re.compile(r'\s*(?:"([\w.-]+)"|([\w.-]+))(?:\s+\d+)?\s*')
 _METHOD = re.compile(r"\s*([A-Za-z][\w-]*)(?:\s*/\s*\d+)?\s*=\s*([A-Za-z]+)(?=\s|\Z)")
@@ -169,28 +163,30 @@ _PROPERTY = re.compile(
     r'"(?:[^"\\]|\\.)*"(?:@[^\s"<>\[\]]*)?'  # "a word", or "local part"@domain
     r'|<[^\s"<>]*>|\[[^\s"\[\]]*\]|[^\s"<>\[\]]+))(?=\s|\Z)'
 )
-"""A property and its value. ``<>``, ``<address>`` and ``[address]`` are no values of RFC 8601, but
-servers write them as the client did. The value is empty if another property follows."""
+"""A property and its value. RFC 8601 does not allow ``<>``, ``<address>`` and ``[address]``, but
+servers copy them from the client. The value is empty if another property follows."""
 
 
-def _read(field: str, server: str) -> list[Said]:
-    """Return the statements of a field about `METHODS`, if it is one of *server*."""
+def _read(field: str, server: str) -> list[Statement]:
+    """Return the statements of a field about `METHODS`; none if another server wrote it."""
     parts = _parts(field) if len(field) <= LONGEST_FIELD and field.isascii() else None
-    named = _SERVER.fullmatch(field.partition(";")[0] if parts is None else parts[0])
-    if named is None or (named[1] or named[2]).lower() != server.lower():
+    writer = _SERVER.fullmatch(field.partition(";")[0] if parts is None else parts[0])
+    if writer is None or (writer[1] or writer[2]).lower() != server.lower():
         return []
     statements = (
         [None] if parts is None else [_statement(part) for part in parts[1:] if part.strip()]
     )
-    if None in statements:  # which method this is about is unknown
-        return [Said(method, UNREADABLE, "") for method in sorted(METHODS)]
-    read = [one for one in statements if one is not None and one.method in METHODS]
-    spoiled = {one.method for one in read if one.result == UNREADABLE}
-    return [Said(one.method, UNREADABLE, "") if one.method in spoiled else one for one in read]
+    if None in statements:  # it may be about any method
+        return [Statement(method, UNREADABLE, "") for method in sorted(METHODS)]
+    read = [part for part in statements if part is not None and part.method in METHODS]
+    spoiled = {part.method for part in read if part.result == UNREADABLE}
+    return [
+        Statement(part.method, UNREADABLE, "") if part.method in spoiled else part for part in read
+    ]
 
 
 def _parts(field: str) -> list[str] | None:
-    """Split a field at its semicolons, without comments; ``None`` if a quote or comment is open."""
+    """Split a field at its semicolons, without comments; `None` if a quote or comment is open."""
     parts, at = [""], 0
     while at < len(field):
         char = field[at]
@@ -228,7 +224,7 @@ def _until_mark(field: str, at: int) -> int:
 
 
 def _comment_end(field: str, at: int) -> int:
-    """Return the end of the comment that begins at *at* (comments nest), -1 if it has none."""
+    """Return the end of the comment that begins at *at* (comments nest); -1 if it is open."""
     depth = 0
     while (mark := _COMMENT_MARK.search(field, at)) is not None:
         at = mark.end() + (mark[0] == "\\")
@@ -238,25 +234,25 @@ def _comment_end(field: str, at: int) -> int:
     return -1
 
 
-def _statement(part: str) -> Said | None:
-    """Return one statement; ``None`` if even its method cannot be read."""
+def _statement(part: str) -> Statement | None:
+    """Read a statement; return `None` if its method is unreadable."""
     method = _METHOD.match(part)
     if method is None:
         word = re.match(r"\s*([A-Za-z][\w-]*)\s*(=|\Z)", part)
-        return None if word is None else Said(word[1].lower(), UNREADABLE, "")
+        return None if word is None else Statement(word[1].lower(), UNREADABLE, "")
     name, result, at = method[1].lower(), method[2].lower(), method.end()
     if name not in METHODS:
-        return Said(name, result, "")
+        return Statement(name, result, "")
     values: dict[str, str] = {}
     while part[at:].strip():
-        found = _PROPERTY.match(part, at)
-        if found is None:
-            return Said(name, UNREADABLE, "")
-        key, value = "".join(found[1].split()).lower(), _unquoted(found[2] or "")
+        pair = _PROPERTY.match(part, at)
+        if pair is None:
+            return Statement(name, UNREADABLE, "")
+        key, value = "".join(pair[1].split()).lower(), _unquoted(pair[2] or "")
         if values.setdefault(key, value) != value:
-            return Said(name, UNREADABLE, "")
-        at = found.end()
-    return _said(name, result, values)
+            return Statement(name, UNREADABLE, "")
+        at = pair.end()
+    return _with_domain(name, result, values)
 
 
 def _unquoted(value: str) -> str:
@@ -267,147 +263,44 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _said(method: str, result: str, values: Mapping[str, str]) -> Said:
-    named = {
+def _with_domain(method: str, result: str, values: Mapping[str, str]) -> Statement:
+    identity = {
         "spf": values.get("smtp.mailfrom") or values.get("smtp.helo", ""),
         "dkim": values.get("header.d") or values.get("header.i", ""),
         "dmarc": values.get("header.from", ""),
     }.get(method, "")
-    domain = ascii_domain(named.rpartition("@")[2]) or ""
-    return Said(
+    domain = ascii_domain(identity.rpartition("@")[2]) or ""
+    return Statement(
         method, result, domain, values.get("header.b", ""), values.get("header.s", "").lower()
     )
 
 
-# -- which fields our own mail server wrote ----------------------------------------------------
+# -- the fields of our own mail server ---------------------------------------------------------
 
 
 _RECEIVED = re.compile(rb"^received[ \t]*:", re.IGNORECASE | re.MULTILINE)
 
 
-def said_before(server: str, hops: int, raw: bytes) -> list[Said]:
+def own_statements(server: str, hops: int, raw: bytes) -> list[Statement]:
     """Return the statements of *server* (an authserv-id) in the fields that are surely its own.
 
-    Nothing where too few Received fields stand there: a server writes one (RFC 5321 section 4.4),
-    so without it nobody knows where what came from outside begins.
+    Returns none if there are too few Received fields: each server adds one (RFC 5321 section 4.4),
+    so without it the fields from outside could begin anywhere.
 
     Args:
-        hops: Received fields of our own servers that may stand above; 0 = none.
+        hops: number of our own servers' Received fields that may be above the results.
         raw: a mail whose header can be read.
     """
     block, _ = split_block(raw)
-    places = [found.start() for found in _RECEIVED.finditer(block)]
+    places = [received.start() for received in _RECEIVED.finditer(block)]
     if len(places) < max(hops, 1):
         return []
     end = places[hops] if hops < len(places) else len(block)
-    if hops and _said_in(server, block[end:]):
-        # Those below came from outside and were not removed, so others may have come so, too.
+    if hops and _statements_in(server, block[end:]):
+        # A field from outside was not removed, so a field above may also be from outside.
         end = places[0]
-    return _said_in(server, block[:end])
+    return _statements_in(server, block[:end])
 
 
-def _said_in(server: str, block: bytes) -> list[Said]:
-    return said_by(server, read_headers(block).get("authentication-results", ()))
-
-
-FIELDS = ("arc-seal", "arc-message-signature", "arc-authentication-results")
-MOST_INSTANCES = 10
-"""Sets of fields; each costs two questions (RFC 8617 allows 50)."""
-
-_INSTANCE = re.compile(r"i\s*=\s*([0-9]{1,2})\s*;")
-
-
-def chain(
-    raw: bytes,
-    headers: Headers,
-    recipient: str,
-    resolver: Resolver,
-    sealers: Collection[str],
-    counts: Callable[[str, str], bool],
-) -> list[Finding]:
-    """What the last sealer said, if the chain is whole and the sealer is trusted; never raises.
-
-    Args:
-        sealers: signing domains, in lower case.
-        counts: whether a domain is aligned for ``"spf"`` or ``"dkim"``.
-    """
-    seals = headers.get("arc-seal", ())
-    if not seals or not sealers:
-        return []
-    last = max(map(_instance, seals))
-    seal = _only(headers, "arc-seal", last)
-    signature = _only(headers, "arc-message-signature", last)
-    sealer = seal.get("d", "").lower()
-    if sealer not in sealers or signature.get("d", "").lower() != sealer:
-        return [Finding("arc", POLICY, note="the last sealer is not one of those trusted")]
-    reason = _unfit(headers, last) or unfit(signature, raw, headers)
-    if reason:
-        return [Finding("arc", POLICY, sealer, note=reason)]
-    failed = _broken(raw, sealer, resolver)
-    if failed is not None:
-        return [failed]
-    sealed = _sealed(headers, signature)
-    found = believed(_sealed_word(headers, last), sealed, headers, recipient, "arc", counts)
-    reason = uncovered(signature, headers, recipient)
-    if not reason:
-        return found
-    return [replace(one, result=POLICY, note=reason) if one.proves else one for one in found]
-
-
-def _instance(field: str) -> int:
-    found = _INSTANCE.match(field) or _INSTANCE.search(field[:400])
-    return int(found[1]) if found else 0
-
-
-def _only(headers: Headers, name: str, instance: int) -> Tags:
-    """The tags of the one field of a set; empty if there is none, or more than one."""
-    fields = [one for one in headers.get(name, ()) if _instance(one) == instance]
-    return tags_of(fields[0]) if len(fields) == 1 else {}
-
-
-def _sealed(headers: Headers, signature: Tags) -> Sequence[str]:
-    """The mail's signatures that the forwarder saw: those above may have been put there since."""
-    count = signed_names(signature).count("dkim-signature")
-    fields = headers.get("dkim-signature", ())
-    return fields[max(len(fields) - count, 0) :]
-
-
-def _unfit(headers: Headers, last: int) -> str:
-    if not 0 < last <= MOST_INSTANCES:
-        return "too many seals"
-    if any(len(headers.get(name, ())) != last for name in FIELDS):
-        return "the chain is not whole"
-    signatures = (*headers["arc-seal"], *headers["arc-message-signature"])
-    return "" if all(map(tags_of, signatures)) else "a field of the chain is broken"
-
-
-def _broken(raw: bytes, sealer: str, resolver: Resolver) -> Finding | None:
-    """Why the chain is not valid; ``None`` if it is."""
-    import dkim
-
-    keys = Keys(resolver)
-    try:
-        status, sets, why = dkim.ARC(raw).verify(dnsfunc=keys.record)
-    except NamesUnavailable:
-        return Finding("arc", TEMPERROR, sealer, note="no name server answered")
-    except Exception as error:  # noqa: BLE001 - dkimpy raises what its parts raise
-        return Finding("arc", PERMERROR, sealer, note=type(error).__name__)
-    if status != dkim.CV_Pass:
-        return Finding("arc", FAIL, sealer, note=str(why))
-    newest = {str(sets[0][key].decode("ascii", "replace")).lower() for key in _SIGNERS}
-    if newest != {sealer} or keys.testing:
-        return Finding("arc", POLICY, sealer, note="the chain was not sealed by its last set")
-    return None
-
-
-_SIGNERS = ("as-domain", "ams-domain")
-
-
-def _sealed_word(headers: Headers, instance: int) -> list[Said]:
-    """What the newest set reports. The seal covers the server's name in it, so the name is true."""
-    for field in headers["arc-authentication-results"]:
-        if _instance(field) == instance:
-            value = _INSTANCE.sub("", field, count=1).strip()
-            server = value.partition(";")[0].strip().partition(" ")[0]
-            return said_by(server, [value])
-    return []
+def _statements_in(server: str, block: bytes) -> list[Statement]:
+    return statements_by(server, read_headers(block).get("authentication-results", ()))

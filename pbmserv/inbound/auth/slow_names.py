@@ -1,9 +1,8 @@
-"""Domains and networks whose name servers were too slow again and again.
+"""Remembers domains and networks whose name servers were repeatedly too slow.
 
-A sender check that runs into its deadline holds a thread until then, and helps nobody. After some
-of these in a row the domain's mails from that network are not checked for a while. Where many
-domains of one network do this, the whole network is not checked, except for domains that have
-answered in time lately.
+A sender check that exceeds its deadline occupies a thread for nothing. After some of them in a row,
+the domain's mails from that network are not checked for a while. If mails of many domains from one
+network do this, the whole network is not checked, except for domains that answered in time lately.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ PAIR_STRIKES = 2
 NETWORK_STRIKES = 6
 """Abandoned checks in a row after which no mail of a network is checked."""
 CLOSED_S = 600.0
-"""Seconds for which they are not checked; abandoned checks longer ago do not count."""
+"""Seconds for which they are not checked; older abandoned checks do not count."""
 REMEMBERED = 2_000
-"""Domains and networks that are remembered; the least recently seen one is forgotten first."""
+"""Domains, and networks, that are remembered; the least recently seen one is forgotten first."""
 
 
 @dataclass(slots=True)
 class _Strikes:
-    """Abandoned checks in a row, and when the last one ended."""
+    """Number of abandoned checks in a row, and the time when the last one ended."""
 
     count: int
     at: float
@@ -40,7 +39,7 @@ class SlowNames:
     """Counts abandoned sender checks. Thread-safe.
 
     Args:
-        clock: seconds.
+        clock: returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -54,7 +53,7 @@ class SlowNames:
         """Return whether a mail of this domain from this network may be checked now.
 
         Args:
-            network: ``""`` where it is unknown; that is not counted as one network.
+            network: ``""`` if it is unknown; unknown networks do not count as one network.
         """
         with self._guard:
             if self._strikes(self._pairs, (domain, network)) >= PAIR_STRIKES:
@@ -64,7 +63,7 @@ class SlowNames:
             return self._strikes(self._networks, network) < NETWORK_STRIKES
 
     def note(self, domain: str, network: str, *, in_time: bool) -> None:
-        """Note how a check ended."""
+        """Record how a check ended."""
         pair = domain, network
         with self._guard:
             if in_time:
@@ -90,7 +89,7 @@ class SlowNames:
 
 
 def _remember(kept: OrderedDict[K, V], key: K, value: V) -> None:
-    """Store a value as the newest; forget the oldest one where there are too many."""
+    """Store a value as the newest one, and forget the oldest if there are too many."""
     kept[key] = value
     kept.move_to_end(key)
     while len(kept) > REMEMBERED:

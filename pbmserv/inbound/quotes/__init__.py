@@ -1,1 +1,1 @@
-"""Tells what the writer of a reply wrote from what the reply quotes."""
+"""Separates the new text of a reply from its quotes and signatures."""

@@ -1,7 +1,6 @@
-"""What mail programs write of their own accord, in the languages they write it in.
+"""Phrases that mail programs add to mails, and that people write in fixed places, by language.
 
-All of it in lower case, as `str.casefold` leaves it. Underscores in the tables
-stand for blanks.
+All are casefolded. An underscore in a table of words stands for a blank.
 """
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 
@@ -29,12 +28,12 @@ WROTE = frozenset(
         """
     )
 )
-"""The word before the colon of an attribution."""
+"""Verbs before the colon of an attribution."""
 
 WROTE_UNSPACED = _words(
     "写道 寫道 写到 写了 寫了 작성 썼습니다 のメール 書きました 書いた เขียน लिखा"
 )
-"""The same where a language sets no blanks between words, or marks stand between its letters."""
+"""Such verbs in languages without blanks between words, or with combining marks."""
 
 OPENERS = (
     *("on ", "am ", "le ", "el ", "il ", "em ", "op ", "den ", "de ", "pe ", "dnia ", "w dniu "),
@@ -42,7 +41,7 @@ OPENERS = (
     *("el dia ", "dana ", "pada tanggal "),
     *("בתאריך", "ב-", "في ", "بتاريخ", "در ", "在", "於", "เมื่อ", "---"),
 )
-"""How the first line of an attribution may begin where no name begins it."""
+"""Beginnings of the first line of an attribution, unless it begins with a name."""
 
 WEEKDAYS = _words(
     """
@@ -58,7 +57,7 @@ WEEKDAYS = _words(
     понеділок вівторок середа четвер пʼятниця субота неділя सोम मंगल बुध गुरु शुक्र शनि रवि
     """
 )
-"""Days with which an attribution may begin."""
+"""Weekdays with which an attribution may begin."""
 
 QUOTING = _phrases(
     """
@@ -67,7 +66,7 @@ QUOTING = _phrases(
     citation de; citazione da; citat fra; citat din; цитирование; цитирую; цитата; 引用; quote from
     """
 )
-"""How the line above a quote begins where it names only who is quoted, as Horde writes it."""
+"""Beginnings of attributions that name only the quoted person, as Horde writes them."""
 
 GREETINGS = frozenset(
     _words(
@@ -82,7 +81,7 @@ GREETINGS = frozenset(
         """
     )
 )
-"""The first word of a line that only greets."""
+"""First words of a line that is only a greeting."""
 
 LABELS = {
     label: role
@@ -111,7 +110,7 @@ LABELS = {
     }.items()
     for label in _words(labels)
 }
-"""Labels of the header block that Outlook and others set above an unmarked quote."""
+"""Labels of the header block that Outlook and others write above an unmarked quote."""
 
 ENDINGS = _phrases(
     """
@@ -158,7 +157,7 @@ ENDINGS = _phrases(
     본 메일은; 本邮件及
     """
 )
-"""Beginnings of lines below which nothing is the writer's own."""
+"""Beginnings of lines below which nothing is new text."""
 
 CLOSINGS = frozenset(
     _phrases(
@@ -183,7 +182,7 @@ CLOSINGS = frozenset(
         """
     )
 )
-"""Lines above the name of whoever has written a letter."""
+"""Goodbyes above the writer's name."""
 
 SENT_FROM = _phrases(
     """
@@ -247,7 +246,7 @@ SENT_FROM_TAILS = (
     ),
     *(" भेजा गया", " lähetetty", " poslano", " odesláno", " wysłano"),
 )
-"""How a line begins, or ends, that a telephone adds."""
+"""Beginnings, and ends, of lines that telephones add."""
 
 DEVICES = _phrases(
     """
@@ -259,7 +258,7 @@ DEVICES = _phrases(
     яндекс; foxmail; 网易; naver; typeapp; aquamail; айфон; 아이폰; 갤럭시
     """
 )
-"""Names that stand in a line about sending only where a telephone or a mail program wrote it."""
+"""Names in "sent from" lines that only a telephone or a mail program writes."""
 
 DEVICE_WORDS = _phrases(
     """
@@ -275,7 +274,7 @@ DEVICE_WORDS = _phrases(
     스마트폰; มือถือ; điện thoại; هاتف; جهاز; הנייד; טלפון; ponsel
     """
 )
-"""Words that stand in such lines, and that also people write."""
+"""Words in "sent from" lines that people also write."""
 
 PROGRAM_LINES = _phrases(
     """
@@ -297,17 +296,17 @@ PROGRAM_LINES = _phrases(
     proszę wybaczyć zwięzł; ursäkta min fåordighet; undskyld min korthed
     """
 )
-"""How lines begin in which a program praises itself or excuses its user."""
+"""Beginnings of lines in which a program advertises itself or excuses its user."""
 
 ADVERTISED = (
     ("outlook", ("ios", "android", "mobile")),
     ("mail", ("app store", "google play")),
     ("bluemail", ("android", "ios", "iphone")),
 )
-"""Two names that stand together only where a program praises itself, in whatever language."""
+"""Pairs of names that occur together only in advertisements of a program, in any language."""
 
 REACTED = (" reacted via gmail", " reacted to your message")
-"""What stands in a line above which a face is all that somebody sent."""
+"""Phrases below a reaction, which is only a face."""
 
 AWAY = _phrases(
     """
@@ -354,8 +353,8 @@ AWAY = _phrases(
     в отпуске; отпуск; у відпустці; szabadság; szabadságon; absent:; absent(e); afwezigheids
     """
 )
-"""How the subject of an out-of-office note begins: what Outlook, Exchange, Notes, Gmail, Zimbra,
-GMX, Yahoo and vacation(1) write, and what people write in its place."""
+"""Beginnings of the subjects of out-of-office notes: those of Outlook, Exchange, Notes, Gmail,
+Zimbra, GMX, Yahoo and vacation(1), and those that people choose themselves."""
 
 AWAY_WITHIN = _phrases(
     """
@@ -375,8 +374,8 @@ AWAY_WITHIN = _phrases(
     у відпустці; házon kívül; ofis dışında; εκτός γραφείου; nu sunt la birou
     """
 )
-"""What such a subject says after a name, or behind ours: Notes and people write so. None of it
-could be a userid."""
+"""Phrases of such subjects after a name, or after our own subject, as Notes and people write them.
+None of them could be a userid."""
 
 UNDELIVERED = _phrases(
     """
@@ -388,7 +387,7 @@ UNDELIVERED = _phrases(
     onbestelbaar; niet-bestelbaar; kan inte levereras; niedostarczone; não é possível entregar
     """
 )
-"""How the subject of a report begins that nobody got a mail."""
+"""Beginnings of the subjects of reports that a mail was not delivered."""
 
 REPORTS = UNDELIVERED + _phrases(
     """
@@ -396,7 +395,7 @@ REPORTS = UNDELIVERED + _phrases(
     przeczytano:; 開封済み:
     """
 )
-"""The same, or that somebody opened it."""
+"""The same, and receipts that somebody opened a mail."""
 
 ROLES = frozenset(
     _words(
@@ -407,4 +406,4 @@ ROLES = frozenset(
         """
     )
 )
-"""Local parts, without ``-``, ``_`` and ``.``, behind which nobody reads."""
+"""Local parts, without ``-``, ``_`` and ``.``, of addresses that no person reads."""

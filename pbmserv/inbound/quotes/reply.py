@@ -1,9 +1,8 @@
-"""What the writer of a reply added, without anything that the reply quotes.
+"""Extracts the new text of a reply, without anything that the reply quotes.
 
-One pass over the lines, with no regular expression over more than a few of
-them: cutting replies out of mail by patterns goes quadratic on crafted input.
-Where a line could be quoted it is left out: a lost remark is a nuisance, a
-quoted command that is carried out is a forged move.
+It makes one pass over the lines and applies no pattern to more than a few of them, because patterns
+over a whole mail take quadratic time on crafted input. A line that could be a quote is left out: to
+lose a remark is a nuisance, but to carry out a quoted command is a forged move.
 """
 
 from __future__ import annotations
@@ -11,13 +10,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from pbmserv.inbound.quotes.line_signs import (
-    BLANKS,
+from pbmserv.inbound.quotes.attributions import (
     DATED,
-    PLAIN_MARKS,
     SPAN,
     announces,
     continues_attribution,
+    lines_above_quote,
+    lines_of_attribution,
+    lines_of_stamp,
+    mend_attributions,
+    quotes_behind,
+)
+from pbmserv.inbound.quotes.line_signs import (
+    BLANKS,
+    PLAIN_MARKS,
     ends_text,
     has_marker,
     header_role,
@@ -25,11 +31,6 @@ from pbmserv.inbound.quotes.line_signs import (
     is_label,
     is_of_a_header,
     is_quoted,
-    lines_above_quote,
-    lines_of_attribution,
-    lines_of_stamp,
-    mend_attributions,
-    quotes_behind,
     unadorned,
 )
 from pbmserv.inbound.quotes.phrases import GREETINGS
@@ -41,43 +42,43 @@ from pbmserv.inbound.quotes.signatures import (
 )
 from pbmserv.mail import reading_time
 
-# A client that wraps a quote leaves the rest of the line unmarked below it; none wraps
-# at fewer columns than this.
+# A program that wraps a quoted line leaves its rest unmarked on the next line. No program wraps at
+# fewer columns than this.
 _NARROWEST_WRAP = 50
 
-# Characters of a line that are kept: more than of all words that an opponent may be sent, and
-# than of any command. What reads them may look at a line more than once.
+# Characters of a line that are kept: more than any command, and more than the words that may be
+# sent to an opponent.
 _LONGEST_LINE = 8_000
 
-# Lines that are read between two looks at the time.
+# Lines between two checks of the time limit.
 _LINES_BETWEEN_CHECKS = 50
 
-# Unquoted lines that are looked at; the commands and words of a mail are far fewer.
+# Unquoted lines that are read; the commands and words of a mail take far fewer.
 _LINES_LIMIT = 5_000
 
-_HEADER_BLOCK = 8  # kept lines that a header block, with blank lines in it, may take
+_HEADER_BLOCK = 8  # lines of a header block, including blank ones
 _MOST_GREETINGS = 2
 _LONGEST_GREETING = 60
 _GREETING_WORDS = 4
-_TOP_LINES = 5  # that may be commands or a move, so what programs make of bold letters goes there
+_TOP_LINES = 5  # lines that may be commands or a move, so marks of bold letters are removed
 
 _CELL = r"[+/!?-]?(?:[a-z]?\d{1,3}|[a-z]|\?)"
 WORDLESS = re.compile(rf"{_CELL}(?:[ ,]{{1,3}}{_CELL}){{0,30}}", re.ASCII)
-"""A move, as nearly all replies begin: letters and numbers without a word among them, so that it
-neither quotes, ends nor praises anything."""
+"""A line of cells and numbers without a word, such as a move. Most replies begin with one, and it
+needs no other test."""
 
 _SIGNED = "-----BEGIN PGP SIGNED MESSAGE-----"
 
 
 @dataclass(frozen=True, slots=True)
 class NewText:
-    """What the writer of a reply added.
+    """The new text of a reply.
 
     Attributes:
-        text: without blank lines around it; ``""`` if nothing was found.
-        left_out: more was passed over than lines with a ``>`` before them, the attribution
-            above such lines, and a signature below ``-- ``. So an empty `text` is then no proof
-            that nothing was said. Of a text that is not empty it says nothing.
+        text: the text without blank lines around it; ``""`` if none was found.
+        left_out: lines were left out that could be new, so an empty `text` does not prove that the
+            reply says nothing. Lines with a ``>`` before them, the attribution above such lines,
+            and a signature below ``-- `` are surely not new.
     """
 
     text: str
@@ -85,23 +86,22 @@ class NewText:
 
 
 def new_text(text: str, own: str = "") -> str:
-    """The part of `text` that its writer added; see `read_new_text`."""
+    """Return the new text of a reply; see `read_new_text`."""
     return read_new_text(text, own).text
 
 
 def read_new_text(text: str, own: str = "") -> NewText:
-    """The part of `text` that its writer added, and whether there may be more of it.
+    """Return the new text of a reply, and whether there may be more of it.
 
-    Top-posted: what stands above the first quoted line, attribution or divider.
-    Where nothing but a greeting stands above it: what stands below and between the quotes.
-    Signatures, list footers, "sent from" lines and PGP armour are dropped, and
-    white space at the beginning of a line is kept. Past 5,000 unquoted lines
-    reading ends.
+    The new text is above the first quoted line, attribution or divider. If only a greeting is above
+    it, the new text is below and between the quotes. Signatures, list footers, "sent from" lines
+    and PGP armour are dropped; white space at the beginning of a line is kept. Reading ends after
+    `_LINES_LIMIT` unquoted lines.
 
     Args:
-        text: the text of a mail as `Mail.text` has it, LF between lines.
-        own: the writer's address. A line with it below the first one belongs to a header
-            block in whatever form, and reading ends there; ``""``: it may stand anywhere.
+        text: the text of a mail as in `Mail.text`, with LF between lines.
+        own: the writer's address. A line with it, except the first one, belongs to a quoted header
+            block, and reading ends there. ``""`` turns this off.
     """
     scan = _Scan(own.casefold())
     for number, line in enumerate(mend_attributions(text.split("\n"))):
@@ -110,35 +110,49 @@ def read_new_text(text: str, own: str = "") -> NewText:
         if not scan.take(line):
             break
     scan.finish()
-    said = "\n".join(scan.kept).strip("\n") if scan.written else scan.greeting
-    return NewText(said, scan.left_out)
+    kept = "\n".join(scan.kept).strip("\n") if scan.written else scan.greeting
+    return NewText(kept, scan.left_out)
 
 
 @dataclass(slots=True)
 class _Scan:
-    """The lines kept so far, and what the last ones were."""
+    """The state of a pass over the lines of a mail.
+
+    Attributes:
+        greeting: the only text above the first quote.
+        kept: lines that may be new so far, including blank ones.
+        written: number of kept lines that are not blank.
+        left_out: see `NewText`.
+        _run: number of kept lines directly above, since the last blank line.
+        _below: there was no new text above the first quote, so it may come below.
+        _announced: an attribution was read, so a quote must follow.
+        _quoted: width of the quoted line directly above.
+        _roles: header fields among the kept lines, as places and roles.
+        _unquoted: number of unquoted lines that were read.
+        _programs: lines that a mail program may have added: place in `kept`, certainty and text.
+        _armour: ``"head"`` or ``"text"`` inside a clear-signed message.
+    """
 
     _own: str
-    greeting: str = ""  # stood above the first quote, alone
+    greeting: str = ""
     kept: list[str] = field(default_factory=list)
-    written: int = 0  # how many of them are not blank
-    _run: int = 0  # how many of them stand directly above, without a blank line
-    _below: bool = False  # nothing stood above the first quote
-    _announced: bool = False  # an attribution was read, its quote must follow
-    _quoted: int = 0  # width of the quoted line directly above
-    _roles: list[tuple[int, str]] = field(default_factory=list)  # like a quoted header block's
-    _looked_at: int = 0  # unquoted lines
-    # Lines that programs may have added, by their places in `kept`, and how sure that is.
+    written: int = 0
+    left_out: bool = False
+    _run: int = 0
+    _below: bool = False
+    _announced: bool = False
+    _quoted: int = 0
+    _roles: list[tuple[int, str]] = field(default_factory=list)
+    _unquoted: int = 0
     _programs: dict[int, tuple[str, str]] = field(default_factory=dict)
-    _armour: str = ""  # "head" or "text" inside a clear-signed message
-    left_out: bool = False  # see `NewText`
+    _armour: str = ""
 
     def take(self, line: str) -> bool:
-        """Read one more line; False when nothing below it can be new."""
+        """Read one more line; return False if nothing below it can be new."""
         shown = line.strip(BLANKS)
         if self._armour:
             if shown and self._armour == "head":
-                return self._pass_over()
+                return self._skip()
             self._armour = "text"
             # RFC 9580 section 7.2: dash-escaped lines of a signed text.
             if shown.startswith("- "):
@@ -149,31 +163,33 @@ class _Scan:
             return True
         folded = shown.casefold()
         marked = "above" in folded and has_marker(folded)
-        # A table's lines look like quote marks, too, and below them our letter goes on without.
+        # Lines of a table look quoted, too. If one of them has the marker of our letter, the letter
+        # goes on below it without marks.
         if is_quoted(shown) and (not marked or shown.startswith(PLAIN_MARKS)):
             return self._quote(shown, len(line))
         if self._announced and continues_attribution(shown):
             return True
-        # What an attribution announced needs no mark.
-        if marked or self._announced or self._looked_at == _LINES_LIMIT:
+        # A quote below an attribution may be unmarked.
+        if marked or self._announced or self._unquoted == _LINES_LIMIT:
             return self._end()
-        self._looked_at += 1
+        self._unquoted += 1
         if shown == _SIGNED:
             self._armour = "head"
             return True
         return self._plain(line, shown, folded)
 
-    def _pass_over(self) -> bool:
-        """Leave out a line that its writer could have meant, and read on."""
+    def _skip(self) -> bool:
+        """Leave out a line that could be new, and read on."""
         self.left_out = True
         return True
 
     def _end(self) -> bool:
-        """Leave out this line and all below, some of which its writer could have meant."""
+        """Leave out this line and all lines below it; some of them could be new."""
         self.left_out = True
         return False
 
     def _quote(self, shown: str, width: int) -> bool:
+        """Read a quoted line, and drop the lines above that announce it."""
         self.left_out = self.left_out or not shown.startswith(PLAIN_MARKS)
         if not self._announced:
             above = lines_above_quote(self.kept[len(self.kept) - min(self._run, SPAN + 1) :])
@@ -191,18 +207,19 @@ class _Scan:
         return True
 
     def _plain(self, line: str, shown: str, folded: str) -> bool:
-        speaks = WORDLESS.fullmatch(folded) is None
-        if speaks and ends_text(folded):
+        """Read an unquoted line: keep it, or find that the new text ends above it."""
+        has_words = WORDLESS.fullmatch(folded) is None
+        if has_words and ends_text(folded):
             return False if shown == "--" else self._end()
         if self._quoted and self._quoted + 1 + _first_word(shown) > _NARROWEST_WRAP:
-            self._quoted = _NARROWEST_WRAP  # so is all that follows without a blank line
-            return self._pass_over()
+            self._quoted = _NARROWEST_WRAP  # the same holds for lines up to the next blank one
+            return self._skip()
         self._quoted = 0
-        if speaks:
+        if has_words:
             role = header_role(shown)
-            sign = "" if role else program_line(folded)
-            if sign or (self._programs and self._follows_program(shown)):
-                self._programs[len(self.kept)] = (sign, line[:_LONGEST_LINE].rstrip())
+            certainty = "" if role else program_line(folded)
+            if certainty or (self._programs and self._follows_program(shown)):
+                self._programs[len(self.kept)] = (certainty, line[:_LONGEST_LINE].rstrip())
                 self.kept.append("")
                 self._run = 0
                 return True
@@ -226,31 +243,31 @@ class _Scan:
         return True
 
     def _follows_program(self, shown: str) -> bool:
-        """Whether a line is the link below a line that a program may have added."""
+        """Whether a line is a link directly below a line that a program may have added."""
         return is_link(shown) and max(self._programs) == len(self.kept) - 1
 
     def finish(self) -> None:
-        """Decide on the lines that may be a program's, and drop a signature at the end.
+        """Decide on the lines that a program may have added, and drop a signature at the end.
 
-        Lines with words below them are a person's, so they return to their places. A line that a
-        program surely wrote does so only if words stand right below it.
+        A line with words below it is a person's and is kept after all. A line that a program surely
+        added is kept only if words follow on the next line.
         """
         last = max((at for at, line in enumerate(self.kept) if line), default=-1)
-        for at, (sign, line) in self._programs.items():
-            if at < last and (sign != SURE or self.kept[at + 1]):
+        for at, (certainty, line) in self._programs.items():
+            if at < last and (certainty != SURE or self.kept[at + 1]):
                 self.kept[at] = line
                 self.written += 1
             else:
                 self.left_out = True
         del self.kept[last + 1 :]
-        signed = lines_of_signature(self.kept) if self.kept else 0
-        if signed:
+        signature = lines_of_signature(self.kept) if self.kept else 0
+        if signature:
             self.left_out = True
-            self.written -= sum(1 for line in self.kept[-signed:] if line)
-            del self.kept[-signed:]
+            self.written -= sum(1 for line in self.kept[-signature:] if line)
+            del self.kept[-signature:]
 
     def _nothing_above(self) -> bool:
-        """Whether only a greeting stands above the first quote; it is set aside then."""
+        """Return whether there is only a greeting above the first quote, and set it aside."""
         if self._below or not self.written:
             return True
         written = [line for line in self.kept if line]
@@ -270,7 +287,7 @@ class _Scan:
         return True
 
     def _drop_announcement(self) -> None:
-        """Take back what announces a quote across blank lines."""
+        """Drop the lines that announce a quote across blank lines."""
         at = len(self.kept) - 1
         first = at - SPAN
         while at > first and at >= 0 and not self.kept[at]:
@@ -285,10 +302,10 @@ class _Scan:
             self.written -= count
 
     def _is_in_block(self, role: str, shown: str, folded: str) -> bool:
-        """Whether a header block of an unknown form has been read; if so its lines are dropped.
+        """Return whether the line is of a header block of an unknown form, and drop the block.
 
-        It has the writer's own address in it, or who wrote to whom, with an address or above a
-        label that stands alone.
+        Evidence is the writer's own address, a sender with an address, or a label alone on its line
+        below an address.
         """
         own = bool(self._own and self.written) and self._own in folded
         if not own and not (role == "from" and "@" in shown):
@@ -302,18 +319,18 @@ class _Scan:
         return True
 
     def _ends_in_headers(self, role: str) -> bool:
-        """Whether a header block has been read; if so its lines are dropped."""
-        here = len(self.kept)
-        near = [(at, known) for at, known in self._roles if here - _HEADER_BLOCK < at < here]
-        self._roles = [*near, (here, role)]
-        roles = {known for _, known in self._roles}
+        """Return whether this line completes a header block, and drop the block."""
+        end = len(self.kept)
+        near = [(at, earlier) for at, earlier in self._roles if end - _HEADER_BLOCK < at < end]
+        self._roles = [*near, (end, role)]
+        roles = {role for _, role in self._roles}
         if len(roles) > 2 or (len(roles) == 2 and "from" in roles):
             del self.kept[self._roles[0][0] :]
             return True
         return False
 
     def _drop(self, count: int) -> None:
-        """Take back the last `count` lines, at least one; none of them is blank."""
+        """Drop the last `count` kept lines (at least one), none of which is blank."""
         del self.kept[-count:]
         self.written -= count
         self._run -= count

@@ -1,6 +1,6 @@
-"""Signatures without a ``-- `` above them: lines of mail programs, and those with a phone number.
+"""Recognises unmarked signatures: lines that mail programs add, and lines with a phone number.
 
-A line that only looks like one is a person's words if other words follow below it.
+A line that only looks like one counts as a person's words if other words follow below it.
 """
 # ruff: noqa: RUF001 - letters of other alphabets are meant
 
@@ -21,7 +21,7 @@ from pbmserv.inbound.quotes.phrases import (
 )
 
 SURE, MAYBE = "sure", "maybe"
-"""How sure it is that a program wrote a line."""
+"""Certainty that a program wrote a line."""
 
 _LONGEST_LINE = 120
 _MOST_WORDS = 10
@@ -31,14 +31,14 @@ _SAYS_MORE = re.compile(r"[,;!?]|:(?!//)")
 
 
 def program_line(folded: str) -> str:
-    """Tell whether a mail program added a line to a mail.
+    """Return the certainty that a mail program added a line.
 
     Args:
         folded: the line without blanks around it, casefolded.
 
     Returns:
-        `SURE` for "Sent from my iPhone" and its like, `MAYBE` for a line that also a person
-        could write, ``""`` for a person's words.
+        `SURE` for lines like "Sent from my iPhone", `MAYBE` for a line that a person could also
+        write, ``""`` for a person's words.
     """
     text = _LINK.sub(" ", folded[:1000]).strip(" []()<>*_")
     if not text or len(text) > _LONGEST_LINE:
@@ -62,7 +62,7 @@ def program_line(folded: str) -> str:
 
 
 def is_link(shown: str) -> bool:
-    """Whether a line holds a link and nothing else, as below a line of a program."""
+    """Whether a line is a link and nothing else."""
     return len(shown) <= 600 and _LINK.fullmatch(shown) is not None
 
 
@@ -93,10 +93,10 @@ _NAME = re.compile(r"[^\W\d_][^\d\s!?:;@,]{0,30}(?: [^\W\d_][^\d\s!?:;@,]{0,30})
 
 
 def lines_of_signature(lines: Sequence[str]) -> int:
-    """Count the lines at the end of a text that are its writer's signature with a phone number.
+    """Count the lines of a signature with a phone number at the end of a text.
 
-    Only the last paragraph can be one, with a goodbye and a name above it, and never the only
-    paragraph. A number in a sentence, or one that stands alone, is a person's words.
+    It is the last paragraph, with a goodbye and a name above it, but never the only paragraph. A
+    number in a sentence, and a number alone, are a person's words.
 
     Args:
         lines: the text without blanks at the ends of its lines; the last one is not blank.
@@ -105,9 +105,9 @@ def lines_of_signature(lines: Sequence[str]) -> int:
     while start and lines[start - 1].strip() and len(lines) - start <= _MOST_LINES:
         start -= 1
     block = [line.strip() for line in lines[start:]]
-    if not _is_signed(block):  # words may stand right above it
-        begins = [at for at in range(1, len(block)) if _is_signed(block[at:], named=True)]
-        return len(block) - begins[0] if begins else 0
+    if not _is_signature(block):  # its upper lines may be words
+        starts = [at for at in range(1, len(block)) if _is_signature(block[at:], needs_name=True)]
+        return len(block) - starts[0] if starts else 0
     if not any(line.strip() for line in lines[:start]):
         return 0
     above = start
@@ -122,9 +122,12 @@ def lines_of_signature(lines: Sequence[str]) -> int:
     return len(lines) - start if any(line.strip() for line in lines[:start]) else 0
 
 
-def _is_signed(block: Sequence[str], *, named: bool = False) -> bool:
-    """Whether lines are a signature: a name, a goodbye or (unless *named*) a label first, and a
-    number."""
+def _is_signature(block: Sequence[str], *, needs_name: bool = False) -> bool:
+    """Whether lines are a signature with a phone number.
+
+    Args:
+        needs_name: it must begin with a name or a goodbye; otherwise a label such as "Tel" does.
+    """
     if not 0 < len(block) <= _MOST_LINES:
         return False
     for line in block:
@@ -142,18 +145,20 @@ def _is_signed(block: Sequence[str], *, named: bool = False) -> bool:
             for piece in line
         )
     first = block[0]
-    begins = is_closing(first) or _is_name(pieces[0][0])
-    return has_number and (begins or (not named and _LABELLED.match(first) is not None))
+    has_name = is_closing(first) or _is_name(pieces[0][0])
+    return has_number and (has_name or (not needs_name and _LABELLED.match(first) is not None))
 
 
 def _is_name(text: str) -> bool:
-    """Whether a line could be a name or a firm, and neither a move nor a command.
+    """Whether a line could be the name of a person or firm, and is not a move or a command.
 
-    No word of more than three letters is small.
+    Every word of more than three letters must be capitalised.
     """
     words = text.split()
     if len(text) < 2 or _NAME.fullmatch(text) is None or words[0].casefold() in _COMMANDS:
         return False
     first = words[0]
-    is_named = first[0].isupper() or (first[0].upper() == first[0].lower() and len(first) <= 6)
-    return is_named and not any(len(word) > 3 and word[0].islower() for word in words)
+    is_capitalised = first[0].isupper()
+    has_no_case = first[0].upper() == first[0].lower() and len(first) <= 6  # as in Chinese
+    has_small_word = any(len(word) > 3 and word[0].islower() for word in words)
+    return (is_capitalised or has_no_case) and not has_small_word

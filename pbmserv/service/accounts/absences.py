@@ -1,4 +1,4 @@
-"""Being away: ``away``, ``back``, and out-of-office notes, whose player is asked."""
+"""Absences: ``away``, ``back``, and out-of-office notes, about which the player is asked."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from pbmserv.commands.table.model import ReplyMove, Yes
 from pbmserv.commands.table.starting import Reject
 from pbmserv.engine.clocks import zone
 from pbmserv.errors import Refused
-from pbmserv.mail.envelope import Mail
 from pbmserv.mail.reply_address import speaker_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.lookup import signed_off
-from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.refusals import signed_off
 from pbmserv.service.time import localtime
 from pbmserv.store import clocks
 from pbmserv.store.accounts import leaving, players, preferences
@@ -23,10 +22,10 @@ from pbmserv.store.accounts.preferences import Absence
 
 
 def away(context: CommandContext, command: Away) -> Answer:
-    """``away userid password [from DATE] until DATE``: to the end of that day, in the own zone.
+    """``away userid password [from DATE] until DATE``: be away to the end of that day, local time.
 
-    Today counts, and so does the last day. A second ``away`` moves the end of the first, a second
-    one from a later day takes the place of what was planned.
+    The first and the last day count. A second ``away`` moves the end of the absence; a second one
+    from a later day replaces the planned one.
     """
     player = context.speaker(command.who)
     tz = zone(player.tz)
@@ -34,7 +33,7 @@ def away(context: CommandContext, command: Away) -> Answer:
     line = f"away {player.userid} PASSWORD "
     first, until = _days(command, today, line)
     preferences.lock(context.connection, player.id)
-    if player.unreachable_since is not None:  # what was only taken for an absence is none
+    if player.unreachable_since is not None:  # the presumed absence was none
         no_longer_away(context, player, player.unreachable_since)
     absences = preferences.absences_of(context.connection, player.id)
     which = preferences.absence_at if first == today else preferences.planned
@@ -76,16 +75,19 @@ def away(context: CommandContext, command: Away) -> Answer:
 
 
 AHEAD = timedelta(days=300)
-"""An absence begins no later; who names a day that has just passed gets next year's."""
+"""Latest begin of an absence; a day that has just passed means the one of next year."""
 
 
 def _days(command: Away, today: date, line: str) -> tuple[date, date]:
-    """The first day of an absence, today or later, and the last one.
+    """Return the first day of an absence, today or later, and the last one.
 
-    The last is the next of its name; where that would be before the first, the next from there.
+    A name of a day means the next such day, for the last day counted from the first one.
+
+    Args:
+        line: the begin of the example.
 
     Raises:
-        Refused: one cannot be read, is over, or too far away; *line* begins the example.
+        Refused: a day cannot be read, is over, or is too far away.
     """
     first = localtime.read_date(command.begins, today) if command.begins else today
     if first is None:
@@ -109,9 +111,9 @@ def _days(command: Away, today: date, line: str) -> tuple[date, date]:
 
 
 def away_unasked(context: CommandContext, player: Player, most: timedelta) -> datetime | None:
-    """Away from now on for *most*, or for what is left of this year's days; when that ends.
+    """Let a player be away for *most*, or for the rest of this year's days; return the end.
 
-    ``None``: no day is left, so nothing has changed. Who is away for longer already stays so.
+    `None`: no day is left, and nothing has changed. A longer absence stays as it is.
     """
     tz = zone(player.tz)
     absences = preferences.absences_of(context.connection, player.id)
@@ -129,9 +131,9 @@ def away_unasked(context: CommandContext, player: Player, most: timedelta) -> da
 
 
 def no_longer_away(context: CommandContext, player: Player, since: datetime) -> bool:
-    """End the absence that began at *since* without a command, if it still lasts; whether it did.
+    """End the absence that began at *since* without a command; return whether it still lasted.
 
-    Others stay as they are.
+    Other absences stay as they are.
     """
     absences = preferences.absences_of(context.connection, player.id)
     unasked = next((a for a in absences if a.begins == since and a.ends > context.now), None)
@@ -143,8 +145,8 @@ def no_longer_away(context: CommandContext, player: Player, since: datetime) -> 
 
 
 def back(context: CommandContext, command: Back) -> Answer:
-    """``back userid password``: an absence ends now, one that was planned is taken back; who has
-    signed off is a player again."""
+    """``back userid password``: end an absence now, or cancel a planned one; a player who has
+    signed off plays again."""
     player = context.identify(command.who) if command.who is not None else context.speaker(None)
     if not player.active:
         return _come_back(context, player)
@@ -165,11 +167,14 @@ def back(context: CommandContext, command: Back) -> Answer:
 
 
 def _come_back(context: CommandContext, player: Player) -> Answer:
-    """Letters go to the confirmed address that this mail comes from, else to the oldest one."""
+    """Let a player come back who has signed off.
+
+    Letters go to the confirmed address that this mail comes from, else to the oldest one.
+    """
     if player.state == "barred":
         raise signed_off(player)
     own = players.addresses_of(context.connection, player.id)
-    sender = context.incoming.mail.sender.lower()
+    sender = context.actor.address.lower()
     leaving.come_back(context.connection, player, sender if sender in own else own[0])
     context.player = players.by_id(context.connection, player.id)
     words = {"userid": player.userid, "again": True, "planned": False}
@@ -181,7 +186,7 @@ def _days_used(absences: list[Absence], tz: tzinfo) -> set[date]:
 
 
 def _latest(first: date, used: set[date], most: int) -> date | None:
-    """The last day of the longest absence that could begin on *first*; ``None`` = not even that."""
+    """Return the last day of the longest absence from *first* on; `None` if none can begin."""
     spent = Counter(day.year for day in used)
     day, latest = first, None
     while day in used or spent[day.year] < most:
@@ -193,7 +198,7 @@ def _latest(first: date, used: set[date], most: int) -> date | None:
 
 
 def _budget(context: CommandContext, player: Player, tz: tzinfo, day: date) -> dict[str, int]:
-    """What is left of the year of *day*."""
+    """Return the days of absence that are left in the year of *day*."""
     used = _days_used(preferences.absences_of(context.connection, player.id), tz)
     most = context.services.away_days
     left = most - sum(one.year == day.year for one in used)
@@ -201,29 +206,25 @@ def _budget(context: CommandContext, player: Player, tz: tzinfo, day: date) -> d
 
 
 ASKED_EVERY = timedelta(days=7)
-"""A player is asked at most once in so long."""
+"""Least time between two questions to a player."""
 
 MOST_PLAYERS = 3
-"""Of those who share one address."""
+"""Players of one address who are asked."""
 
 
-def ask_if_away(
-    context: CommandContext, mail: Mail, letter_to: int | None = None
-) -> list[Notification]:
-    """The question for whom the note seems to be about; nobody who is away already.
+def ask_if_away(context: CommandContext, letter_to: int | None = None) -> list[Notification]:
+    """Return questions to the players of an out-of-office note who do not count as away.
 
-    At a reply address that is its player, whatever address the note is from: mail is forwarded,
-    and it is the last mailbox that writes notes. Elsewhere it is whoever has the sender's address.
-    The note proves nothing, so the question goes to the player's own address and changes nothing;
-    who forges notes, and be it with somebody's reply address, has one letter a week sent there.
+    A note to a reply address is about the player of that address, whatever address it is from:
+    mail is forwarded, and the last mailbox writes the notes. Other notes are about the players who
+    have the From address. A note proves nothing, so the question goes to the player's own address
+    and changes nothing. A forger of notes can cause one letter a week.
 
     Args:
-        letter_to: whose letter the note answers, where the address it came to does not say so.
+        letter_to: the player whose letter the note answers, if the address does not say so.
     """
-    if not mail.away:
-        return []
-    asked = []
-    for player in _about(context, mail, letter_to):
+    questions = []
+    for player in _about(context, letter_to):
         absences = preferences.absences_of(context.connection, player.id)
         is_away = preferences.absence_at(absences, context.now) is not None
         if is_away or not preferences.may_tell(
@@ -232,25 +233,25 @@ def ask_if_away(
             continue
         today = localtime.local_date(context.now, zone(player.tz))
         words = {"userid": player.userid, "example": (today + timedelta(days=7)).isoformat()}
-        asked.append(Notification(player.address, player.id, Part("away-asked", words)))
-    return asked
+        questions.append(Notification(player.address, player.id, Part("away-asked", words)))
+    return questions
 
 
-def _about(context: CommandContext, mail: Mail, letter_to: int | None) -> list[Player]:
+def _about(context: CommandContext, letter_to: int | None) -> list[Player]:
     reply_address = context.reply_address
     number = letter_to or speaker_of(reply_address)
     player = players.by_id(context.connection, number) if number else None
     if player is None:
-        return players.by_address(context.connection, mail.sender.lower())[:MOST_PLAYERS]
+        return players.by_address(context.connection, context.actor.address.lower())[:MOST_PLAYERS]
     is_revoked = letter_to is None and reply_address and reply_address.epoch != player.reply_epoch
     return [] if is_revoked or not player.active else [player]
 
 
 def answer_if_away(context: CommandContext, asked: object) -> Answer | None:
-    """A reply to the question: a date says it all; ``None`` = a command of its own.
+    """Carry out a date that answers the question; return `None` for a command of its own.
 
     Raises:
-        Refused: it is no date.
+        Refused: the reply is not a date.
     """
     if not isinstance(asked, ReplyMove | Yes | Reject):
         return None

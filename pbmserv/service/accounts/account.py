@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 
+from pbmserv.commands.grammar.arguments import mail_address
 from pbmserv.commands.grammar.words import is_userid
-from pbmserv.commands.reserved_userids import is_reserved
 from pbmserv.commands.table.accounts import ChangeAddress, ChangePassword, Forgot, Signup
 from pbmserv.commands.table.model import Secret
 from pbmserv.errors import Refused
 from pbmserv.mail.envelope import Source
 from pbmserv.mail.reply_address import Purpose, ReplyAddress, password_mark
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.lookup import too_many_passwords
-from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.unproven_answers import may_be_forged
-from pbmserv.service.limits.answer_limits import must_not_flood
+from pbmserv.service.core.flood_limits import must_not_flood
+from pbmserv.service.core.free_userids import free_userid, is_reserved_userid, signup_example
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.refusals import too_many_passwords
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.accounts.players import AddressChange, PendingSignup, Player
 from pbmserv.store.boards import boards
@@ -28,32 +27,26 @@ from pbmserv.store.delivery import bounces, inbox
 from pbmserv.store.tables.accounts import PlayerState
 
 SAMPLES = frozenset({"password", "newpassword"})
-"""What stands in our examples for a password, in whatever case; everybody would guess it."""
+"""Words in the place of a password in our examples, in lower case; anybody would guess them."""
 
 UNCONFIRMED_DAYS = 7
-"""Days for which a signup, and a new address, can be confirmed."""
+"""Days for which a signup or a new address can be confirmed."""
 
 BOARDS = 60
-"""Most boards that are sent anew to a new address."""
+"""Most boards that are sent again to a new address."""
 
 
 def signup(context: CommandContext, command: Signup) -> Answer:
-    """Ask the first address to confirm; nothing is active before (unless signup is open).
+    """Ask the first address to confirm a signup. If signup is open, activate it at once.
 
     The other addresses are asked when the first one has answered, so that nobody can have letters
-    sent to many people who never wrote.
+    sent to many strangers.
     """
-    policy = context.services.signup
-    if policy == "closed":
-        raise Refused("signup-closed", part=command.userid)
-    if _is_reserved(context, command.userid):
-        raise Refused("reserved-userid", part=command.userid, example=free_signup(context))
-    if players.of_name(context.connection, command.userid) is not None:
-        raise _taken(command.userid)
+    _must_be_possible(context, command.userid)
     _must_be_their_own(command.password, f"signup {command.userid} PASSWORD")
-    sender = context.incoming.mail.sender
+    sender = context.actor.address
     addresses = command.addresses or (sender,)
-    if policy == "open":
+    if context.services.signup == "open":
         return _sign_up_at_once(context, command, addresses)
     first = sender if sender in addresses else addresses[0]
     must_not_flood(context, (first,))
@@ -64,22 +57,62 @@ def signup(context: CommandContext, command: Signup) -> Answer:
         )
         for address in (first, *(one for one in addresses if one != first))
     }
-    told = (_question(first, command.userid, numbers[first]),)
+    notifications = (_question(first, command.userid, numbers[first]),)
     if addresses == (sender,):
-        return Answer((), told)
+        return Answer((), notifications)
     words = {
         "userid": command.userid,
-        "address": "" if may_be_forged(context, [None]) else first,
+        "address": "" if context.may_be_forged([None]) else first,
         "others": len(numbers) - 1,
     }
-    return Answer((Part("signup-sent", words),), told)
+    return Answer((Part("signup-sent", words),), notifications)
+
+
+def signup_by_page(context: CommandContext, userid: str, address: str) -> Answer:
+    """Ask an address to confirm a signup without a password, which came from a page.
+
+    It always asks, since a page proves no address.
+    """
+    if not is_userid(userid) or userid.startswith("-"):
+        raise Refused("signup-name")
+    mail_domain, read = context.services.mail_domain, mail_address(address)
+    if read is None or mail_domain.is_ours(read) or mail_domain.is_postmaster(read):
+        raise Refused("signup-address")
+    _must_be_possible(context, userid)
+    must_not_flood(context, (read,))
+    batch = secrets.token_hex(8)
+    signup_id = players.add_signup(context.connection, userid, "", read.lower(), batch, context.now)
+    return Answer((), (_question(read, userid, signup_id),))
+
+
+def ask_to_join(context: CommandContext) -> Part:
+    """Return the letter for a stranger, to which a yes signs up, without a password.
+
+    It takes the place of an answer, whose number is limited already.
+    """
+    address = context.actor.address.lower()
+    userid = free_userid(context, "", address)
+    batch = secrets.token_hex(8)
+    signup_id = players.add_signup(context.connection, userid, "", address, batch, context.now)
+    words = {"userid": userid, "signup": signup_id, "example": signup_example(context)}
+    return Part("stranger", words)
+
+
+def _must_be_possible(context: CommandContext, userid: str) -> None:
+    """Refuse a signup if the server takes no players, or if nobody new can have the userid."""
+    if context.services.signup == "closed":
+        raise Refused("signup-closed", part=userid)
+    if is_reserved_userid(context, userid):
+        raise Refused("reserved-userid", part=userid, example=signup_example(context))
+    if players.of_name(context.connection, userid) is not None:
+        raise _taken(userid)
 
 
 def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequence[str]) -> Answer:
-    """Make the player without asking any of the addresses."""
+    """Create the player without asking the addresses."""
     must_not_flood(context, addresses)
     hashed, batch = _hashed(context, command.password), secrets.token_hex(8)
-    told = []
+    notifications = []
     for address in addresses:
         signup_id = players.add_signup(
             context.connection, command.userid, hashed, address.lower(), batch, context.now
@@ -87,12 +120,12 @@ def _sign_up_at_once(context: CommandContext, command: Signup, addresses: Sequen
         request = players.signup(context.connection, signup_id)
         assert request is not None
         player = _activate(context.connection, request, context.now)
-        told.append(Notification(address, player.id, welcome(player.userid)))
-    return Answer((), tuple(told))
+        notifications.append(Notification(address, player.id, welcome(player)))
+    return Answer((), tuple(notifications))
 
 
 def _question(address: str, userid: str, signup_id: int) -> Notification:
-    """Return the letter that asks an address whether it is its owner who signs up."""
+    """Return the letter that asks the owner of an address whether to sign up."""
     words = {"userid": userid, "signup": signup_id, "days": UNCONFIRMED_DAYS}
     return Notification(address, None, Part("confirm", words))
 
@@ -109,10 +142,10 @@ def confirm(
     """Activate an address; doing so twice changes nothing.
 
     Returns:
-        The player, and, if it is the first address of its signup, letters that ask the others.
+        The player, and after the first address of a signup the letters that ask the others.
 
     Raises:
-        Refused: the request is unknown or too old, or somebody else was quicker with that userid.
+        Refused: the signup is unknown or too old, or another player got the userid first.
     """
     request = players.signup(connection, signup_id)
     if request is None or not waits(request, now):
@@ -125,7 +158,7 @@ def confirm(
 def _other_questions(
     services: Services, connection: Connection, confirmed: PendingSignup, now: datetime
 ) -> tuple[Notification, ...]:
-    """Return the letters to the other addresses of a signup of which one has answered."""
+    """Return the questions to the other addresses of a signup after one has answered."""
     source = Source("", confirmed.address)
     asked = []
     for request in players.waiting_of_batch(connection, confirmed.batch):
@@ -139,15 +172,15 @@ def _other_questions(
 
 
 def confirm_by_reply(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """A reply to a confirmation letter."""
+    """Confirm a signup by a reply to its question."""
     services, connection = context.services, context.connection
     player, questions = confirm(services, connection, reply_address.about, context.now)
     context.player = player
-    return Answer((welcome(player.userid),), questions)
+    return Answer((welcome(player),), questions)
 
 
 def refuse_signup(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """Somebody says that this signup was not theirs: nothing is made of it."""
+    """Drop a signup whose address belongs to somebody else."""
     request = players.signup(context.connection, reply_address.about)
     if request is None or request.player_id is not None:
         raise Refused("confirm-unknown")
@@ -157,9 +190,9 @@ def refuse_signup(context: CommandContext, reply_address: ReplyAddress) -> Answe
 def change_password(context: CommandContext, command: ChangePassword) -> Answer:
     """Set a new password, proven by the old one or by a reset address.
 
-    Every confirmed address is told, and a change of address that still waits is dropped: who
-    asked for it may have known the old password. A reset also ends all reply addresses so far,
-    since it is the way out for somebody whose letters were read; the boards come anew.
+    Each confirmed address is told. A waiting change of address is dropped, since a thief of the old
+    password may have asked for it. A reset also revokes all reply addresses, since it helps players
+    whose letters were read by others; the boards are sent again.
     """
     context.echo_hidden = command.who is None
     if command.who is not None:
@@ -184,43 +217,45 @@ def change_password(context: CommandContext, command: ChangePassword) -> Answer:
     part = Part("password-changed", words)
     answered, _ = context.reader()
     others = [a for a in players.addresses_of(context.connection, player.id) if a != answered]
-    anew = boards_anew(context, player) if is_reset and player.active else ()
-    return Answer((part,), (*(Notification(address, player.id, part) for address in others), *anew))
+    boards_letters = boards_again(context, player) if is_reset and player.active else ()
+    return Answer(
+        (part,), (*(Notification(address, player.id, part) for address in others), *boards_letters)
+    )
 
 
 def forgot(context: CommandContext, command: Forgot) -> Answer:
     """Mail a reset address to the player's own address.
 
-    Whoever asks from elsewhere gets the same answer for known and unknown userids. Players who
-    have signed off get the letter only if the mail comes from an address of their own, as any
-    mail from there would be answered.
+    A writer from another address gets the same answer for known and unknown userids. Players who
+    have signed off get the letter only if the mail comes from an address of their own, to which
+    any mail would be answered.
     """
     userid = command.userid or context.speaker(None).userid
     player = players.of_name(context.connection, userid)
-    told: tuple[Notification, ...] = ()
-    sender = context.incoming.mail.sender.lower()
+    notifications: tuple[Notification, ...] = ()
+    sender = context.actor.address.lower()
     if player is not None and player.state != PlayerState.DELETED:
         to, own = player.address, players.addresses_of(context.connection, player.id)
         if not player.active and sender in own:
             to = sender
-        is_proven = context.incoming.verdict.passed and sender in own
+        is_proven = context.actor.is_verified and sender in own
         if not is_proven and not context.services.traffic.may_reset(player.id):
             # Anybody can ask for it, so a player gets a few a day, and they all work.
             return Answer((Part("reset-sent", {"userid": userid}),))
         words = {"userid": player.userid, "mark": password_mark(player.password_hash)}
-        told = (Notification(to, player.id, Part("reset", words)),)
+        notifications = (Notification(to, player.id, Part("reset", words)),)
         if sender == to:
-            return Answer((), told)
-    return Answer((Part("reset-sent", {"userid": userid}),), told)
+            return Answer((), notifications)
+    return Answer((Part("reset-sent", {"userid": userid}),), notifications)
 
 
-def welcome(userid: str) -> Part:
-    """The letter that greets a new player and says what to do next."""
-    return Part("welcome", {"userid": userid})
+def welcome(player: Player) -> Part:
+    """Return the letter that greets a new player and says what to do next."""
+    return Part("welcome", {"userid": player.userid, "has_password": bool(player.password_hash)})
 
 
 def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:
-    """Whose password a reset address changes; also somebody's who has signed off."""
+    """Return the player of a reset address, who may have signed off."""
     player = players.by_id(context.connection, reply_address.player)
     if player is None or player.state == PlayerState.DELETED:
         raise Refused("reset-used", example="forgot USERID")
@@ -235,51 +270,18 @@ def _resetting(context: CommandContext, reply_address: ReplyAddress) -> Player:
 
 
 def _must_be_their_own(password: Secret, example: str) -> None:
-    """Refuse what the examples in our letters and on our pages have in a password's place."""
+    """Refuse the sample passwords of our letters and pages."""
     if password.text.lower() in SAMPLES:
         raise Refused("sample-password", example=example)
 
 
 def _hashed(context: CommandContext, password: Secret) -> str:
-    """The hash of a new password; it was made before the mail came to the writer."""
-    made = context.services.memo.new_hash(password.text)
-    if made is None:
+    """Return the hash of a new password, which was made before the mail reached the writer."""
+    hashed = context.services.memo.new_hash(password.text)
+    if hashed is None:
         context.echo_hidden = True
         raise too_many_passwords()
-    return made
-
-
-def _is_reserved(context: CommandContext, userid: str) -> bool:
-    games = [
-        name for game in context.services.registry for name in (game.info.key, game.info.title)
-    ]
-    return is_reserved(userid, games, context.services.mail_domain.address)
-
-
-def may_be_called(context: CommandContext, name: str) -> bool:
-    """Whether somebody new can have this userid."""
-    return (
-        is_userid(name)
-        and not name.startswith("-")
-        and not _is_reserved(context, name)
-        and players.of_name(context.connection, name) is None
-    )
-
-
-def free_userid(context: CommandContext, wanted: str, address: str) -> str:
-    """A userid that can be had: as wanted, else by the name in an address."""
-    own = re.sub(r"[^a-z0-9_-]", "", address.partition("@")[0].partition("+")[0].lower())[:15]
-    names = [wanted, own, *(f"{own}-{number}" for number in range(2, 10))]
-    names += [f"player-{secrets.randbelow(10**9)}" for _ in range(10)]
-    return next(name for name in names if may_be_called(context, name))
-
-
-def free_signup(context: CommandContext) -> str:
-    """A signup that works: by the name in the sender's address if that can be had."""
-    own = context.incoming.mail.sender.partition("@")[0].lower()[:18]
-    names = (own, *(f"{name}-{number}" for name in (own, "alice") for number in range(2, 10)))
-    free = (name for name in names if may_be_called(context, name))
-    return f"signup {next(free, 'USERID')} PASSWORD"
+    return hashed
 
 
 def _taken(userid: str) -> Refused:
@@ -302,10 +304,10 @@ def _activate(connection: Connection, request: PendingSignup, now: datetime) -> 
 
 
 def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
-    """``change address userid password address…``: from now on these, once they are confirmed.
+    """``change address userid password address…``: use these addresses once they are confirmed.
 
-    It needs the password or a proven sender, also in a reply: a letter that was passed on must not
-    be enough to take an account over. Each address so far is told, and can stop it.
+    Even a reply needs the password or a verified sender, since a forwarded letter must not be
+    enough to take over an account. Each present address is told, and can stop the change.
     """
     player = context.speaker(command.who)
     if command.who is None and context.verified_as(player.userid) is None:
@@ -321,7 +323,7 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
     confirmed = [address for address in wanted if address in present]
     batch = secrets.token_hex(8)
     rows = players.ask_change(context.connection, player.id, wanted, confirmed, batch, context.now)
-    told = [
+    notifications = [
         Notification(
             address,
             player.id,
@@ -330,46 +332,48 @@ def change_address(context: CommandContext, command: ChangeAddress) -> Answer:
         for address in new
     ]
     dropped = [address for address in present if address not in wanted]
-    added = wanted[0] in present  # letters go on to one that is known
+    added = wanted[0] in present  # the first address is a confirmed one
     words = _words(player, new=new, dropped=dropped, change=rows[new[0]], added=added)
-    told += [Notification(address, player.id, Part("address-asked", words)) for address in present]
-    return Answer((), tuple(told))
+    notifications += [
+        Notification(address, player.id, Part("address-asked", words)) for address in present
+    ]
+    return Answer((), tuple(notifications))
 
 
 def confirm_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """A reply from a new address: it is used from now on."""
-    found, player = _waiting_change(context, reply_address)
-    dropped = players.confirm_change(context.connection, found, context.now)
+    """Use a new address, which a reply has confirmed."""
+    change, player = _waiting_change(context, reply_address)
+    dropped = players.confirm_change(context.connection, change, context.now)
     changed = players.by_id(context.connection, player.id)
     assert changed is not None
     context.player = changed
     context.proven.setdefault(changed.id, changed.unreachable_since)
-    words = _words(player, address=found.address, dropped=dropped, letters_to=changed.address)
+    words = _words(player, address=change.address, dropped=dropped, letters_to=changed.address)
     part = Part("address-changed", words)
-    anew = boards_anew(context, changed) if dropped else ()
-    return Answer((part,), (*_farewells(changed, dropped), *anew))
+    boards_letters = boards_again(context, changed) if dropped else ()
+    return Answer((part,), (*_farewells(changed, dropped), *boards_letters))
 
 
 def refuse_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """A new address says that it is none of that player's."""
-    found, player = _waiting_change(context, reply_address)
-    players.forget_change(context.connection, found.id)
+    """Drop a change whose new address belongs to somebody else."""
+    change, player = _waiting_change(context, reply_address)
+    players.forget_change(context.connection, change.id)
     return Answer((Part("address-refused", _words(player)),))
 
 
 def keep_address(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``reject`` from an address so far: nothing changes."""
+    """``reject`` from a present address: stop the change."""
     player = context.speaker(None)
-    found = players.address_change(context.connection, reply_address.about)
-    if found is None or found.confirmed_at is not None:
+    change = players.address_change(context.connection, reply_address.about)
+    if change is None or change.confirmed_at is not None:
         raise Refused("address-settled")
     players.stop_change(context.connection, player.id)
     return Answer((Part("address-stopped", _words(player)),))
 
 
-def boards_anew(context: CommandContext, player: Player) -> tuple[Notification, ...]:
-    """The running boards once more, for a player whose earlier letters are dead."""
-    told = []
+def boards_again(context: CommandContext, player: Player) -> tuple[Notification, ...]:
+    """Return letters with the running boards, for a player whose earlier letters are revoked."""
+    notifications = []
     numbers = boards.of_player(context.connection, player.id, ("proposed", "active"), None, BOARDS)
     for number in sorted(numbers):
         board = boards.load(context.connection, number)
@@ -377,32 +381,32 @@ def boards_anew(context: CommandContext, player: Player) -> tuple[Notification, 
         if board is not None and sitter is not None:
             words = {"event": "show", "undecided": list(board.undecided)}
             part = Part("board", words, number, board.plies, sitter.seat)
-            told.append(Notification.sitter(sitter, part))
-    return tuple(told)
+            notifications.append(Notification.sitter(sitter, part))
+    return tuple(notifications)
 
 
 def _waiting_change(
     context: CommandContext, reply_address: ReplyAddress
 ) -> tuple[AddressChange, Player]:
-    """The change that a reply from the new address is about, its player's row locked."""
-    found = players.address_change(context.connection, reply_address.about)
-    if found is not None and context.now > found.created_at + timedelta(days=UNCONFIRMED_DAYS):
-        found = None
-    if found is not None:
-        preferences.lock(context.connection, found.player_id)
-        found = players.address_change(context.connection, reply_address.about)
-    player = players.by_id(context.connection, found.player_id) if found is not None else None
-    if found is None or found.confirmed_at is not None or player is None or not player.active:
+    """Return the change that a reply is about, and its player, whose row is locked."""
+    change = players.address_change(context.connection, reply_address.about)
+    if change is not None and context.now > change.created_at + timedelta(days=UNCONFIRMED_DAYS):
+        change = None
+    if change is not None:
+        preferences.lock(context.connection, change.player_id)
+        change = players.address_change(context.connection, reply_address.about)
+    player = players.by_id(context.connection, change.player_id) if change is not None else None
+    if change is None or change.confirmed_at is not None or player is None or not player.active:
         raise Refused("address-settled")
     if context.mail_id is not None:
-        inbox.spoken_by(context.connection, context.mail_id, player.id)
-    return found, player
+        inbox.set_player(context.connection, context.mail_id, player.id)
+    return change, player
 
 
 def _fewer_addresses(
     context: CommandContext, player: Player, wanted: list[str], present: list[str]
 ) -> Answer:
-    """All of them are confirmed already: the others go at once."""
+    """Drop the other addresses at once, since all wanted ones are confirmed."""
     if set(wanted) == set(present) and wanted[0] == player.address:
         example = f"change address {player.userid} PASSWORD NEWADDRESS"
         raise Refused("address-same", part=", ".join(wanted), example=example)
@@ -417,8 +421,8 @@ def _fewer_addresses(
     assert changed is not None
     context.player = changed
     part = Part("address-changed", _words(player, address=wanted[0], dropped=dropped))
-    anew = boards_anew(context, changed) if dropped else ()
-    return Answer((part,), (*_farewells(changed, dropped), *anew))
+    boards_letters = boards_again(context, changed) if dropped else ()
+    return Answer((part,), (*_farewells(changed, dropped), *boards_letters))
 
 
 def _farewells(player: Player, dropped: list[str]) -> tuple[Notification, ...]:

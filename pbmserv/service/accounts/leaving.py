@@ -1,6 +1,4 @@
-"""What the server knows of a writer (``whoami``, ``export``), and leaving: ``signoff`` and
-``delete``, each after a letter that asks.
-"""
+"""A player's data (``whoami``, ``export``), and leaving (``signoff``, ``delete``)."""
 
 from __future__ import annotations
 
@@ -9,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pbmserv.commands.grammar.line import EMPTY
 from pbmserv.commands.table.accounts import Delete, Export, SignOff, WhoAmI
 from pbmserv.commands.table.catalogue import ROWS
 from pbmserv.commands.table.model import VOUCHED, Credentials
@@ -17,76 +14,77 @@ from pbmserv.commands.table.playing import Resign
 from pbmserv.commands.table.row_types import Trait
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import ReplyAddress
-from pbmserv.service.accounts import account
 from pbmserv.service.boards import moves
 from pbmserv.service.core import contact
 from pbmserv.service.core.budget import Work
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer, CommandResult, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store.accounts import leaving, players, preferences
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.tables.accounts import PlayerState
 
 ASKED_DAYS = 7
-"""Days for which the letter that asks can be answered."""
+"""Days for which the question can be answered."""
 
 _STAYS = "stays"
-"""Kind of the notice that somebody has said no to such a letter, until it is asked for again."""
+"""Kind of the note that a player has answered no, until the next question."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def sign_off(context: CommandContext, command: SignOff) -> Answer:
-    """``signoff userid password``: a letter asks whether it is meant."""
+    """``signoff userid password``: ask by letter whether it is meant."""
     player = context.speaker(command.who)
     preferences.forget_notice(context.connection, player.id, _STAYS)
     return Answer((), (_question(context, player, player.address, "signoff-asked"),))
 
 
 def delete(context: CommandContext, command: Delete) -> Answer:
-    """``delete userid password``: a letter asks; also for those who have signed off."""
+    """``delete userid password``: ask by letter; players who have signed off may use it, too."""
     player, home = _anybody(context, command.who)
     preferences.forget_notice(context.connection, player.id, _STAYS)
     return Answer((), (_question(context, player, home, "delete-asked"),))
 
 
 def export(context: CommandContext, command: Export) -> Answer:
-    """``export userid password``: all that is kept, to the player's own address only."""
+    """``export userid password``: send all stored data to the player's own address."""
     player, home = _anybody(context, command.who)
     context.budget.spend(Work.EXPORT)
     return Answer((), (Notification(home, player.id, Part("export", {"userid": player.userid})),))
 
 
 def signed_off(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``yes`` to the letter that asked: running games are resigned, and no more mail comes."""
-    player = _meant(context, reply_address, "signoff")
+    """``yes`` to the question: resign running games, and send no more mail."""
+    player = _asked_player(context, reply_address, "signoff")
     if not player.active:
         raise Refused("leaving-settled", part="signoff", example="help signoff")
     home = player.address
-    told, count = _resign_all(context, player)
+    notifications, count = _resign_all(context, player)
     leaving.leave(context.connection, player)
     farewell = Notification(
         home, player.id, Part("signed-off", {"userid": player.userid, "games": count})
     )
-    return Answer((), (*told, farewell))
+    return Answer((), (*notifications, farewell))
 
 
 def deleted(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``yes`` to the letter that asked: as `signed_off`, and all personal data goes."""
-    player = _meant(context, reply_address, "delete")
+    """``yes`` to the question: do the same, and delete all personal data."""
+    player = _asked_player(context, reply_address, "delete")
     home = _home(context, player)
-    told, count = _resign_all(context, player)
+    notifications, count = _resign_all(context, player)
     contact.outlast_name(context, player.id)
     leaving.leave(context.connection, player)
     gone = players.by_id(context.connection, player.id)
     assert gone is not None
     neutral = leaving.erase(context.connection, gone)
     farewell = Part("deleted", {"neutral": neutral, "games": count})
-    return Answer((), (*_renamed(told, player.userid, neutral), Notification(home, None, farewell)))
+    return Answer(
+        (), (*_renamed(notifications, player.userid, neutral), Notification(home, None, farewell))
+    )
 
 
 def stay(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``no`` to the letter that asked: no reply to it can mean yes any more."""
+    """``no`` to the question: no later reply to it can mean yes."""
     player = players.by_id(context.connection, reply_address.player)
     if (
         player is None
@@ -110,7 +108,7 @@ def _question(context: CommandContext, player: Player, home: str, letter: str) -
 
 
 def _anybody(context: CommandContext, who: Credentials | None) -> tuple[Player, str]:
-    """Who speaks, signed off or not, and where that player's letters can go."""
+    """Return the speaker, who may have signed off, and the address for the player's letters."""
     if who is None:
         player = context.speaker(None)
     else:
@@ -123,8 +121,8 @@ def _home(context: CommandContext, player: Player) -> str:
     return player.address or players.addresses_of(context.connection, player.id)[0]
 
 
-def _meant(context: CommandContext, reply_address: ReplyAddress, word: str) -> Player:
-    """The player, if the reply comes in time."""
+def _asked_player(context: CommandContext, reply_address: ReplyAddress, word: str) -> Player:
+    """Return the player of a question that can still be answered."""
     player = players.by_id(context.connection, reply_address.player)
     if player is not None and preferences.last_told(context.connection, player.id, _STAYS):
         raise Refused("leaving-settled", part=word, example=f"help {word}")
@@ -142,28 +140,34 @@ def _meant(context: CommandContext, reply_address: ReplyAddress, word: str) -> P
 
 
 def _resign_all(context: CommandContext, player: Player) -> tuple[tuple[Notification, ...], int]:
-    """Give up all boards (decline those without an own move), without words to anybody.
+    """Resign all boards, or decline those without an own move, without words to anybody.
 
-    Letters to the player himself are left out; how many boards it were comes back, too.
+    Returns:
+        The letters to others, and the number of boards.
     """
     numbers = leaving.running(context.connection, player.id)
-    incoming = context.incoming
-    context.incoming = replace(incoming, reading=replace(incoming.reading, words=""))
-    told: list[Notification] = []
+    words, context.line_words = context.line_words, ""
+    notifications: list[Notification] = []
     for number in numbers:
-        told += moves.resign(context, Resign(None, number, None)).told
-    context.incoming = incoming
+        notifications += moves.resign(context, Resign(None, number, None)).notifications
+    context.line_words = words
     context.sitter = context.focus = context.player = None
-    return tuple(one for one in told if one.player_id != player.id), len(numbers)
+    return tuple(
+        notification for notification in notifications if notification.player_id != player.id
+    ), len(numbers)
 
 
-def _renamed(told: tuple[Notification, ...], userid: str, neutral: str) -> tuple[Notification, ...]:
-    """Letters to others that are written after the name has gone."""
+def _renamed(
+    notifications: tuple[Notification, ...], userid: str, neutral: str
+) -> tuple[Notification, ...]:
+    """Return letters to others with a neutral name in place of a deleted userid."""
 
     def part(old: Part) -> Part:
         return replace(old, words=leaving.without_name(old.words, userid, neutral))
 
-    return tuple(replace(one, part=part(one.part)) for one in told)
+    return tuple(
+        replace(notification, part=part(notification.part)) for notification in notifications
+    )
 
 
 _FREE = [
@@ -171,87 +175,48 @@ _FREE = [
     for row in ROWS
     if row.command is not None and row.in_line and (not row.secrets or Trait.BARE in row.traits)
 ]
-"""Commands that need no password, whoever writes."""
+"""Commands that need no password from anybody."""
 
 
 def whoami(context: CommandContext, command: WhoAmI) -> Answer:
-    """Tell who speaks, and whether the mail proves its address.
+    """Say who speaks, and whether the From address is verified.
 
-    Anybody can write any From address. So only to one that is proven the answer tells which
-    players have it, and to all others the same, whether somebody plays there or not.
+    Anybody can write any From address. So the answer names the players of a verified address only.
+    To other addresses it is the same whether or not they belong to players.
 
     Raises:
-        Refused: a password or a reply address is there, but proves nothing.
+        Refused: the password or the reply address is not valid.
     """
-    mail, verdict = context.incoming.mail, context.incoming.verdict
     by_reply = context.reply_address is not None and bool(context.reply_address.player)
     speaker = context.speaker(command.who) if command.who is not None or by_reply else None
-    here: list[Player] = []
-    if verdict.passed and context.reader()[0].lower() == mail.sender.lower():
-        here = players.by_address(context.connection, mail.sender.lower())
-    known = {player.id: player for player in (*([speaker] if speaker else ()), *here)}
+    owners: list[Player] = []
+    if context.actor.is_verified and context.reader()[0].lower() == context.actor.address.lower():
+        owners = players.by_address(context.connection, context.actor.address.lower())
+    candidates = {player.id: player for player in (*([speaker] if speaker else ()), *owners)}
     words: dict[str, Any] = {
-        "sender": mail.sender,
-        "proof": verdict.result,
-        "here": [player.userid for player in here],
+        "sender": context.actor.address,
+        "proof": context.actor.verdict.result,
+        "here": [player.userid for player in owners],
         "speaker": speaker.userid if speaker else "",
         "by": _shown_by(command),
         "addresses": players.addresses_of(context.connection, speaker.id) if speaker else [],
-        "lost": _unreachable(list(known.values())),
+        "lost": _unreachable(list(candidates.values())),
         "free": _FREE,
     }
     return Answer((Part("whoami", words),))
 
 
-_LOST = frozenset(
-    ("not-a-command", "unknown-command", "unknown-change", "unknown-game", "no-commands",
-     "board-first", "missing-game", "missing-board", "missing-players", "missing-userid",
-     "missing-password", "missing-shown", "one-player", "challenge-not-you", "who-are-you")
-)  # fmt: skip
-"""Refusals of what somebody writes who does not know yet how things go here."""
-
-
-_OPEN = frozenset(("signup", "forgot", "whoami", "list"))
-"""Commands that a stranger may have every reason to write; their refusals say what is wrong."""
-
-
-def greeted(context: CommandContext, said: list[CommandResult]) -> list[CommandResult]:
-    """What became of the lines of a mail that proves nothing; for a stranger who is lost, one
-    letter that says how to begin."""
-    if not said:
-        return said
-    sender = context.incoming.mail.sender.lower()
-    if not all(map(_is_lost, said)) or players.is_address(context.connection, sender):
-        return said
-    closed = context.services.signup == "closed"
-    words = {"signup": "" if closed else account.free_signup(context)}
-    return [replace(said[0], parts=(Part("stranger", words),), stopped=None)]
-
-
-def _is_lost(one: CommandResult) -> bool:
-    """Whether a line came to nothing, and for no better reason than that its writer is new."""
-    if one.echo == EMPTY.echo or one.stopped is not None:
-        return True
-    refused = [part.words["refusal"] for part in one.parts if part.letter == "refusal"]
-    words = {*one.echo.lower().split()[:2], *(each["values"].get("command") for each in refused)}
-    if not _OPEN.isdisjoint(words):
-        return False
-    begins = not {"challenge", "solo"}.isdisjoint(words)
-    lost = _LOST | {"no-such-player"} if begins else _LOST
-    return one.status == "refused" and lost.issuperset(each["code"] for each in refused)
-
-
 def _shown_by(command: WhoAmI) -> str:
-    """What shows who speaks: ``"reply"``, ``"sender"`` or ``"password"``."""
+    """Return the proof of the speaker: ``"reply"``, ``"sender"`` or ``"password"``."""
     if command.who is None:
         return "reply"
     return "sender" if command.who.password == VOUCHED else "password"
 
 
-def _unreachable(found: Sequence[Player]) -> list[dict[str, str]]:
-    """Players to whom letters came back, and since when they get none."""
+def _unreachable(candidates: Sequence[Player]) -> list[dict[str, str]]:
+    """Return the players whose letters came back, each with the day since when."""
     return [
         {"userid": player.userid, "since": f"{player.unreachable_since:%Y-%m-%d}"}
-        for player in found
+        for player in candidates
         if player.unreachable_since is not None
     ]

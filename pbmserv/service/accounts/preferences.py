@@ -1,7 +1,7 @@
-"""How a player wants things: ``prefs``, and what List-Unsubscribe undoes (RFC 2369, RFC 8058).
+"""Preferences: ``prefs``, and List-Unsubscribe (RFC 2369, RFC 8058).
 
-A mail program shows a button for that, and some providers press it for their users. So it must be
-harmless: nobody leaves a game, and all of it are preferences that can be set again.
+A mail program shows a button for List-Unsubscribe, and some providers press it for their users. So
+it must be harmless: it ends no game, and changes only preferences that can be set again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pbmserv.mail.reply_address import ReplyAddress
 from pbmserv.service.boards import followers
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.solo import daily_box
 from pbmserv.service.time import localtime
 from pbmserv.store import clocks
@@ -34,7 +34,7 @@ from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.accounts import PlayerState
 
 DIGEST_MINUTE = 7 * 60
-"""When the digest comes if no time is said."""
+"""Local minute of the digest if no time is given."""
 
 MOST_REMINDERS = 4
 LONGEST_REMINDER = timedelta(days=60)
@@ -45,7 +45,7 @@ _SWITCH = {"on": True, "yes": True, "off": False, "no": False}
 
 @dataclass(slots=True)
 class _Wishes:
-    """What one ``prefs`` asks for, as far as it has been read; nothing is saved before its end."""
+    """The changes that one ``prefs`` asks for; `save` carries all of them out."""
 
     context: CommandContext
     player: Player
@@ -55,7 +55,11 @@ class _Wishes:
     def refused(
         self, code: str, name: str, value: str, meant: str = "VALUE", **more: str | int
     ) -> Refused:
-        """Why a value cannot be; *meant*: what its writer surely wanted."""
+        """Return the refusal of a value.
+
+        Args:
+            meant: the value that its writer surely wanted.
+        """
         line = f"prefs {self.player.userid} PASSWORD {name}={meant}"
         return Refused(code, part=f"{name}={value}"[:80], example=line, **more)
 
@@ -99,17 +103,17 @@ class _Wishes:
         spans: dict[timedelta, str] = {}
         night = False
         for word in filter(None, (part.strip() for part in value.split(","))):
-            found = _SPAN.fullmatch(word)
+            match = _SPAN.fullmatch(word)
             if word == "night":
                 night = True
-            elif found is None:
+            elif match is None:
                 raise self.refused("pref-remind", "remind", value, word=word[:20])
             else:
-                count = int(found[1])
-                span = timedelta(days=count) if found[2] == "d" else timedelta(hours=count)
+                count = int(match[1])
+                span = timedelta(days=count) if match[2] == "d" else timedelta(hours=count)
                 if not timedelta(hours=1) <= span <= LONGEST_REMINDER:
                     raise self.refused("pref-remind-span", "remind", value, word=word)
-                spans[span] = f"{count}{found[2]}"
+                spans[span] = f"{count}{match[2]}"
         if not spans and not night:
             raise self.refused("pref-remind", "remind", value, word=value[:20])
         if len(spans) > MOST_REMINDERS:
@@ -172,7 +176,7 @@ class _Wishes:
         self.blocks[other.id] = wanted
 
     def save(self) -> None:
-        """Carry all of it out."""
+        """Carry out all changes."""
         columns, connection, now = self.columns, self.context.connection, self.context.now
         minute = columns.get("digest_minute", self.player.digest_minute)
         if "digest_minute" in columns or ("tz" in columns and minute is not None):
@@ -191,28 +195,28 @@ class _Wishes:
                 self._save_unblock(other_id)
 
     def _save_block(self, other_id: int) -> None:
-        """Block a player; words of theirs that wait to be sent are not."""
+        """Block a player, whose waiting words are dropped."""
         connection = self.context.connection
-        found = persons.persons_of(connection, {self.player.id, other_id})
+        people = persons.persons_of(connection, {self.player.id, other_id})
         readers, writers = frozenset({self.player.id}), frozenset({other_id})
         marks: list[str] = []
-        if not found.same(self.player.id, other_id):
-            readers, writers = found.names(self.player.id), found.names(other_id)
+        if not people.same(self.player.id, other_id):
+            readers, writers = people.names(self.player.id), people.names(other_id)
             marks = contact.newest_marks_of(self.context, writers)
         blocks.block(connection, self.player.id, other_id, marks)
         userids = players.userids(connection, sorted(writers)).values()
         kept_letters.silence(connection, readers, set(userids))
 
     def _save_unblock(self, other_id: int) -> None:
-        """Take back what any name of this person blocks of the other one."""
+        """Remove all blocks of this person, under any name, on the other one."""
         connection = self.context.connection
-        found = persons.persons_of(connection, {self.player.id, other_id})
-        names = found.names(other_id)
+        people = persons.persons_of(connection, {self.player.id, other_id})
+        names = people.names(other_id)
         marks = contact.marks_of(self.context, names)
-        blocks.unblock(connection, found.names(self.player.id), names, marks)
+        blocks.unblock(connection, people.names(self.player.id), names, marks)
 
     def _next_digest(self, tz: tzinfo, minute: int) -> datetime:
-        """When the next one comes: not on a day that has had one, by the old clocks or the new."""
+        """Return the time of the next digest, on a day without one by old and new clock."""
         following = localtime.next_local(self.context.now, tz, minute)
         last = clocks.last_digest(self.context.connection, self.player.id)
         while last is not None and any(
@@ -246,7 +250,7 @@ _WRITTEN = (
 
 
 def prefs(context: CommandContext, command: Prefs) -> Answer:
-    """``prefs userid password name=value…``: all of them or none; without any it tells them."""
+    """``prefs userid password name=value…``: change all of them or none; without any, show them."""
     player = context.speaker(command.who)
     wishes = _Wishes(context, player)
     for name, value in command.settings:
@@ -263,7 +267,11 @@ def prefs(context: CommandContext, command: Prefs) -> Answer:
 
 
 def as_words(context: CommandContext, player: Player, *, set_now: bool) -> Mapping[str, Any]:
-    """What the letter ``prefs`` tells. *set_now*: some of it has just changed."""
+    """Return the words of the letter ``prefs``.
+
+    Args:
+        set_now: some preference has just changed.
+    """
     minute = player.digest_minute
     return {
         "userid": player.userid,
@@ -295,15 +303,15 @@ def _blocked(context: CommandContext, player: Player) -> list[str]:
 
 
 def _away(context: CommandContext, player: Player) -> list[str]:
-    """The absences that last or are planned: ``until 2026-12-31``, ``from … until …``."""
-    found, tz = [], zone(player.tz)
+    """Return the present and planned absences: ``until 2026-12-31``, ``from … until …``."""
+    spans, tz = [], zone(player.tz)
     for one in preferences.absences_of(context.connection, player.id):
         last = localtime.local_date(one.ends - timedelta(microseconds=1), tz).isoformat()
         if one.begins > context.now:
-            found.append(f"from {localtime.local_date(one.begins, tz).isoformat()} until {last}")
+            spans.append(f"from {localtime.local_date(one.begins, tz).isoformat()} until {last}")
         elif one.ends > context.now:
-            found.append(f"until {last}")
-    return found
+            spans.append(f"until {last}")
+    return spans
 
 
 TOLD_EVERY = timedelta(days=1)
@@ -319,13 +327,13 @@ _SETTINGS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What brought a letter.
+    """The reason why a player got a letter.
 
     Attributes:
         what: see `LetterKind.subscription`.
-        userid: whose letter it was.
-        board: the board that was followed, else 0.
-        game: key of the game whose daily box it was, else ``""``.
+        userid: the player.
+        board: the followed board, 0 for none.
+        game: key of the game whose daily box it was, ``""`` for none.
     """
 
     what: str
@@ -335,10 +343,10 @@ class Subscription:
 
 
 def subscription_of(context: CommandContext, reply_address: ReplyAddress) -> Subscription:
-    """What brought the letter whose address this is.
+    """Return the subscription that sent the letter with this address.
 
     Raises:
-        Refused: the address is no longer valid, or its letter is none that can be ended.
+        Refused: the address is no longer valid, or letters of its kind cannot be ended.
     """
     player = context.speaker(None)
     letter = outbox.letter(context.connection, reply_address.about)
@@ -348,39 +356,41 @@ def subscription_of(context: CommandContext, reply_address: ReplyAddress) -> Sub
 
 
 def unsubscribe_by_page(context: CommandContext, reply_address: ReplyAddress) -> list[Notification]:
-    """One click: end it. A letter says what has changed and how to undo it, once a day at most.
+    """End a subscription by one click. A letter, at most one a day, says how to undo that.
 
-    Whoever clicked may have meant a single letter, or have been a program.
+    The click may have been meant for a single letter, or come from a program.
 
     Raises:
-        Refused: as `of` does.
+        Refused: see `subscription_of`.
     """
     player = context.speaker(None)
-    found, changed = _ended(context, reply_address)
+    subscription, changed = _ended(context, reply_address)
     if not changed or not preferences.may_tell(
-        context.connection, player.id, f"-{found.what}", context.now, TOLD_EVERY
+        context.connection, player.id, f"-{subscription.what}", context.now, TOLD_EVERY
     ):
         return []
-    return [Notification(player.address, player.id, Part("unsubscribed", asdict(found)))]
+    return [Notification(player.address, player.id, Part("unsubscribed", asdict(subscription)))]
 
 
 def unsubscribe_by_mail(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """A mail to the address in a letter's List-Unsubscribe, whatever it says."""
-    found, _ = _ended(context, reply_address)
-    return Answer((Part("unsubscribed", asdict(found)),))
+    """End a subscription by a mail to the address in List-Unsubscribe, whatever its text."""
+    subscription, _ = _ended(context, reply_address)
+    return Answer((Part("unsubscribed", asdict(subscription)),))
 
 
 def _ended(context: CommandContext, reply_address: ReplyAddress) -> tuple[Subscription, bool]:
-    """End it, and whether that changed anything; what is ended already stays so."""
-    found, player = subscription_of(context, reply_address), context.speaker(None)
-    if found.what == "follow":
-        return found, _tried(followers.follow, context, Follow(found.board, None, "off"))
-    if found.what == "daily":
-        return found, _tried(daily_box.daily, context, Daily(found.game, None, "off"))
-    if found.what == "single" and player.digest_minute is not None:
-        return found, False
-    prefs(context, Prefs(None, (_SETTINGS[found.what],)))
-    return found, players.by_id(context.connection, player.id) != player
+    """End a subscription; return it, and whether that changed anything."""
+    subscription, player = subscription_of(context, reply_address), context.speaker(None)
+    if subscription.what == "follow":
+        return subscription, _tried(
+            followers.follow, context, Follow(subscription.board, None, "off")
+        )
+    if subscription.what == "daily":
+        return subscription, _tried(daily_box.daily, context, Daily(subscription.game, None, "off"))
+    if subscription.what == "single" and player.digest_minute is not None:
+        return subscription, False
+    prefs(context, Prefs(None, (_SETTINGS[subscription.what],)))
+    return subscription, players.by_id(context.connection, player.id) != player
 
 
 def _subscription(context: CommandContext, player: Player, letter: QueuedLetter) -> Subscription:
@@ -396,7 +406,7 @@ def _subscription(context: CommandContext, player: Player, letter: QueuedLetter)
 def _tried(
     command: Callable[[CommandContext, Any], Answer], context: CommandContext, asked: object
 ) -> bool:
-    """Carry a command out; that there is nothing left to do is no fault here, but told."""
+    """Carry out a command; return whether it changed anything."""
     try:
         command(context, asked)
     except Refused as refused:

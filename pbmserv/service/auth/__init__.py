@@ -1,1 +1,1 @@
-"""Who speaks: passwords and proofs."""
+"""Proof of senders: passwords, lockouts, verified addresses."""

@@ -1,15 +1,15 @@
-"""Counts wrong passwords and decides whether another one is looked at.
+"""Counts wrong passwords and decides whether a password is checked.
 
 Wrong passwords are counted for an account from one source, for a network over all accounts, and
 with a much higher limit for an account from anywhere. A limit that is reached locks its key for a
-while, and the next lock lasts twice as long. Userids that do not exist are counted like all others,
-so nothing tells them apart. The counts are rows of the game store: all hosts share them, and a
-restart forgets nothing.
+while, and the next lock lasts twice as long. Userids that do not exist are counted, too, so that
+nothing tells them apart. The counts are rows of the game store: all hosts share them, and they
+survive restarts.
 
-A stranger cannot lock a player out. Sources from which the player's password was right before are
-only subject to their own count. If nothing distinguishes a guesser from the player (the same
-network, or an unknown one, and the same forged envelope sender), locks are short. Mails that prove
-their sender and reply addresses need no password and are not slowed.
+A stranger cannot lock a player out: sources from which the player's password was right before are
+subject to their own count only. If nothing distinguishes a guesser from the player (the same or an
+unknown network, and the same forged envelope sender), locks are short. Mails that prove their
+sender and reply addresses need no password and are not slowed.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ class Limit:
 
 
 PAIR = Limit("pair", 5, timedelta(minutes=10))
-"""For one account from one source."""
+"""Limit for one account from one source."""
 NETWORK = Limit("network", 30, timedelta(minutes=10))
-"""From one network, over all accounts."""
+"""Limit for one network over all accounts."""
 ACCOUNT = Limit("account", 60, timedelta(hours=1))
-"""For one account from anywhere."""
+"""Limit for one account from anywhere."""
 
 FIRST_LOCK = timedelta(minutes=10)
 LONGEST_LOCK = timedelta(hours=24)
 LONGEST_SHARED = timedelta(hours=1)
-"""Longest lock that can hit the player together with the guesser. At most 120 guesses a day get
-past it, so a password of five random letters holds for a century."""
+"""Longest lock that can affect the player together with the guesser. It allows 120 guesses a day,
+so a password of five random letters holds for a century."""
 
 FORGIVEN = timedelta(hours=24)
 """Time without a lock after which the next one lasts `FIRST_LOCK` again."""
 
 SOURCE_KEPT = timedelta(days=30)
-"""How long a source is remembered from which a password was right."""
+"""Time for which a source of a right password is remembered."""
 
 
 def may_try(connection: Connection, userid: str, source: Source, now: datetime) -> bool:
-    """Return whether a password for *userid* from *source* is looked at."""
+    """Return whether a password for *userid* from *source* may be checked."""
     pair = _pair(userid, source)
     locked = lockouts.locked_keys(connection, (pair, _network(source), _account(userid)), now)
     if pair in locked:

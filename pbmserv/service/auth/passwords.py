@@ -1,8 +1,8 @@
-"""Passwords: argon2id once, then a keyed memo in memory; and who may still try one, from where.
+"""Hashes passwords with argon2id, and remembers the results in memory.
 
-Hashing takes a tenth of a second on purpose, so `Passwords` does it before a mail reaches the
-writer (`password_checks`). Inside a transaction there is only the `Memo`, which cannot hash. It
-holds HMACs under a key that dies with the process, never passwords.
+Hashing takes a tenth of a second on purpose, so `password_checks` does it before a mail reaches the
+writer. Inside a transaction only the `Memo` is used, which cannot hash. It holds HMACs under a key
+of the process, never passwords.
 """
 
 from __future__ import annotations
@@ -20,127 +20,128 @@ from argon2.low_level import ARGON2_VERSION
 from pbmserv.errors import ServerFault
 
 MEMO = 50_000
-"""Verdicts remembered; about 150 bytes each."""
+"""Largest number of remembered results, about 150 bytes each."""
 
 PREPARED = 1_000
-"""Hashes of new passwords that are made and not yet taken."""
+"""Largest number of new hashes that were not taken yet."""
 
 _NOBODY = "nobody"
-"""Stands for the hash of a player who is not there."""
+"""Placeholder for the hash of an unknown player."""
 
 
 class Outdated(ServerFault):
-    """What was right not long ago may no longer be: it must be looked at before it is used."""
+    """A password that was right recently must be checked again: it has changed."""
 
 
 class Memo:
-    """What was found out about passwords; to ask it is quick. Thread-safe."""
+    """The results of earlier password checks, for quick queries. Thread-safe."""
 
     def __init__(self) -> None:
         self._key = secrets.token_bytes(32)
         self._verdicts: OrderedDict[bytes, bool] = OrderedDict()
-        self._made: OrderedDict[bytes, list[str]] = OrderedDict()
+        self._new_hashes: OrderedDict[bytes, list[str]] = OrderedDict()
         self._lock = threading.Lock()
 
     def verdict(self, userid: str, password_hash: str | None, password: str) -> bool | None:
-        """Whether *password* was found to be right; ``None``: nobody has looked.
+        """Return whether *password* is right, `None` if it has not been checked.
 
         Args:
-            password_hash: ``None`` for a userid that nobody has.
+            password_hash: `None` for a userid that does not exist.
         """
         with self._lock:
             return self._verdicts.get(self._mark(userid, password_hash, password))
 
     def right(self, userid: str, password_hash: str | None, password: str) -> bool | None:
-        """As `verdict`, for those who cannot look themselves.
+        """Return the same as `verdict`, for callers that cannot check.
 
         Raises:
-            Outdated: `recent` said that nobody need look, which is not so any more.
+            Outdated: `recent` returned true, but the password has changed since.
         """
-        found = self.verdict(userid, password_hash, password)
-        if found is None:
+        verdict = self.verdict(userid, password_hash, password)
+        if verdict is None:
             with self._lock:
-                if self._verdicts.pop(self._seen(userid, password), False):
+                if self._verdicts.pop(self._recent_mark(userid, password), False):
                     raise Outdated("a password has changed")
-        return found
+        return verdict
 
     def recent(self, userid: str, password: str) -> bool:
-        """Whether this pair was right not long ago, so that nobody need look before `right`."""
+        """Return whether this pair was right recently; then it need not be checked again."""
         with self._lock:
-            return self._seen(userid, password) in self._verdicts
+            return self._recent_mark(userid, password) in self._verdicts
 
     def new_hash(self, password: str) -> str | None:
-        """A hash that was made of a new password, and is nobody's yet; ``None``: there is none."""
+        """Take the hash of a new password that `keep` stored, `None` if there is none."""
         mark = self._mark("", None, password)
         with self._lock:
-            made = self._made.get(mark)
-            if not made:
+            hashes = self._new_hashes.get(mark)
+            if not hashes:
                 return None
-            found = made.pop()
-            if not made:
-                del self._made[mark]
-        return found
+            new_hash = hashes.pop()
+            if not hashes:
+                del self._new_hashes[mark]
+        return new_hash
 
     def note(self, userid: str, password_hash: str | None, password: str, *, right: bool) -> None:
-        """Remember a verdict."""
+        """Store the result of a check."""
         with self._lock:
             self._verdicts[self._mark(userid, password_hash, password)] = right
             if right:
-                self._verdicts[self._seen(userid, password)] = True
+                self._verdicts[self._recent_mark(userid, password)] = True
             while len(self._verdicts) > MEMO:
                 self._verdicts.popitem(last=False)
 
-    def keep(self, password: str, made: str) -> None:
-        """Keep the hash of a new password for the `new_hash` call that is about to come."""
+    def keep(self, password: str, new_hash: str) -> None:
+        """Store the hash of a new password for the next call of `new_hash`."""
         mark = self._mark("", None, password)
         with self._lock:
-            self._made.setdefault(mark, []).append(made)
-            self._made.move_to_end(mark)
-            while len(self._made) > PREPARED:
-                self._made.popitem(last=False)
+            self._new_hashes.setdefault(mark, []).append(new_hash)
+            self._new_hashes.move_to_end(mark)
+            while len(self._new_hashes) > PREPARED:
+                self._new_hashes.popitem(last=False)
 
-    def _seen(self, userid: str, password: str) -> bytes:
+    def _recent_mark(self, userid: str, password: str) -> bytes:
         return self._mark(userid, "seen", password)
 
     def _mark(self, userid: str, password_hash: str | None, password: str) -> bytes:
-        # The userid is in it, so that a password tried with one tells nothing about another.
+        # It includes the userid, so that a check for one player says nothing about another.
         text = f"{userid}\0{password_hash or _NOBODY}\0{password}"
         return hmac.digest(self._key, text.encode(), "sha256")
 
 
 class Passwords:
-    """Makes and checks password hashes, slowly. Thread-safe."""
+    """Creates and checks password hashes, slowly. Thread-safe."""
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self.memo = Memo()
         self._hasher = hasher or PasswordHasher()
-        self._nobody = _made_up(self._hasher)
+        self._nobody = _unmatched_hash(self._hasher)
 
     def hash(self, password: str) -> str:
-        """The argon2id hash of a new password."""
+        """Return the argon2id hash of a new password."""
         return self._hasher.hash(password)
 
     def prepare(self, userid: str, password: str) -> None:
-        """Make the hash of a new password, and remember that it is right.
+        """Hash a new password, and remember that it is right.
 
         Args:
-            userid: whose it is to be; ``""`` if only the reply address says so.
+            userid: the owner; ``""`` if only the reply address names it.
         """
-        made = self._hasher.hash(password)
-        self.memo.keep(password, made)
+        new_hash = self._hasher.hash(password)
+        self.memo.keep(password, new_hash)
         if userid:
-            self.memo.note(userid, made, password, right=True)
+            self.memo.note(userid, new_hash, password, right=True)
 
-    def look(self, userid: str, password_hash: str | None, password: str) -> tuple[bool, bool]:
-        """Whether *password* is right, and whether that was new; the first look takes long.
+    def check(self, userid: str, password_hash: str | None, password: str) -> tuple[bool, bool]:
+        """Return whether *password* is right, and whether that had to be computed.
 
-        It takes as long for nobody (``None``), so an unknown player looks like a slip.
+        For an unknown player (`None`) it takes as long as for a known one, so that nothing tells
+        them apart.
         """
-        known = self.memo.verdict(userid, password_hash, password)
-        if known is not None:
-            return known, False
-        found = self._verify(password_hash or self._nobody, password)
-        right = found and password_hash is not None
+        verdict = self.memo.verdict(userid, password_hash, password)
+        if verdict is not None:
+            return verdict, False
+        matches = self._verify(password_hash or self._nobody, password)
+        right = matches and password_hash is not None
         self.memo.note(userid, password_hash, password, right=right)
         return right, True
 
@@ -151,9 +152,11 @@ class Passwords:
             return False
 
 
-def _made_up(hasher: PasswordHasher) -> str:
-    """A hash that no password has, and that takes as long to look at as any other; to make one of
-    a password would take both cores for a tenth of a second of each start."""
+def _unmatched_hash(hasher: PasswordHasher) -> str:
+    """Return a hash that no password matches and that takes as long to check as any other.
+
+    Hashing a password instead would take a tenth of a second at each start.
+    """
     salt, digest = map(secrets.token_bytes, (hasher.salt_len, hasher.hash_len))
     costs = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
     ends = [b64encode(octets).decode().rstrip("=") for octets in (salt, digest)]

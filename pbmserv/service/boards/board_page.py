@@ -1,78 +1,66 @@
-"""A board's page: what its player sees there, and presses, which go in as mails do.
+"""A board's page, as its player sees it; `pages.board_presses` carries out what is pressed.
 
-The page is opened by the token of the reply address that the board's letters have, so it can do
-what a reply to them can, and nothing else; its own address has the token of a visit. Looking
-changes nothing: a move is put together by buttons that lead back to the page, and only what is
-sent is played.
+The token of the reply address of the board's letters opens the page, so the page can do what a
+reply can. The page's own address has the token of a visit. Looking changes nothing: buttons lead
+back to the page with one more tap in the draft of a move, and only a sent move is played.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
 from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
-from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import Aided, Tappable
-from pbmserv.engine.types import BOT_USERIDS, Seat
-from pbmserv.errors import MoveError, Refusal
-from pbmserv.inbound.message import read_mail
-from pbmserv.letters.looking import Seen
-from pbmserv.letters.scene import BoardScene, foreseen, why
-from pbmserv.mail.envelope import Envelope, Press, written
-from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.accounts.visits import read_link
-from pbmserv.service.boards import far_labels
+from pbmserv.engine.protocol import Aided, Placing, Tappable, implements
+from pbmserv.engine.types import BOT_USERIDS, Rng, Seat
+from pbmserv.errors import MoveError
+from pbmserv.mail.reply_address import Purpose
+from pbmserv.mail.visits import read_link
 from pbmserv.service.boards.reports import CoachPart, asks_coach, coach_part
-from pbmserv.service.core.context import Services
+from pbmserv.service.boards.talk import Saying, ToldMove, known_to, moves_so_far, newest_words
+from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import is_shut
-from pbmserv.service.time.deadlines import clock_context
-from pbmserv.store import solo
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.boards.moves import Before
 from pbmserv.store.core.database import Database
-from pbmserv.store.delivery import inbox, outbox
 from pbmserv.store.tables.accounts import PlayerState
-from pbmserv.store.tables.boards import BoardStatus
-from pbmserv.store.tables.mail import MailState
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
+from pbmserv.views.board import BoardScene, foreseen
+from pbmserv.views.reader import page_scene
+from pbmserv.views.texts import refusal_sentence
 
 LONGEST_DRAFT = 1_000
-"""Characters of a move that is being put together."""
+"""Most characters of a draft."""
 QUICK_DRAFT = 200
-"""Characters of a move that is worked out at once; a longer one has a thread."""
+"""Most characters of a draft that is previewed in the event loop; a longer one goes to a thread."""
 LONGEST_WORDS = 4_000
-"""Characters that stay in the page while it is."""
+"""Most characters of words for the others in a draft."""
 SCENES = 500
-"""Boards that are kept as they were shown, some 50 kB each."""
+"""Most scenes in the cache, some 50 kB each."""
 TOOLS = ("seal", "lock")
-"""Tools for taps, in place of marking cells."""
-LOOK_S = 0.1
-BOT_S = 3.0
-"""Seconds that a page waits for a bot to move, so that its answer is there at once."""
-
-Taken = Callable[[], tuple[bool, Any]]
+"""What taps can do instead of marking cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How somebody looks at a board.
+    """A player's request for a board's page.
 
     Attributes:
-        draft: the move as it is put together so far.
-        tap: the spot that was tapped now; "" for none.
-        check: which results one's own markers explain is asked (``all``), or a ray's way (a port).
-        words: what is to be said with the move.
-        tool: what taps do: one of `TOOLS`; anything else marks cells.
-        take: the tool that was chosen now; "" for none.
-        step: after how many plies to show the board; ``None`` = as it is now.
+        draft: the move so far.
+        tap: the spot that was tapped last; "" for none.
+        check: ``all`` to check the markers; a port to draw its ray; "" for neither.
+        words: words for the others.
+        tool: one of `TOOLS`; with anything else, taps mark cells.
+        take: the tool that was chosen last; "" for none.
+        step: number of plies after which to show the board; ``None`` for the newest.
     """
 
     draft: str = ""
@@ -86,24 +74,33 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class BoardPage:
-    """What the page shows.
+    """A board's page for one of its players.
 
     Attributes:
+        token: the token of the page.
+        player_id: row id of the reader.
+        userid: userid of the reader.
+        scene: the board, after the draft or with the result of a check.
+        stands: the board without the draft.
         key: see `Press`.
-        trouble: why the draft, or what was sent, does not do; "" where it does.
-        example: what would do instead; "" for none.
-        scene: the board, or what the draft would make of it, or what a check has found.
-        stands: the board as it is.
-        undecided: userids of those who have not accepted yet.
-        reports: what the coach has found for whom somebody asked; the reader's own box first.
-        awaits_report: the coach is still at work.
-        hint: what the reader was told who has asked for a hint, and done nothing since.
-        plan: the reader's moves that wait for their turn, as `engine.plans` writes them.
-        tap: where the reader has just tapped, or what they have checked; ``tool`` if they have
-            chosen a tool, "" for none of these.
+        draft: the move so far.
+        trouble: why the draft or the sent move is refused; "" if it is not.
+        example: a move that would be accepted instead; "" for none.
+        undecided: userids of the players who have not accepted yet.
+        declined: whether the challenge was declined.
+        words: words for the others.
+        reports: the coach's reports, that on the reader's own box first.
+        awaits_report: whether the coach still works on a request of the reader.
+        hint: the hint that the reader got last, if the reader has not moved since.
+        plan: the reader's queued moves, as `engine.plans` writes them.
+        tap: the spot that was tapped or checked last; ``tool`` after a choice of tools; "" for
+            none of these.
         tool: "seal" while taps seal cells, "lock" while they lock cells and lines, else "".
-        step: after how many plies the board is shown; ``None`` = as it is now.
-        steps: how many plies there are, as far as the reader may know.
+        step: number of plies after which the board is shown; ``None`` for the newest.
+        steps: number of plies, as far as the reader may know.
+        placement: a placement that was drawn for the reader; "" if nothing is to be placed now.
+        talk: the newest words at the board; empty where boards are listed.
+        moves: the moves so far, newest first; empty where boards are listed.
     """
 
     token: str
@@ -126,18 +123,21 @@ class BoardPage:
     tool: str = ""
     step: int | None = None
     steps: int = 0
+    placement: str = ""
+    talk: tuple[Saying, ...] = ()
+    moves: tuple[ToldMove, ...] = ()
 
     at_once: ClassVar[bool] = False
-    """A move is put together first."""
+    """Taps change a draft, and are not moves by themselves."""
 
     @property
     def now(self) -> Any:
-        """The view as it is."""
+        """The view without the draft."""
         return self.stands.view
 
     @property
     def others(self) -> list[str]:
-        """Userids of all but the reader."""
+        """Userids of the other players."""
         return [name for name in self.scene.names if name != self.userid]
 
     @property
@@ -147,36 +147,20 @@ class BoardPage:
 
     @property
     def can_check(self) -> bool:
-        """Whether the reader, who plays, can have their markers checked."""
-        return isinstance(self.scene.game, Aided) and self.userid not in self.undecided
+        """Whether the reader can have their markers checked, which placements have none of."""
+        is_on = self.userid not in self.undecided and not self.placement
+        return implements(self.scene.game, Aided) and is_on
 
     @property
     def has_checked(self) -> bool:
-        """Whether the reader asks just now which results their markers explain."""
+        """Whether the page shows the result of a check."""
         return self.tap == "all" and self.can_check and self.is_running
 
     @property
     def thinks(self) -> bool:
-        """Whether nobody has to move but bots, which will have done so in a moment."""
+        """Whether only bots are to move, which takes them a moment."""
         is_theirs = set() < set(self.scene.waiting) <= set(BOT_USERIDS)
         return self.is_running and is_theirs and not self.scene.your_turn
-
-
-@dataclass(frozen=True, slots=True)
-class Pressed:
-    """What came of a press.
-
-    Attributes:
-        refused: the page with the reason, if it was.
-        code: of that `Refusal`.
-        by_letter: a letter tells what the page does not.
-        thinks: as `BoardPage` has it, right after.
-    """
-
-    refused: BoardPage | None = None
-    code: str = ""
-    by_letter: bool = False
-    thinks: bool = False
 
 
 class Turns:
@@ -194,26 +178,25 @@ class Turns:
 
 
 class _Kept(NamedTuple):
-    """A board as it was shown to a seat.
+    """A cached scene of a board for a seat.
 
     Attributes:
         stamp: see `_stamp`.
+        scene: the board.
         asks_coach: see `reports.asks_coach`.
         steps: see `BoardPage`.
+        moves: see `BoardPage`; ``None`` until a page lists them.
     """
 
     stamp: tuple[Any, ...]
     scene: BoardScene
     asks_coach: bool
     steps: int
+    moves: tuple[ToldMove, ...] | None = None
 
 
 class BoardPages:
     """Answers for the pages of boards.
-
-    Args:
-        hand_in: has a mail stored, and waits until *taken* says that it was carried out. Raises
-            `StillWorking` if that takes long.
 
     Attributes:
         turns: of the players whose pages are worked out.
@@ -224,19 +207,17 @@ class BoardPages:
         services: Services,
         database: Database,
         clock: Clock,
-        hand_in: Callable[[Envelope, Taken], Awaitable[Any]],
     ) -> None:
         self._services = services
         self._database = database
         self._clock = clock
-        self._hand_in = hand_in
         self._scenes: dict[tuple[int, Seat], _Kept] = {}
         self.turns = Turns()
 
     async def page(self, token: str, look: Look) -> BoardPage | None:
-        """Return the page as its player sees it; ``None`` if the link is not, or no longer, good.
+        """Return the page for its player; ``None`` if the link is not valid.
 
-        Looks that work something out are counted as those of a program are.
+        Requests with work to do are counted like those of programs.
 
         Raises:
             TooMany: the player looks too often.
@@ -252,7 +233,7 @@ class BoardPages:
             if seen is not None:
                 return _looked(seen, look)
         async with self.turns.of(link.player):
-            return await asyncio.to_thread(self._page, token, look)
+            return await asyncio.to_thread(self.worked_out, token, look)
 
     async def look(self, token: str) -> BoardPage | None:
         """The same for a program, whose looks are counted.
@@ -265,47 +246,12 @@ class BoardPages:
             self._services.traffic.looks(link.player)
         return await self.page(token, Look())
 
-    async def press(self, token: str, press: Press) -> Pressed | None:
-        """Carry out what was sent; what came of it. ``None``: the link is not good.
-
-        Raises:
-            TooMany: its player has sent too much; nothing was done.
-            StillWorking: it is stored, and takes long.
-        """
-        envelope = await asyncio.to_thread(self._mail, token, press)
-        if envelope is None:
-            return None
-        mail_id = await self.carried_out(envelope)
-        done = await asyncio.to_thread(self._outcome, token, press, mail_id)
-        thinks = done is not None and done.thinks
-        for _ in range(round(BOT_S / LOOK_S)):
-            if not thinks:
-                break
-            await asyncio.sleep(LOOK_S)
-            thinks = await self._thinks(token, press)
-        return done
-
-    async def carried_out(self, envelope: Envelope) -> int:
-        """Have a mail that a page has written stored and carried out; its number.
-
-        Raises:
-            StillWorking: it is stored, and that takes long.
-        """
-        domain = self._services.mail_domain
-        digest = read_mail(envelope, host=domain.address, is_ours=domain.is_ours).digest
-        taken = partial(self._taken, digest, envelope.recipient)
-        number: int = await self._hand_in(envelope, taken)
-        return number
-
-    async def _thinks(self, token: str, press: Press) -> bool:
-        seen = await asyncio.to_thread(self._page, token, Look())
-        return seen is not None and (seen.thinks or _asks_coach(seen, press))
-
     # -- looks -----------------------------------------------------------------------------
 
-    def _page(self, token: str, look: Look) -> BoardPage | None:
+    def worked_out(self, token: str, look: Look) -> BoardPage | None:
+        """Return the page as its player sees it; `None` if the link is not good."""
         with self._database.reading.connect() as connection:
-            seen = self.seen(connection, token)
+            seen = self.whole(connection, token)
             if seen is None or look.step is None:
                 return None if seen is None else _looked(seen, look)
             return self._stepped(connection, token, seen, look.step)
@@ -313,44 +259,68 @@ class BoardPages:
     def _stepped(
         self, connection: Connection, token: str, seen: BoardPage, step: int
     ) -> BoardPage | None:
-        """Return the page as it was after so many plies; the newest one if there are fewer."""
-        seat_and_board = self._sitter_of(connection, token)
+        """Return the page after *step* plies, or the newest page if there are fewer."""
+        seat_and_board = self.sitter_of(connection, token)
         if seat_and_board is None:
             return None
         sitter, board = seat_and_board
         positions = known_to(self._services.positions.newest(connection, board), sitter.seat)
         if step >= len(positions) - 1:
             return seen
-        scene = scene_of(connection, board, positions[step], sitter.seat)
+        scene = page_scene(connection, board, positions[step], sitter.seat)
         return replace(seen, scene=scene, stands=scene, step=step)
 
     def _kept_page(self, token: str) -> BoardPage | None:
-        """The page without a draft, if that takes no more than to read the board's row."""
+        """Return the page without a draft from the cache; ``None`` if it is not there."""
         with self._database.reading.connect() as connection:
-            seat_and_board = self._sitter_of(connection, token)
-        if seat_and_board is None:
+            seat_and_board = self.sitter_of(connection, token)
+            if seat_and_board is None:
+                return None
+            sitter, board = seat_and_board
+            kept = self._scenes.get((board.id, sitter.seat))
+            is_settled = kept is not None and not (kept.asks_coach or kept.scene.shut)
+            if kept is None or not is_settled or kept.stamp != (*_stamp(board), False):
+                return None
+            if kept.moves is None:
+                return None
+            page = _of_board(token, board, sitter, kept, CoachPart())
+            return replace(page, moves=kept.moves, talk=self._talk(connection, board, sitter))
+
+    def whole(self, connection: Connection, token: str) -> BoardPage | None:
+        """Return the page without a draft, with talk and moves; see `seen`."""
+        page, seat_and_board = self.seen(connection, token), self.sitter_of(connection, token)
+        if page is None or seat_and_board is None:
             return None
         sitter, board = seat_and_board
-        kept = self._scenes.get((board.id, sitter.seat))
-        is_settled = kept is not None and not (kept.asks_coach or kept.scene.shut)
-        if kept is None or not is_settled or kept.stamp != (*_stamp(board), False):
-            return None
-        return _of_board(token, board, sitter, kept, CoachPart())
+        kept = self._scenes[board.id, sitter.seat]
+        if kept.moves is None:
+            newest = self._services.positions.newest(connection, board)
+            known = known_to(newest.shut if page.scene.shut else newest, sitter.seat)
+            kept = kept._replace(moves=moves_so_far(known, board.names, sitter.seat))
+            self._scenes[board.id, sitter.seat] = kept
+        moves = kept.moves or ()
+        return replace(page, moves=moves, talk=self._talk(connection, board, sitter))
+
+    def _talk(self, connection: Connection, board: BoardRow, sitter: Sitter) -> tuple[Saying, ...]:
+        if board.seats == 1:
+            return ()
+        context = CommandContext(self._services, connection, VISITOR, self._clock.now())
+        return newest_words(context, board, sitter)
 
     def seen(
         self, connection: Connection, token: str, before: Before | None = None
     ) -> BoardPage | None:
-        """Return the page without a draft; ``None`` if the link is not good.
+        """Return the page without a draft; ``None`` if the link is not valid.
 
         Args:
             before: see `Positions.newest`.
         """
-        seat_and_board = self._sitter_of(connection, token)
+        seat_and_board = self.sitter_of(connection, token)
         if seat_and_board is None:
             return None
         sitter, board = seat_and_board
         seat = sitter.seat
-        context = clock_context(self._services, connection, self._clock.now())
+        context = CommandContext(self._services, connection, VISITOR, self._clock.now())
         shut = board.status == BoardStatus.FINISHED and is_shut(context, board)
         stamp = (*_stamp(board), shut)
         positions = self._services.positions
@@ -361,7 +331,7 @@ class BoardPages:
             if len(self._scenes) >= SCENES:
                 self._scenes.clear()
             stands = position.shut if shut else position
-            scene = scene_of(connection, board, stands, seat)
+            scene = page_scene(connection, board, stands, seat)
             steps = len(known_to(position, seat)) - 1
             kept = _Kept(stamp, scene, asks_coach(position, seat), steps)
             self._scenes[board.id, seat] = kept
@@ -369,8 +339,8 @@ class BoardPages:
         coach = coach_part(connection, board, position, seat) if asks else CoachPart()
         return _of_board(token, board, sitter, kept, coach)
 
-    def _sitter_of(self, connection: Connection, token: str) -> tuple[Sitter, BoardRow] | None:
-        """Return the player who looks, and the board; ``None`` if the token is not good now."""
+    def sitter_of(self, connection: Connection, token: str) -> tuple[Sitter, BoardRow] | None:
+        """Return the reader and the board of a token; ``None`` if the token is not valid."""
         link = read_link(self._services.mail_domain.ring, token, self._clock.now())
         if link is None or link.purpose is not Purpose.BOARD:
             return None
@@ -380,56 +350,19 @@ class BoardPages:
             return None
         return (sitter, board) if sitter.reply_epoch == link.epoch else None
 
-    # -- presses ---------------------------------------------------------------------------
-
-    def _mail(self, token: str, press: Press) -> Envelope | None:
-        """The press as a reply to a letter of that turn."""
-        domain = self._services.mail_domain
-        with self._database.reading.connect() as connection:
-            seat_and_board = self._sitter_of(connection, token)
-        if seat_and_board is None:
-            return None
-        who, board = seat_and_board
-        reply = ReplyAddress(Purpose.BOARD, who.player_id, board.id, press.turn, who.reply_epoch)
-        if press.words.strip() and not press.move.strip():
-            press = replace(press, move="chat")
-        to = domain.address_of(reply)
-        return written(who.address, to, domain.domain, press, self._clock.now())
-
-    def _taken(self, digest: str, recipient: str) -> tuple[bool, Any]:
-        """Whether the mail was carried out, and its number."""
-        with self._database.reading.connect() as connection:
-            number = inbox.number_of(connection, digest, recipient.lower())
-        return number is not None, number
-
-    def _outcome(self, token: str, press: Press, mail_id: int) -> Pressed | None:
-        with self._database.reading.connect() as connection:
-            seen = self.seen(connection, token)
-            if seen is None:
-                return None
-            letters = outbox.answers_to(connection, mail_id, seen.player_id)
-            mail = None if letters else inbox.get(connection, mail_id)
-        for letter, words in letters:
-            if letter == "refusal":
-                return _refused(seen, press, Refusal(**words["refusal"]))
-            if letter == "submitted" and words.get("far"):  # a page has no reply to ask for
-                refusal = far_labels.far_cells_refused(words["far"], words["move"]).refusal
-                return _refused(seen, press, refusal)
-        if mail is not None and mail.state != MailState.DONE:  # no letter tells of it: too many did
-            return _refused(seen, press, Refusal("unsaid"))
-        by_letter = any(one[0] not in {"board", "result", "report", "hint"} for one in letters)
-        return Pressed(by_letter=by_letter, thinks=seen.thinks or _asks_coach(seen, press))
-
 
 def _stamp(board: BoardRow) -> tuple[Any, ...]:
-    """What a board's scene is made of: its record has only ever more plies."""
+    """Return a value that changes with a board's scene. Plies are never removed from a record."""
     return board.plies, board.status, board.names, board.rated, board.options, board.terms
 
 
 def _of_board(
     token: str, board: BoardRow, sitter: Sitter, kept: _Kept, coach: CoachPart
 ) -> BoardPage:
-    declined = board.status == BoardStatus.DECLINED
+    declined, game, placement = board.status == BoardStatus.DECLINED, kept.scene.game, ""
+    if implements(game, Placing) and board.status in RUNNING:
+        rules: Any = game
+        placement = rules.placement(kept.scene.view, Rng(secrets.token_bytes(32), 0))
     return BoardPage(
         token,
         sitter.player_id,
@@ -444,39 +377,12 @@ def _of_board(
         plan=sitter.plan or "",
         declined=declined,
         steps=kept.steps,
+        placement=placement,
     )
 
 
-def known_to(newest: Position, seat: Seat) -> list[Position]:
-    """Return the start of a board and the positions after each ply that a seat knows of.
-
-    Plies that were taken back are left out, and those before a restart. Plies of others from which
-    the seat learns nothing are left out, too: their number is private.
-    """
-    return [newest.at(0), *(one for one in newest.after(0) if one.is_news_for(seat))]
-
-
-def _refused(seen: BoardPage, press: Press, refusal: Refusal) -> Pressed:
-    page = replace(seen, trouble=why(refusal, on_page=True), example=refusal.example)
-    return Pressed(replace(page, draft=press.move, words=press.words), refusal.code)
-
-
-def _asks_coach(seen: BoardPage, press: Press) -> bool:
-    return press.move.strip().lower() in {"report", "hint"} and seen.awaits_report
-
-
-def scene_of(
-    connection: Connection, board: BoardRow, position: Position, seat: Seat | None
-) -> BoardScene:
-    """A board as the page of a seat, or of spectators, shows it."""
-    daily = solo.daily_of_board(connection, board.id) if board.seats == 1 else None
-    seen = Seen(board, position, seat, daily.number if daily else 0)
-    has_moved = position.ply is not None and seat in {None, position.ply.seat}
-    return seen.scene({"event": "moved" if has_moved else ""})
-
-
 def _looked(seen: BoardPage, look: Look) -> BoardPage:
-    """The page with what its reader has put together, or asked of their own markers."""
+    """Return the page with the reader's draft, or with the check of their markers."""
     scene, draft, trouble = seen.scene, look.draft.strip()[:LONGEST_DRAFT], ""
     words = look.words[:LONGEST_WORDS]
     if look.tap and isinstance(scene.game, Tappable):
@@ -488,7 +394,7 @@ def _looked(seen: BoardPage, look: Look) -> BoardPage:
             drawn = "" if look.check == "all" else look.check
             scene = foreseen("check", {"drawn": drawn}, scene)
     except MoveError as error:
-        trouble = why(error.refusal, on_page=True)
+        trouble = refusal_sentence(error.refusal, on_page=True)
     tap = look.tap or look.check or ("tool" if look.take else "")
     changed = replace(seen, scene=scene, draft=draft, words=words, trouble=trouble, tap=tap)
     return replace(changed, tool=tool_of(look.tool, look.take))

@@ -1,7 +1,7 @@
-"""Cells that are named by labels of the far sides of a board: a slip more often than not.
+"""Cells that a move names by labels of the far sides of a board, mostly by mistake.
 
-On a board of 7 by 7, ``H3`` is A3 by the label below column A, and an eighth column to a player who
-counts on. The move is submitted instead of played; "yes" plays it, and the player is never asked
+On a board of 7 by 7, ``H3`` is A3 by the label below column A, but a player may mean an eighth
+column. So the move is submitted instead of played. "yes" plays it, and the player is not asked
 again.
 """
 
@@ -12,11 +12,11 @@ from typing import Any
 
 from pbmserv.engine.plans import Plan, moves_of
 from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import TwiceLabelled, keeps, previews
+from pbmserv.engine.protocol import TwiceLabelled, implements, previews
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import Refused
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer, Part
+from pbmserv.service.core.outcome import Answer, Part
 from pbmserv.store.accounts import players, preferences
 from pbmserv.store.boards import moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -31,13 +31,13 @@ def far_cells(position: Position, seat: Seat, text: str) -> FarCells:
     """Return the far cells of a text: see `TwiceLabelled.far_cells`."""
     game: Any = position.game
     view = game.view(position.state, seat)
-    return game.far_cells(view, text) if keeps(game, TwiceLabelled) else ()
+    return game.far_cells(view, text) if implements(game, TwiceLabelled) else ()
 
 
 def doubtful_cells(
     context: CommandContext, sitter: Sitter, position: Position, text: str
 ) -> FarCells:
-    """Return the far cells of a text that its writer has to confirm."""
+    """Return the far cells of a text that its writer must confirm."""
     cells = far_cells(position, sitter.seat, text)
     if not cells:
         return ()
@@ -48,10 +48,10 @@ def doubtful_cells(
 def must_be_near(
     context: CommandContext, sitter: Sitter, position: Position, plan: Plan, canonical: str
 ) -> None:
-    """Refuse a plan with far cells, of which nobody could be asked when its turn has come.
+    """Refuse a plan with far cells, since nobody can be asked on its turn.
 
     Raises:
-        Refused: it has such; the example is the same plan in canonical text.
+        Refused: it has far cells; the example is the same plan in canonical text.
     """
     for text in moves_of(plan):
         if cells := doubtful_cells(context, sitter, position, text):
@@ -74,10 +74,10 @@ def question(
     *,
     with_words: bool,
 ) -> Answer | None:
-    """Submit a move and ask whether its far cells are meant; ``None`` if nothing is to be asked.
+    """Submit a move and ask whether its far cells are meant; return `None` if it has none.
 
     Args:
-        with_words: the mail has words for others, which wait for the yes, too.
+        with_words: the mail has words for others, which also wait for the yes.
     """
     if text.upper() == move.text:  # canonical text has no far labels
         return None
@@ -115,6 +115,6 @@ def submitted(
 
 
 def remember(context: CommandContext, sitter: Sitter, position: Position, text: str) -> None:
-    """Note that a player is used to far labels, if the confirmed move has one."""
+    """Note that a player uses far labels, if the confirmed move has one."""
     if far_cells(position, sitter.seat, text):
         preferences.save(context.connection, sitter.player_id, {"labels": BOTH})

@@ -1,26 +1,27 @@
-"""Following: letters about other people's boards, with nothing in them that is hidden."""
+"""Following: letters about boards of other players, without hidden facts."""
 
 from __future__ import annotations
 
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.table import model
 from pbmserv.commands.table.looking import Follow, Show, ShowAs
-from pbmserv.commands.table.model import BoardRef, Line
+from pbmserv.commands.table.model import BoardRef
 from pbmserv.commands.table.playing import MakeMove
 from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import Purpose, ReplyAddress
 from pbmserv.service.boards import queries
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import must_not_spoil, spoils
-from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store.boards import boards, challenges
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.tables.boards import BoardStatus
 
 MOST_FOLLOWED = 50
-"""Boards that one player may follow."""
+"""Most boards that one player follows."""
 
 MOST_FOLLOWERS = 100
-"""Players who may follow one board; each of its moves writes a letter to every one of them."""
+"""Most followers of one board; each of its moves writes a letter to all of them."""
 
 
 def follow(context: CommandContext, command: Follow) -> Answer:
@@ -45,7 +46,7 @@ def follow(context: CommandContext, command: Follow) -> Answer:
     if board.status in {BoardStatus.FINISHED, BoardStatus.DECLINED}:
         code = "board-over" if board.status == BoardStatus.FINISHED else "board-declined"
         raise Refused(code, part=str(board.id), example=f"{board.game} show {board.id}")
-    if spoils(context, board) != "box-chosen":  # of that its end shows nothing
+    if spoils(context, board) != "box-chosen":  # its end shows nothing hidden
         must_not_spoil(context, board)
     _leave_room(context, board, player.id)
     boards.follow(context.connection, board.id, player.id, command.what)
@@ -53,17 +54,17 @@ def follow(context: CommandContext, command: Follow) -> Answer:
 
 
 def _not_followed(context: CommandContext, board: BoardRow, player_id: int) -> Refused:
-    """Why there is nothing to end; who plays on the board wants something else to end."""
+    """Return the refusal to stop following a board that is not followed."""
     if board.sitter_of(player_id) is not None:
         return _what_else(context, player_id, on_board=True)
     return Refused("not-followed", part=str(board.id), example=f"show {board.id}")
 
 
 def _what_else(context: CommandContext, player_id: int, *, on_board: bool = False) -> Refused:
-    """What somebody may want to end who follows nothing here.
+    """Return a refusal that names other letters that the player can end.
 
     Args:
-        on_board: they play on the board that they wrote of.
+        on_board: the player plays on the named board.
     """
     seeks = bool(challenges.seeks_of(context.connection, player_id))
     example = "seek off" if seeks else "signoff"
@@ -71,12 +72,12 @@ def _what_else(context: CommandContext, player_id: int, *, on_board: bool = Fals
 
 
 def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -> Answer | None:
-    """A reply to a follower's letter; ``None`` = carried out as what it says.
+    """Carry out a reply to a follower's letter; return `None` for a command of its own.
 
     Raises:
-        Refused: it is no command, but perhaps a move.
+        Refused: it may be a move.
     """
-    match line.asked:
+    match line.meaning:
         case model.ReplyMove() | model.Yes() | MakeMove(who=None):
             raise Refused("only-watching", part=line.echo, example="unsubscribe")
         case ShowAs(who=None, boards=()):
@@ -87,35 +88,37 @@ def by_reply(context: CommandContext, line: Line, reply_address: ReplyAddress) -
 def news_to_followers(
     context: CommandContext, board: BoardRow, ply: int, *, free: bool, ended: bool
 ) -> tuple[Notification, ...]:
-    """Letters to those who follow a board, after a ply; free moves are nobody's news."""
+    """Return letters to the followers of a board after a ply; free moves are no news."""
     if free and not ended:
         return ()
-    # "moved": what this ply did, not all since a turn of the reader's, who has none.
+    # "moved": the effects of this ply, since the reader has no turns.
     words = {"event": "moved", "over": ended}
-    if ended and spoils(context, board):  # others have still to solve it
+    if ended and spoils(context, board):  # others still have to solve it
         words, ply = {"event": "kept", "over": True}, 0
-    told = tuple(
-        Notification(one.address, one.player_id, Part("followed", words, board.id, ply, None))
-        for one in boards.followers_of(context.connection, board.id)
-        if ended or one.what == "all"
+    notifications = tuple(
+        Notification(
+            follower.address, follower.player_id, Part("followed", words, board.id, ply, None)
+        )
+        for follower in boards.followers_of(context.connection, board.id)
+        if ended or follower.what == "all"
     )
     if ended:
         boards.drop_followers(context.connection, board.id)
-    return told
+    return notifications
 
 
 def not_played(context: CommandContext, board: BoardRow) -> tuple[Notification, ...]:
-    """Letters to those who follow a board that has been declined."""
-    told = tuple(
+    """Return letters to the followers of a board that was declined."""
+    notifications = tuple(
         Notification(
-            one.address,
-            one.player_id,
+            follower.address,
+            follower.player_id,
             Part("followed", {"event": "declined", "over": True}, board.id, board.plies, None),
         )
-        for one in boards.followers_of(context.connection, board.id)
+        for follower in boards.followers_of(context.connection, board.id)
     )
     boards.drop_followers(context.connection, board.id)
-    return told
+    return notifications
 
 
 def _bound_board(reply_address: ReplyAddress) -> int | None:

@@ -1,8 +1,8 @@
-"""Invitations by mail address: one letter asks somebody who may be no player yet.
+"""Invitations by mail address: one letter to somebody who may not be a player yet.
 
-Whoever invites learns nothing of the address: whether somebody plays with it, whether its owner
-wants no such letters, and whether they have had enough of them, changes neither the answer nor
-the letter. A board is made when the owner says yes; until then nothing about it can be seen.
+The inviter learns nothing about the address. Neither the answer nor the letter depends on whether a
+player has it, or whether its owner refuses or has had enough of such letters. The board is made
+when the owner says yes; before, nothing of it can be seen.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from pbmserv.commands.table.model import VOUCHED, Credentials, ReplyMove, Yes
 from pbmserv.commands.table.starting import Accept, Challenge, Reject
 from pbmserv.engine.registry import shown_options
 from pbmserv.errors import PlayerError, Refused
-from pbmserv.inbound.message import is_role
+from pbmserv.inbound.robots import is_role
 from pbmserv.mail.mailboxes import mailbox_of
 from pbmserv.mail.reply_address import ReplyAddress
-from pbmserv.service.accounts import account
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options, takes_challenges
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.free_userids import free_userid, is_free
 from pbmserv.service.core.lookup import known_game, must_be_open
-from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import UNSAID, Said
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.said import UNSAID, Said
+from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.time import clocks
 from pbmserv.store.accounts import invitations, persons, players, preferences
 from pbmserv.store.accounts.invitations import Invitation
@@ -35,18 +36,18 @@ from pbmserv.store.delivery.bounces import Posted
 from pbmserv.store.tables.accounts import InvitationState
 
 AGAIN = timedelta(days=30)
-"""For so long an inviter cannot invite the same address again, and a letter can be answered."""
+"""Least time between two invitations to an address by one player; as long can it be answered."""
 
 MOST_TO_ADDRESS = 3
-"""Invitations that one address gets in `AGAIN`, whoever invites."""
+"""Most invitations to one address in `AGAIN`, from all players."""
 
 LONGEST_ADDRESS = 254
 LONGEST_NOTE = 300
-"""Characters of an inviter's words."""
+"""Most characters of an inviter's words."""
 
 _DAY = timedelta(days=1)
 _LURES = re.compile(r"://|www\.|@|[\w-]\.[a-z]{2,}\b|(?:\d[ ./()-]*){7}", re.IGNORECASE)
-"""Links, addresses and telephone numbers: what makes mail to strangers worth sending."""
+"""Links, addresses and telephone numbers, for which spammers send mail to strangers."""
 
 _DOMAIN = re.compile(r"(?:[a-z0-9_-]{1,63}\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})")
 
@@ -59,12 +60,13 @@ _NO = frozenset({"no", "nope", "not", "reject", "decline", "nein", "non", "nej",
 
 
 def invite(context: CommandContext, command: Challenge) -> Answer:
-    """``game challenge [userid] [name] friend@example.org``: one letter goes there.
+    """``game challenge [userid] [name] friend@example.org``: send an invitation there.
 
-    *name* is how the friend could be called here.
+    The name is a userid for the friend.
 
     Raises:
-        Refused: nothing proves who invites, or there were enough; nothing about the address.
+        Refused: nothing proves who invites, or the inviter has invited too many. It says nothing
+            about the address.
     """
     _must_be_an_address(context, command.address)
     sender, name = _inviter(context, command)
@@ -76,7 +78,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     _must_be_somebody_else(context, sender, address)
     marks = context.services.mail_domain.ring.marks(mailbox_of(address))
     _must_not_be_too_many(context, sender, address, marks)
-    said = context.words
+    said = words_for_others(context)
     note = said if _is_harmless(said) else UNSAID
     one = Invitation(
         sender.id,
@@ -92,7 +94,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
     words: dict[str, Any] = {
         "invitation": number,
         "by": sender.userid,
-        "name": account.free_userid(context, name, address),
+        "name": free_userid(context, name, address),
         "title": game.info.title,
         "game": game.info.key,
         "summary": game.info.summary,
@@ -101,7 +103,7 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
         "days": AGAIN.days,
         "said": _note_to(context, sender, address, note),
     }
-    told = (Notification(address, None, Part("invitation", words)),) if one.sent else ()
+    notifications = (Notification(address, None, Part("invitation", words)),) if one.sent else ()
     context.player, context.sitter = sender, None
     answer = {
         "address": address,
@@ -112,43 +114,43 @@ def invite(context: CommandContext, command: Challenge) -> Answer:
         "longest": LONGEST_NOTE,
         "days": AGAIN.days,
     }
-    return Answer((Part("invited", answer),), told)
+    return Answer((Part("invited", answer),), notifications)
 
 
 def _must_be_an_address(context: CommandContext, address: str) -> None:
-    """Refuse what can be no address of a person elsewhere; it may be a password with an "@"."""
+    """Refuse a word that cannot be a mail address; it may be a password with an "@"."""
     domain = mailbox_of(address).rpartition("@")[2]
-    known = domain == context.services.mail_domain.domain or _DOMAIN.fullmatch(domain)
-    if not known or len(address.encode()) > LONGEST_ADDRESS:
+    is_address = domain == context.services.mail_domain.domain or _DOMAIN.fullmatch(domain)
+    if not is_address or len(address.encode()) > LONGEST_ADDRESS:
         context.echo_hidden = True
         raise Refused("invite-address")
 
 
 def _inviter(context: CommandContext, command: Challenge) -> tuple[Player, str]:
-    """Who invites, and the name that a friend could have."""
+    """Return the inviter, and the name for the friend."""
     if command.who is not None:
         sender = context.authenticate(command.who)
-        others = [one for one in command.userids if one != sender.userid]
+        others = [userid for userid in command.userids if userid != sender.userid]
     else:
         sender = _proven(context, command)
-        others = [one for one in command.userids if one != sender.userid]
+        others = [userid for userid in command.userids if userid != sender.userid]
         if others and sender.userid in command.userids:
             context.echo_hidden = True  # it may be a password that is wrong
             raise Refused("invite-name", example=f"{command.game} challenge {command.address}")
     if len(others) > 1 or any(
-        players.of_name(context.connection, one) is not None for one in others
+        players.of_name(context.connection, other) is not None for other in others
     ):
         raise Refused("invites-one", example=f"{command.game} challenge {command.address}")
     return sender, "".join(others)
 
 
 def _proven(context: CommandContext, command: Challenge) -> Player:
-    here = context.known()
-    named = [one for one in here if one.userid in command.userids]
+    writers = context.known_writers()
+    named = [writer for writer in writers if writer.userid in command.userids]
     by_reply = context.reply_address is not None and bool(context.reply_address.player)
     if len(named) == 1 and not by_reply:
         return context.authenticate(Credentials(named[0].userid, VOUCHED))
-    if here:
+    if writers:
         return context.speaker(None)
     for userid in command.userids:  # a password in another line of the mail
         player = players.by_userid(context.connection, userid)
@@ -184,13 +186,13 @@ def _must_not_be_too_many(
 
 
 def _may_go(context: CommandContext, sender: Player, address: str, marks: list[str]) -> bool:
-    """Whether a letter goes out. The inviter does not learn it."""
+    """Whether the invitation is sent. The inviter does not learn that."""
     month = context.now - AGAIN
     refused = invitations.wants_none(context.connection, marks)
     enough = invitations.sent_to(context.connection, marks, month) >= MOST_TO_ADDRESS
     traffic, source, mailbox = (
         context.services.traffic,
-        context.incoming.source,
+        context.actor.source,
         mailbox_of(address),
     )
     asked = traffic.asks([mailbox], source)
@@ -200,28 +202,28 @@ def _may_go(context: CommandContext, sender: Player, address: str, marks: list[s
 
 
 def _is_wanted(context: CommandContext, sender: Player, address: str) -> bool:
-    """Whether one of the players behind an address takes challenges, and none blocks the sender."""
-    here = _players_at(context, address)
-    if not here:
+    """Whether a player with this address takes challenges, and none blocks the sender."""
+    owners = _players_at(context, address)
+    if not owners:
         return True
-    pairs = contact.blocked_pairs(context, {sender.id, *(player.id for player in here)})
+    pairs = contact.blocked_pairs(context, {sender.id, *(player.id for player in owners)})
     is_apart = any(sender.id in pair for pair in pairs)
-    return not is_apart and any(map(takes_challenges, here))
+    return not is_apart and any(map(takes_challenges, owners))
 
 
 def _players_at(context: CommandContext, address: str) -> list[Player]:
     """Return the active players whose mail goes to the same mailbox as this address."""
     connection = context.connection
     owners = persons.owners_of(connection, mailbox_of(address))
-    found = (players.by_id(connection, each) for each in sorted(owners))
-    return [player for player in found if player is not None and player.active]
+    candidates = (players.by_id(connection, each) for each in sorted(owners))
+    return [player for player in candidates if player is not None and player.active]
 
 
 def _note_to(context: CommandContext, sender: Player, address: str, said: Said) -> Said:
     """Return the words that go into an invitation."""
-    here = _players_at(context, address)
-    heard = all(contact.reaches(context, sender.id, player) for player in here)
-    return said if heard else UNSAID
+    owners = _players_at(context, address)
+    reaches_all = all(contact.reaches(context, sender.id, player) for player in owners)
+    return said if reaches_all else UNSAID
 
 
 def _is_harmless(said: Said) -> bool:
@@ -232,22 +234,22 @@ def _is_harmless(said: Said) -> bool:
 
 
 def answered(context: CommandContext, asked: object, reply_address: ReplyAddress) -> Answer | None:
-    """A reply to an invitation: yes, no, or never again; ``None``: a command of its own.
+    """Carry out a reply to an invitation: yes, no, or never; return `None` for another command.
 
     Raises:
-        Refused: it is none of these, or comes from elsewhere, or too late.
+        Refused: the reply is unclear, from another address, or too late.
     """
-    first = next((line.strip() for line in context.incoming.text.split("\n") if line.strip()), "")
+    first = next((line.strip() for line in context.submission.text.split("\n") if line.strip()), "")
     word = first.partition(" ")[0].strip(".,;:!").lower()
     if word in _NEVER:
         return never(context, reply_address)
     if isinstance(asked, Reject) or word in _NO:
         return _declined(context, reply_address)
-    found = _AS.fullmatch(first)
-    said, name = (found[1], found[2].lower()) if found else (first, "")
-    if word in {"accept", "yes"} and (found or isinstance(asked, Accept)):
+    match = _AS.fullmatch(first)
+    said, name = (match[1], match[2].lower()) if match else (first, "")
+    if word in {"accept", "yes"} and (match or isinstance(asked, Accept)):
         return _accepted(context, reply_address, name)
-    if says_yes(said) or (isinstance(asked, Yes) and not asked.unsaid):
+    if says_yes(said) or (isinstance(asked, Yes) and not asked.is_empty):
         return _accepted(context, reply_address, name)
     if isinstance(asked, Yes | ReplyMove | PlayerError):
         raise Refused("invite-how", part=first[:60])
@@ -255,13 +257,13 @@ def answered(context: CommandContext, asked: object, reply_address: ReplyAddress
 
 
 def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -> Answer:
-    """The board begins; who has no account yet gets one."""
+    """Begin the board, and create an account if the friend has none."""
     number = reply_address.about
     one = invitations.lock(context.connection, number)
     if one is None or context.now > one.created_at + AGAIN:
         raise Refused("invite-late", days=AGAIN.days, example="help")
-    # The letter can have been passed on, so only a mail from that address says yes for its owner.
-    sender = context.incoming.mail.sender.lower()
+    # The letter may have been forwarded, so only a mail from the invited address says yes.
+    sender = context.actor.address.lower()
     if one.mark not in context.services.mail_domain.ring.marks(mailbox_of(sender)):
         raise Refused("invite-not-yours", part=sender, example="signup USERID PASSWORD")
     if one.state is InvitationState.ACCEPTED:
@@ -271,7 +273,7 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
         raise Refused("invite-late", days=AGAIN.days, example="help")
     player = _owner(context, one, name)
     if persons.persons_of(context.connection, {player.id, inviter.id}).same(player.id, inviter.id):
-        raise Refused("invite-self", part=context.incoming.mail.sender)
+        raise Refused("invite-self", part=context.actor.address)
     game = known_game(context, one.game)
     must_be_open(context, game)
     contact.must_meet(context, player.id, [inviter], ())
@@ -280,62 +282,66 @@ def _accepted(context: CommandContext, reply_address: ReplyAddress, name: str) -
     board = make_board(context, proposal, {inviter.id, player.id})
     invitations.settle(context.connection, number, InvitationState.ACCEPTED, board.id)
     context.player = player
-    context.proven.setdefault(player.id, None)  # by an answer from where only they were written to
+    context.proven.setdefault(player.id, None)  # only the owner of the address got the letter
     if context.mail_id is not None:
-        inbox.spoken_by(context.connection, context.mail_id, player.id)
+        inbox.set_player(context.connection, context.mail_id, player.id)
     theirs, own = board.sitters
     words = {"by": player.userid, "undecided": []}
-    told = {**words, "event": "accepted", "said": context.words}
-    joined = {**words, "event": "joined", "said_to": context.words}
+    accepted = {**words, "event": "accepted", "said": words_for_others(context)}
+    joined = {**words, "event": "joined", "said_to": words_for_others(context)}
     letters = [
-        Notification.sitter(theirs, Part("board", told, board.id, 0, theirs.seat, board.thread))
+        Notification.sitter(theirs, Part("board", accepted, board.id, 0, theirs.seat, board.thread))
     ]
-    if not player.password_hash:
-        greeting = Part("welcome", {"userid": player.userid, "invited": True})
-        letters.append(Notification(player.address, player.id, greeting))
-    return Answer((Part("board", joined, board.id, 0, own.seat, board.thread),), tuple(letters))
+    own_board = Part("board", joined, board.id, 0, own.seat, board.thread)
+    if player.password_hash:
+        return Answer((own_board,), tuple(letters))
+    # A newcomer is welcomed before the board comes.
+    greeting = Part("welcome", {"userid": player.userid, "has_password": False})
+    letters.append(Notification(player.address, player.id, greeting))
+    letters.append(Notification.sitter(own, own_board))
+    return Answer((), tuple(letters))
 
 
 def _owner(context: CommandContext, one: Invitation, name: str) -> Player:
-    """The player whose address was invited, from which this mail comes; made, if there is none."""
-    sender = context.incoming.mail.sender.lower()
-    here = players.by_address(context.connection, sender)
-    chosen = [player for player in here if player.userid == name] or here
+    """Return the player with the invited address, which is this mail's; create one if needed."""
+    sender = context.actor.address.lower()
+    owners = players.by_address(context.connection, sender)
+    chosen = [player for player in owners if player.userid == name] or owners
     if chosen:
         context.proven.setdefault(chosen[0].id, chosen[0].unreachable_since)
         return chosen[0]
     if context.services.signup == "closed":
         raise Refused("invite-closed")
-    if name and not account.may_be_called(context, name):
-        free = account.free_userid(context, name, sender)
+    if name and not is_free(context, name):
+        free = free_userid(context, name, sender)
         raise Refused("invite-name-taken", part=name, example=f"yes as {free}")
-    userid = name or account.free_userid(context, one.name, sender)
+    userid = name or free_userid(context, one.name, sender)
     player = players.create(context.connection, userid, "", sender, context.now)
-    if player is None:  # somebody was quicker
-        free = account.free_userid(context, "", sender)
+    if player is None:  # another player got it first
+        free = free_userid(context, "", sender)
         raise Refused("invite-name-taken", part=userid, example=f"yes as {free}")
     return player
 
 
 def _declined(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """Not this time. The inviter hears that, and no more."""
+    """Decline an invitation, and tell the inviter."""
     one = invitations.lock(context.connection, reply_address.about)
-    told = _closed(context, reply_address.about, one)
-    return Answer((Part("invitation-closed", {"event": "declined"}),), told)
+    notifications = _closed(context, reply_address.about, one)
+    return Answer((Part("invitation-closed", {"event": "declined"}),), notifications)
 
 
 def never(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """Never again, from nobody. To the inviter it looks like a no.
+    """Refuse all later invitations, too. The inviter sees a plain no.
 
     Raises:
-        Refused: nothing is known of the invitation any more.
+        Refused: the invitation is no longer stored.
     """
     one = invitations.lock(context.connection, reply_address.about)
     if one is None:
         raise Refused("invite-late", days=AGAIN.days, example="help")
     invitations.want_none(context.connection, one.mark, context.now)
-    told = _closed(context, reply_address.about, one)
-    return Answer((Part("invitation-closed", {"event": "never"}),), told)
+    notifications = _closed(context, reply_address.about, one)
+    return Answer((Part("invitation-closed", {"event": "never"}),), notifications)
 
 
 def _closed(
@@ -344,29 +350,29 @@ def _closed(
     if one is None or one.state is not InvitationState.OPEN:
         return ()
     invitations.settle(context.connection, number, InvitationState.DECLINED)
-    return _told(context, one, "declined", "")
+    return _notify_inviter(context, one, "declined", "")
 
 
 def inviter_of(context: CommandContext, reply_address: ReplyAddress) -> str | None:
-    """Who wrote an invitation, for a page that asks whether it was the last one; ``None``: nothing
-    is known of it."""
+    """Return the inviter's userid, for the page that ends invitations; `None` if the invitation is
+    no longer stored."""
     one = invitations.by_id(context.connection, reply_address.about)
     player = players.by_id(context.connection, one.player_id) if one is not None else None
     return None if player is None else player.userid
 
 
 def returned(context: CommandContext, letter: Posted) -> tuple[Notification, ...]:
-    """The letter came back: its inviter is told, and nothing is sent again."""
+    """Tell the inviter that the letter came back; it is not sent again."""
     row = outbox.letter(context.connection, letter.id)
     number = row.words.get("invitation") if row is not None else None
     one = invitations.lock(context.connection, number) if number is not None else None
     if one is None or number is None or one.state is not InvitationState.OPEN:
         return ()
     invitations.settle(context.connection, number, InvitationState.RETURNED)
-    return _told(context, one, "returned", letter.recipient)
+    return _notify_inviter(context, one, "returned", letter.recipient)
 
 
-def _told(
+def _notify_inviter(
     context: CommandContext, one: Invitation, event: str, address: str
 ) -> tuple[Notification, ...]:
     player = players.by_id(context.connection, one.player_id)

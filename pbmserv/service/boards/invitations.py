@@ -1,4 +1,4 @@
-"""Invitations: challenge, rematch, seek, accept and reject."""
+"""Challenges: ``challenge``, ``rematch``, ``seek``, ``accept`` and ``reject``."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import OptionError, Refused
-from pbmserv.service.auth import verified_sender
-from pbmserv.service.boards import friends
+from pbmserv.service.boards import bot_turns, friends, opponents
 from pbmserv.service.boards.plies import decline, join, must_meet_all, must_run
 from pbmserv.service.boards.proposals import Proposal, invite, make_board, read_options, sender_of
-from pbmserv.service.bots import bot_moves
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, must_be_open, unknown_player
-from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.service.time import clocks
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
@@ -29,21 +28,21 @@ from pbmserv.store.boards import challenges
 from pbmserv.store.tables.boards import BoardStatus
 
 MOST_SEEKS = 5
-"""Seeks of one player that may wait at once."""
+"""Most waiting seeks of one player."""
 
 
 def challenge(context: CommandContext, command: Challenge) -> Answer:
-    """A new board. The sender is one of its players; the others are asked by mail."""
+    """Begin a board of which the sender is a player; ask the others by mail."""
     if command.address:
         return friends.invite(context, command)
-    written = command
+    written = command = opponents.with_usual_opponent(context, command)
     command = _with_writer(context, command)
     added = len(command.userids) - len(written.userids)
     terms = clocks.read_times(command.times)
     game = known_game(context, command.game)
     _must_not_be_options(context, game, command)
     if command.alone and len(command.userids) > 1:
-        context.echo_hidden = True  # people write their password where other commands have one
+        context.echo_hidden = True  # people write a password here, as in other commands
         player = players.by_userid(context.connection, command.userids[0])
         example = f"{game.info.key} solo {player.userid if player is not None else 'USERID'}"
         raise Refused("only-one-player", example=example)
@@ -70,32 +69,33 @@ def challenge(context: CommandContext, command: Challenge) -> Answer:
 
 
 def _with_writer(context: CommandContext, command: Challenge) -> Challenge:
-    """Where the mail shows who writes, nobody need name themselves: "challenge bob" means "me and
-    bob", and "solo" "me". So it does where the sender's address is all that tells.
+    """Add the writer to a challenge that does not name the writer: "challenge bob", "solo".
+
+    The mail must show who writes, if only by an unverified From address.
 
     Raises:
-        Refused: several players with its address could be meant.
+        Refused: several players have that address.
     """
     if command.who is not None or (command.alone and command.userids):
         return command
-    if here := context.known():
-        named = {player.userid for player in here} & set(command.userids)
+    if writers := context.known_writers():
+        named = {player.userid for player in writers} & set(command.userids)
         writer = None if named else context.speaker(None)
     else:
-        writer = None if command.userids[1:] else verified_sender.seems_to_be(context)
+        writer = None if command.userids[1:] else context.claimed_writer()
     if writer is None or writer.userid in command.userids:
         return command
     return replace(command, userids=(writer.userid, *command.userids))
 
 
 def rematch(context: CommandContext, command: Rematch) -> Answer:
-    """The same players and options once more, the other side first.
+    """Begin a board with the same players and options, and the other player first.
 
-    When the other one has asked for just that already, it is accepted instead.
+    If the other player has asked for the same rematch, accept it instead.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
     if board.status == BoardStatus.PROPOSED and sitter.accepted_at is None:
-        raise Refused("accept-how")  # "let's play again" is no more than half a yes
+        raise Refused("accept-how")  # "let's play again" is not a clear yes
     if board.status not in {BoardStatus.FINISHED, BoardStatus.DECLINED}:
         raise Refused("not-over", part=str(board.id), example=f"{board.game} show {board.id}")
     order = (*board.sitters[1:], board.sitters[0])
@@ -108,8 +108,8 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
             raise Refused("rematch-asked", part=str(asked), example=f"show {asked}")
     game = known_game(context, board.game)
     words = board.options
-    if races(game):  # another box
-        words = game.describe(game.anew(game.options(words, board.seats)))
+    if races(game):  # of another box
+        words = game.describe(game.without_box(game.options(words, board.seats)))
     options, rated = read_options(
         game, words, board.seats, " ".join(words), f"{game.info.key} seek"
     )
@@ -122,7 +122,7 @@ def rematch(context: CommandContext, command: Rematch) -> Answer:
 
 
 def accept(context: CommandContext, command: Accept) -> Answer:
-    """Say yes to a challenge."""
+    """Accept a challenge."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
     if sitter.accepted_at is not None:
@@ -131,14 +131,14 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     undecided = join(context, board, sitter)
     clocks.accepted(context, board, undecided)
     if not undecided:
-        bot_moves.take_note(context, board, context.position(board))
+        bot_turns.take_note(context, board, context.position(board))
     common = {"by": sitter.userid, "undecided": list(undecided)}
-    told = tuple(
+    notifications = tuple(
         Notification.sitter(
             other,
             Part(
                 "board",
-                {**common, "event": "accepted", "said": context.words},
+                {**common, "event": "accepted", "said": words_for_others(context)},
                 board.id,
                 board.plies,
                 other.seat,
@@ -149,16 +149,16 @@ def accept(context: CommandContext, command: Accept) -> Answer:
     )
     own = Part(
         "board",
-        {**common, "event": "joined", "said_to": context.words},
+        {**common, "event": "joined", "said_to": words_for_others(context)},
         board.id,
         board.plies,
         sitter.seat,
     )
-    return Answer((own,), told)
+    return Answer((own,), notifications)
 
 
 def reject(context: CommandContext, command: Reject) -> Answer:
-    """Say no to a challenge."""
+    """Reject a challenge."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
     if board.status != BoardStatus.PROPOSED:
@@ -167,7 +167,7 @@ def reject(context: CommandContext, command: Reject) -> Answer:
 
 
 def _must_not_be_options(context: CommandContext, game: AnyGame, command: Challenge) -> None:
-    """Refuse options without their "-" among the names: "challenge bob race", "… size 8x8"."""
+    """Refuse names that look like options without "-": "challenge bob race", "… size 8x8"."""
     forms = dict(form.removeprefix("-").partition("=")[::2] for form, _ in game.info.options)
     names: list[str] = []
     said: list[str] = []
@@ -184,12 +184,12 @@ def _must_not_be_options(context: CommandContext, game: AnyGame, command: Challe
             return
     if not said:
         return
-    sender = context.incoming.mail.sender
+    sender = context.actor.address
     if command.alone:
-        names = names or [player.userid for player in context.known()]
-    elif len(names) == 1:  # the answer goes there, and to nobody else
-        here = players.by_address(context.connection, sender)
-        names = [*[player.userid for player in here if player.active][:1], *names]
+        names = names or [player.userid for player in context.known_writers()]
+    elif len(names) == 1:  # the answer goes to this player only
+        owners = players.by_address(context.connection, sender)
+        names = [*[player.userid for player in owners if player.active][:1], *names]
     if not (command.alone or len(set(names)) > 1):
         return
     line = " ".join((game.info.key, "solo" if command.alone else "challenge", *names))
@@ -201,12 +201,12 @@ def _must_not_be_options(context: CommandContext, game: AnyGame, command: Challe
 
 
 def _of_one_option(game: AnyGame, forms: Mapping[str, str], word: str) -> str:
-    """The option of which a word is a value, if no other has such; else "". "8x8" is a size."""
+    """Return the only option that takes this value ("8x8" is a size), ``""`` if there is none."""
     if not word[:1].isdigit():
         return ""
     choosy = [name for name in forms if forms[name] and not _is_option(game, f"-{name}=anything")]
-    found = [one for name in choosy if _is_option(game, one := f"-{name}={word}")]
-    return found[0] if len(found) == 1 else ""
+    matching = [one for name in choosy if _is_option(game, one := f"-{name}={word}")]
+    return matching[0] if len(matching) == 1 else ""
 
 
 def _is_option(game: AnyGame, word: str) -> bool:
@@ -219,12 +219,12 @@ def _is_option(game: AnyGame, word: str) -> bool:
 _HOUSE = dict.fromkeys(("computer", "bot", "robot", "machine", "ai", "cpu"), "house-beginner") | {
     userid.removeprefix("house-"): userid for userid in BOT_USERIDS
 }
-"""What the house is called by those who do not know its names."""
+"""Names of the house by people who do not know its userids."""
 
 
 def _must_play(context: CommandContext, userid: str, place: int) -> None:
-    """Refuse a challenge to nobody. Such a name is repeated only if it nearly is somebody's:
-    it may be a password that nobody has asked for.
+    """Refuse a challenge to an unknown name. The refusal repeats it only if it resembles a userid,
+    since it may be a needless password.
     """
     if userid in BOT_USERIDS or players.by_userid(context.connection, userid) is not None:
         return
@@ -245,7 +245,7 @@ def _invited(
     userids: tuple[str, ...],
 ) -> Player:
     if userid in BOT_USERIDS:
-        return bot_moves.invited(context, game, userid, options, userids)
+        return bot_turns.invited(context, game, userid, options, userids)
     player = players.by_userid(context.connection, userid)
     if player is None:
         raise unknown_player(context, userid)
@@ -255,7 +255,7 @@ def _invited(
 def seek(context: CommandContext, command: Seek) -> Answer:
     """``game seek userid password [n] [-options]``, and ``… off``.
 
-    Whoever looks for the same has a board at once; otherwise the seek waits for somebody.
+    If others seek the same, the board begins at once; otherwise the seek waits.
     """
     player = context.speaker(command.who)
     game = known_game(context, command.game)
@@ -278,11 +278,11 @@ def seek(context: CommandContext, command: Seek) -> Answer:
         str(seats),
         " ".join((key, "seek", player.userid, "PASSWORD", *said)),
     )
-    found = challenges.seeks_like(context.connection, key, seats, options)
-    mine = next((one for one in found if one.player_id == player.id), None)
+    seeks = challenges.seeks_like(context.connection, key, seats, options)
+    mine = next((other for other in seeks if other.player_id == player.id), None)
     if mine is not None:
         return Answer((Part("seek", _words(game.info.title, mine, "still")),))
-    partners = _partners(context, player, found, seats - 1)
+    partners = _partners(context, player, seeks, seats - 1)
     if partners is not None:
         challenges.remove_seeks(context.connection, [one.id for one in partners])
         return _start(context, player, partners, Proposal(game, options, rated, USUAL, ()))
@@ -294,25 +294,26 @@ def seek(context: CommandContext, command: Seek) -> Answer:
 
 
 def _partners(
-    context: CommandContext, player: Player, found: list[challenges.Seek], wanted: int
+    context: CommandContext, player: Player, seeks: list[challenges.Seek], wanted: int
 ) -> list[challenges.Seek] | None:
-    """So many of those who look for the same, who wait longest first.
+    """Return enough players who seek the same, those who wait longest first; `None` if there are
+    too few.
 
-    No two of them block each other or are names of one person.
+    No two of them block each other or are one person.
     """
-    ids = {player.id, *(one.player_id for one in found)}
-    known = persons.persons_of(context.connection, ids)
-    blocked = contact.blocked_pairs(context, ids, known)
+    ids = {player.id, *(candidate.player_id for candidate in seeks)}
+    people = persons.persons_of(context.connection, ids)
+    blocked = contact.blocked_pairs(context, ids, people)
     chosen: list[challenges.Seek] = []
-    for one in found:
+    for candidate in seeks:
         there = [player.id, *(other.player_id for other in chosen)]
         apart = any(
-            known.same(one.player_id, other)
-            or {(one.player_id, other), (other, one.player_id)} & blocked
+            people.same(candidate.player_id, other)
+            or {(candidate.player_id, other), (other, candidate.player_id)} & blocked
             for other in there
         )
         if not apart:
-            chosen.append(one)
+            chosen.append(candidate)
         if len(chosen) == wanted:
             return chosen
     return None
@@ -321,7 +322,7 @@ def _partners(
 def _start(
     context: CommandContext, player: Player, partners: list[challenges.Seek], wanted: Proposal
 ) -> Answer:
-    """The board of a match; who sits first is drawn by lot."""
+    """Begin the board of a match; the first seat is drawn by lot."""
     ids = [player.id, *(one.player_id for one in partners)]
     random.SystemRandom().shuffle(ids)
     sitting = []
@@ -331,7 +332,7 @@ def _start(
         sitting.append(one)
     proposal = Proposal(wanted.game, wanted.options, wanted.rated, wanted.terms, tuple(sitting))
     board = make_board(context, proposal, set(ids))
-    own, told = [], []
+    own, notifications = [], []
     for sitter in board.sitters:
         others = [name for name in board.names if name != sitter.userid]
         words = {"event": "matched", "others": others}
@@ -339,8 +340,8 @@ def _start(
         if sitter.player_id == player.id:
             own.append(part)
         else:
-            told.append(Notification.sitter(sitter, part))
-    return Answer(tuple(own), tuple(told))
+            notifications.append(Notification.sitter(sitter, part))
+    return Answer(tuple(own), tuple(notifications))
 
 
 def _words(title: str, one: challenges.Seek, event: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Playing: moves, previews, offers, resigning, and words to the opponent."""
+"""Moves, previews, offers, resigning, and words to the others at a board."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pbmserv.commands.grammar.plain_words import is_praise, says_no, says_yes
+from pbmserv.commands.grammar.consent import Consent, consent_in
+from pbmserv.commands.grammar.plain_words import is_praise
+from pbmserv.commands.grammar.sentences import sentences, talk
 from pbmserv.commands.reading.replies import greets
 from pbmserv.commands.table.model import ReplyMove
 from pbmserv.commands.table.playing import Chat, Check, MakeMove, Preview, Resign
@@ -16,13 +18,14 @@ from pbmserv.engine.protocol import Aided, Previewing, only_meaning
 from pbmserv.engine.types import Move, Seat
 from pbmserv.engine.types import Preview as Previewed
 from pbmserv.errors import MoveError, NotUnderstood, Refused
-from pbmserv.service.boards import far_labels, invitations
+from pbmserv.service.boards import bot_turns, far_labels, invitations
 from pbmserv.service.boards.plies import decline, log_ply, must_run, over, play_move
-from pbmserv.service.bots import bot_moves
+from pbmserv.service.boards.talked_moves import must_not_be_taken_back, talked_move
 from pbmserv.service.core.context import CommandContext, Focus
-from pbmserv.service.core.lookup import not_seated, wrong_game
-from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import UNSAID, Said, pass_on
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.refusals import not_seated, wrong_game
+from pbmserv.service.core.said import Said
+from pbmserv.service.core.words_for_others import pass_on, without_signature, words_for_others
 from pbmserv.store.accounts import players
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
@@ -39,16 +42,24 @@ def make_move(context: CommandContext, command: MakeMove) -> Answer:
     not_late(context, board, sitter.seat, command.number, [command.text])
     move = read_move(position, sitter.seat, command.text)
     asked = far_labels.question(
-        context, board, sitter, position, move, command.text, with_words=bool(context.words)
+        context,
+        board,
+        sitter,
+        position,
+        move,
+        command.text,
+        with_words=bool(words_for_others(context)),
     )
-    return asked or play_move(context, board, sitter, position, move, context.words, command.text)
+    return asked or play_move(
+        context, board, sitter, position, move, words_for_others(context), command.text
+    )
 
 
 def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
-    """The first lines of a reply: the first one that is a move is played.
+    """Play the first line of a reply that is a move.
 
-    Lines right below it that are moves too belong to it, because people press Enter between
-    ``+b2`` and ``g``. What stands below is for the opponent.
+    Moves on the lines right below belong to it, because people press Enter between ``+b2`` and
+    ``g``. The text below is for the opponent.
     """
     board, sitter = context.seat_at(None, None, None)
     if board.status not in RUNNING:
@@ -56,23 +67,19 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
     position = context.position(board)
     lines, number = _numbered(command.lines)
     not_late(context, board, sitter.seat, number, lines)
-    if sitter.accepted_at is None and says_no(lines[0]):
+    written = without_signature("\n".join((lines[0], command.after[0])))
+    is_asked = sitter.accepted_at is None
+    if is_asked and not context.submission.may_be_answered:  # a machine may have written it
+        written = lines[0]
+    consent = consent_in(written) if is_asked else None
+    if consent is not None and consent.leads and not consent.is_yes:
+        context.line_words = talk(consent.others)
         return reject(context, Reject(None, None, None))
     view = position.game.view(position.state, sitter.seat)
     try:
         first, move = _first_move(position, view, lines)
     except NotUnderstood as error:
-        first_paragraph = " ".join(lines[: min(command.breaks, default=None)])
-        if sitter.accepted_at is None and says_yes(first_paragraph):
-            return invitations.accept(context, Accept(None, None, None))
-        if sitter.accepted_at is None:
-            raise Refused("accept-how", part=lines[0]) from error
-        if lines[0].partition(" ")[0].lower() == sitter.userid:
-            context.echo_hidden = (
-                True  # "alice secret g": what the password stood in front of before
-            )
-            raise Refused("no-password-needed") from error
-        raise
+        return _in_sentences(context, board, sitter, position, written, consent, error)
     text, below = lines[first], command.after[first]
     for place in range(first + 1, len(lines)):
         if place in command.breaks or not _is_move(position, view, lines[place]):
@@ -80,19 +87,68 @@ def reply_move(context: CommandContext, command: ReplyMove) -> Answer:
         text, below = f"{text},{lines[place]}", command.after[place]
         move = None
     move = move or read_move(position, sitter.seat, text)
-    said = pass_on(context, below) if below else UNSAID
+    must_not_be_taken_back(position, sitter.seat, move, below)
+    above = "" if _names_writer(sitter, lines[0]) else talk(sentences("\n".join(lines[:first])))
+    said = pass_on(context, "\n".join(filter(None, (above, below))))
     asked = far_labels.question(context, board, sitter, position, move, text, with_words=bool(said))
     return asked or play_move(context, board, sitter, position, move, said, text)
 
 
-def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove) -> Answer:
-    """Pass kind words on that answer the end of a game: "Thanks for the game!".
+def _names_writer(sitter: Sitter, line: str) -> bool:
+    """Whether a line begins with its writer's userid, so that a password may follow."""
+    return line.partition(" ")[0].lower() == sitter.userid
+
+
+def _in_sentences(
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    position: Position,
+    written: str,
+    consent: Consent | None,
+    error: NotUnderstood,
+) -> Answer:
+    """Carry out a reply of which no line is a move: its sentences may say one, or answer the
+    challenge. The other sentences go to the opponents.
 
     Raises:
-        Refused: they are none, or nobody hears them; the board is over for anything else.
+        PlayerError: they say neither, or more than one.
+    """
+    has_password = _names_writer(sitter, written) and consent is None  # "alice secret g"
+    is_read = not has_password and context.submission.may_be_answered  # no machine wrote it
+    has_accepted = sitter.accepted_at is not None or (consent is not None and consent.is_yes)
+    talked = (
+        talked_move(position, sitter.seat, written, has_accepted=has_accepted) if is_read else None
+    )
+    if talked is not None:
+        yes = consent.sentence.written if consent is not None else ""
+        said = pass_on(context, "\n".join(line for line in talked.words.split("\n") if line != yes))
+        move, typed = talked.move, talked.typed
+        asked = far_labels.question(
+            context, board, sitter, position, move, typed, with_words=bool(said)
+        )
+        return asked or play_move(context, board, sitter, position, move, said, typed)
+    if consent is not None:
+        context.line_words = talk(consent.others)
+        if consent.is_yes:
+            return invitations.accept(context, Accept(None, None, None))
+        return reject(context, Reject(None, None, None))
+    if sitter.accepted_at is None:
+        raise Refused("accept-how", part=written.partition("\n")[0]) from error
+    if has_password:
+        context.echo_hidden = True
+        raise Refused("no-password-needed") from error
+    raise error
+
+
+def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: ReplyMove) -> Answer:
+    """Pass on kind words after the end of a game: "Thanks for the game!".
+
+    Raises:
+        Refused: the words are not kind, or nobody would read them; the board is over.
     """
     written = "\n".join((command.lines[0], command.after[0]))
-    others = [one for one in board.sitters if one is not sitter and not bot_moves.is_bot(one)]
+    others = [one for one in board.sitters if one is not sitter and not bot_turns.is_bot(one)]
     hears = board.status == BoardStatus.FINISHED and others and not board.terms.alone
     if hears and is_praise(written) and not context.position(board).is_practice:
         return say(board, sitter, pass_on(context, written))
@@ -100,10 +156,10 @@ def _thanks(context: CommandContext, board: BoardRow, sitter: Sitter, command: R
 
 
 def read_move(position: Position, seat: Seat, text: str) -> Move:
-    """A move as the game reads it, else the only one that the text can mean.
+    """Return a move as the game reads it, else the only one that the text can mean.
 
     Raises:
-        MoveError: it means none, or might mean several.
+        MoveError: the text means no move, or may mean several.
     """
     game: Any = position.game
     view = game.view(position.state, seat)
@@ -117,43 +173,55 @@ def read_move(position: Position, seat: Seat, text: str) -> Move:
 
 
 def holds_move(context: CommandContext, command: ReplyMove, number: int | None = None) -> bool:
-    """Whether a line of a reply is meant as a move, legal or not; *number*: the board's."""
+    """Whether a line of a reply is meant as a move, legal or not.
+
+    Args:
+        number: the board; `None`: that of the answered letter.
+    """
     board, sitter = context.seat_at(number, None, None)
     position = context.position(board)
     view = position.game.view(position.state, sitter.seat)
-    return any(_is_move(position, view, line) for line in _numbered(command.lines)[0])
+    lines = _numbered(command.lines)[0]
+    if any(_is_move(position, view, line) for line in lines):
+        return True
+    written = "\n".join((lines[0], command.after[0]))
+    return talked_move(position, sitter.seat, written, has_accepted=True) is not None
 
 
 def resign(context: CommandContext, command: Resign) -> Answer:
-    """Give up; before one's own first move it declines, and the board counts for nothing. So it
-    does as long as nobody else has accepted."""
+    """Give up. Before the player's own first move, and as long as nobody else has accepted, it
+    declines the board, which counts for nothing."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
     position = context.position(board)
     others = [one for one in board.sitters if one is not sitter]
-    is_taken_up = board.status == BoardStatus.ACTIVE or any(one.accepted_at for one in others)
-    if position.apart and others and is_taken_up:  # they go on
-        return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)
+    is_taken_up = board.status == BoardStatus.ACTIVE or any(other.accepted_at for other in others)
+    if position.apart and others and is_taken_up:  # the others go on
+        return log_ply(
+            context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
+        )
     unplayed = all(p.ply is None or p.ply.seat != sitter.seat for p in position.backwards())
-    # Nobody loses what not everybody has agreed to.
+    # Nobody loses a board to which not all have agreed.
     if unplayed or board.status == BoardStatus.PROPOSED:
         return decline(context, board, sitter)
-    return log_ply(context, board, sitter, position.withdraw(sitter.seat), context.words)
+    return log_ply(
+        context, board, sitter, position.withdraw(sitter.seat), words_for_others(context)
+    )
 
 
 def chat(context: CommandContext, command: Chat) -> Answer:
-    """Words to everybody else at the board; nothing about the game changes."""
+    """Send words to the others at a board, without a move."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
-    return say(board, sitter, context.words)
+    return say(board, sitter, words_for_others(context))
 
 
 def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
     """Pass *words* on to everybody else at the board."""
-    bot_moves.must_have_listeners(board, sitter)
+    bot_turns.must_have_listeners(board, sitter)
     if not words:
         raise Refused("no-words", part="chat")
     others = [
-        s for s in board.sitters if s.player_id != sitter.player_id and not bot_moves.is_bot(s)
+        s for s in board.sitters if s.player_id != sitter.player_id and not bot_turns.is_bot(s)
     ]
     said = {"by": sitter.userid, "said": words}
     sent = {
@@ -171,21 +239,21 @@ def say(board: BoardRow, sitter: Sitter, words: Said) -> Answer:
 
 
 def _numbered(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int | None]:
-    """The lines without the ``#n`` behind the first one, and n."""
-    found = _NUMBER.search(lines[0])
-    if found is None:
+    """Return the lines without the ``#n`` of the first one, and n."""
+    match = _NUMBER.search(lines[0])
+    if match is None:
         return lines, None
-    return (lines[0][: found.start()].rstrip(), *lines[1:]), int(found[1])
+    return (lines[0][: match.start()].rstrip(), *lines[1:]), int(match[1])
 
 
 def not_late(
     context: CommandContext, board: BoardRow, seat: Seat, number: int | None, lines: Sequence[str]
 ) -> None:
-    """Refuse a turn that was meant for another moment; free moves are never late.
+    """Refuse a move that was meant for another turn; free moves are never late.
 
     Args:
-        number: the turn that stands behind the move (``#7``); else the letter says which it is.
-        lines: what may be the move.
+        number: the turn behind the move (``#7``); `None`: the turn of the answered letter.
+        lines: the lines that may be the move.
     """
     position = context.position(board)
     turn = position.game.turn(position.state, seat)
@@ -208,7 +276,7 @@ def not_late(
 
 
 def _first_move(position: Position, view: Any, lines: tuple[str, ...]) -> tuple[int, Move | None]:
-    """Index of the first line that is a move of this game, and the move if it is legal."""
+    """Return the index of the first line that is a move, and the move if it is legal."""
     refusal: NotUnderstood | None = None
     game: Any = position.game
     leads = True
@@ -228,7 +296,7 @@ def _first_move(position: Position, view: Any, lines: tuple[str, ...]) -> tuple[
 
 
 def _may_be_initial(line: str) -> bool:
-    """Whether a line below a greeting is one letter and a full stop, as names are shortened."""
+    """Whether a line below a greeting is one letter and a full stop, like a shortened name."""
     return len(line.strip(".!- ")) < 2
 
 
@@ -243,7 +311,7 @@ def _is_move(position: Position, view: Any, line: str) -> bool:
 
 
 def accept(context: CommandContext, command: Accept) -> Answer:
-    """``game accept board userid password``: a challenge, or what the opponent proposes."""
+    """``game accept board userid password``: accept a challenge, or a proposal of the opponent."""
     return (
         _as_move(context, command, "accept")
         or _with_first_move(context, command)
@@ -252,12 +320,12 @@ def accept(context: CommandContext, command: Accept) -> Answer:
 
 
 def reject(context: CommandContext, command: Reject) -> Answer:
-    """``game reject board userid password``: a challenge, or what the opponent proposes."""
+    """``game reject board userid password``: reject a challenge, or a proposal of the opponent."""
     return _as_move(context, command, "reject") or _drop_out(context, command)
 
 
 def _drop_out(context: CommandContext, command: Reject) -> Answer:
-    """Say no to a challenge; to a race only for oneself, and the others go on."""
+    """Reject a challenge; the others of a race go on."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     if board.status == "proposed" and board.seats > 1 and context.position(board).apart:
         return resign(context, Resign(command.game, command.board, command.who))
@@ -266,7 +334,7 @@ def _drop_out(context: CommandContext, command: Reject) -> Answer:
 
 
 def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
-    """The answer to the first move below "accept", which says yes as well; ``None`` without one."""
+    """Play the move below "accept", which accepts as well; return `None` if there is none."""
     below, number = command.below, command.board
     if below is None:
         return None
@@ -280,7 +348,7 @@ def _with_first_move(context: CommandContext, command: Accept) -> Answer | None:
 
 
 def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> Answer | None:
-    """The answer to a move that is this word; ``None`` where it is no move now."""
+    """Play this word as a move; return `None` if it is no move now."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     if board.status != "active":
         return None
@@ -290,13 +358,13 @@ def _as_move(context: CommandContext, command: Accept | Reject, word: str) -> An
         move = position.game.parse(position.game.view(position.state, sitter.seat), word)
     except MoveError:
         return None
-    return play_move(context, board, sitter, position, move, context.words)
+    return play_move(context, board, sitter, position, move, words_for_others(context))
 
 
 def preview(context: CommandContext, command: Preview) -> Answer:
-    """``game preview board move``: what the boards would look like; in a reply, to its writer.
+    """``game preview board move``: show the board after a move.
 
-    Nobody needs to say who they are: a stranger sees what any spectator would see.
+    It needs no password: a stranger sees what any spectator would see.
     """
     board, seat = _watched(context, command)
     must_run(context, board)
@@ -306,34 +374,34 @@ def preview(context: CommandContext, command: Preview) -> Answer:
         raise Refused("no-preview", part=board.game, example=f"{board.game} show {board.id}")
     mover = seat if seat is not None else min(game.to_act(position.state), default=Seat(0))
     try:
-        found = _previewed(game, game.view(position.state, seat), mover, command.text)
+        previewed = _previewed(game, game.view(position.state, seat), mover, command.text)
     except MoveError as error:
         first = command.text.partition(" ")[0].lower()
         if players.by_userid(context.connection, first) is not None:
-            context.echo_hidden = True  # the word behind it is a password, which need not be there
+            context.echo_hidden = True  # the next word is a needless password
             raise Refused("no-password-there", part="preview") from error
         again = error.refusal.example
         raise error.offering(again and f"{board.game} preview {board.id} {again}") from error
-    words = {"move": found.move.text, "mover": mover}
+    words = {"move": previewed.move.text, "mover": mover}
     return Answer((Part("preview", words, board.id, board.plies, seat),))
 
 
 def _previewed(game: Any, view: Any, mover: Seat, text: str) -> Previewed[Any]:
-    """A preview of a move as it is read, else of the only one that the text can mean."""
-    found: Previewed[Any]
+    """Return the preview of a move, else of the only one that the text can mean."""
+    previewed: Previewed[Any]
     try:
-        found = game.preview(view, mover, text)
+        previewed = game.preview(view, mover, text)
     except MoveError:
         move = only_meaning(game, view, text)
         if move is None:
             raise
-        found = game.preview(view, mover, move.text)
-    return found
+        previewed = game.preview(view, mover, move.text)
+    return previewed
 
 
 def check(context: CommandContext, command: Check) -> Answer:
-    """``game check board userid password [what]``: which results one's own markers explain; or
-    the way of a ray through them.
+    """``game check board userid password [what]``: show which results the player's markers explain,
+    or the way of a ray through them.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
     position = context.position(board)
@@ -353,7 +421,7 @@ def check(context: CommandContext, command: Check) -> Answer:
 
 
 def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat | None]:
-    """The board of a preview, and the seat through whose eyes it is seen."""
+    """Return the board of a preview, and the seat that sees it."""
     if command.board is None:
         board, sitter = context.seat_at(None, command.game, None)
         return board, sitter.seat
@@ -364,8 +432,8 @@ def _watched(context: CommandContext, command: Preview) -> tuple[BoardRow, Seat 
         raise wrong_game(board_row, command.game)
     by_reply = context.reply_address is not None and context.reply_address.player
     is_sure = bool(by_reply) or command.who is not None
-    here = [context.speaker(command.who)] if is_sure else context.known()
-    own = next(filter(None, (board_row.sitter_of(player.id) for player in here)), None)
+    writers = [context.speaker(command.who)] if is_sure else context.known_writers()
+    own = next(filter(None, (board_row.sitter_of(player.id) for player in writers)), None)
     if own is None and is_sure:
         raise not_seated(board_row)
     if own is None:

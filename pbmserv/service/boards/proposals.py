@@ -1,9 +1,8 @@
-"""Boards that somebody wants: their options, whether they may be, and how they come to be.
+"""Proposals of boards: their options, their limits, and making the board.
 
-A board that a mail asks for in a player's name without proving to be that player's, and that would
-ask nobody else, waits: it would begin at once, and count against what the player may have; anybody
-could make as many as that. A letter to the player's own address asks, and a yes makes the board.
-What nobody answers is forgotten, and never counted.
+If an unproven mail asks for a board that asks no other player, the board waits for a yes from the
+player's own address. Otherwise anybody could begin boards that count against a player's limit.
+Proposals without an answer are dropped, and never count.
 """
 
 from __future__ import annotations
@@ -25,9 +24,7 @@ from pbmserv.engine.registry import AnyGame, shown_options
 from pbmserv.engine.types import Rng
 from pbmserv.errors import OptionError, Refusal, Refused, is_form
 from pbmserv.mail.reply_address import ReplyAddress
-from pbmserv.service.auth.verified_sender import is_proven
-from pbmserv.service.boards import queries
-from pbmserv.service.bots import bot_moves
+from pbmserv.service.boards import bot_turns, queries
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import (
@@ -37,7 +34,8 @@ from pbmserv.service.core.lookup import (
     must_not_spoil,
     origin_of,
 )
-from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.accounts import persons, players
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import boards, challenges
@@ -46,28 +44,28 @@ from pbmserv.store.boards.challenges import Unconfirmed
 from pbmserv.store.tables.boards import BoardStatus
 
 OPEN_CHALLENGES = 10
-"""Challenges of one player that may wait for an answer."""
+"""Most challenges of one player that wait for an answer."""
 
 ALONE = 20
-"""Boards that a player may have running alone."""
+"""Most running boards of one player alone."""
 
 TOWARDS_ONE = 3
-"""Challenges of one player that may wait for the same person's answer. Those who are challenged
-at once are asked, too, when they have this many games with the challenger already."""
+"""Most challenges of one player that wait for the same person. Players who accept at once are asked
+when they have this many games with the challenger."""
 
 ANSWERED_DAYS = 7
-"""Days for which a letter can be answered that asks whether a board is to begin."""
+"""Days for which the question whether to begin a board can be answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A board that somebody wants.
+    """A board that a player asks for.
 
     Attributes:
         options: canonical words.
         sitting: its players, by seat.
-        origin: the board whose box it is to have, if it is to be a copy.
-        sender: the player who chose the options; ``None`` = all of its players, or the server.
+        origin: the board whose box it copies, if any.
+        sender: the player who chose the options; `None`: all players, or the server.
     """
 
     game: AnyGame
@@ -82,11 +80,11 @@ class Proposal:
 def make_board(
     context: CommandContext, proposal: Proposal, there: set[int], *, proven: bool = True
 ) -> BoardRow:
-    """A board in the database; *there* are the ids of players who need not be asked.
+    """Add a board to the database; it is unrated if two of its players are one person.
 
-    A board of two names of one person is unrated.
-
-    *proven*: whoever asked for it has proved to be one of its players.
+    Args:
+        there: ids of players who need not be asked.
+        proven: the mail proves to come from one of its players.
     """
     game, seats = proposal.game, len(proposal.sitting)
     seed = secrets.token_bytes(32)
@@ -94,13 +92,13 @@ def make_board(
     comparable, chosen_by = True, None
     if races(game):
         chosen = game.options(options, seats)
-        comparable = game.anew(chosen) == chosen  # else somebody may know the box
+        comparable = game.without_box(chosen) == chosen  # else a player may know the box
         if not comparable and seats > 1 and proposal.sender is not None:
             chosen_by = proposal.sender.id
         options = game.describe(game.fixed(chosen, Rng(seed, 0)))
     record = GameRecord(game.info.key, game.info.rules_version, seats, options, seed)
     first = opening(game, record)
-    bots = {seat for seat, one in enumerate(proposal.sitting) if bot_moves.is_bot(one)}
+    bots = {seat for seat, one in enumerate(proposal.sitting) if bot_turns.is_bot(one)}
     ids = [player.id for player in proposal.sitting]
     repeated = seats > 1 and persons.persons_of(context.connection, ids).repeated(ids)
     board_id = boards.create(
@@ -124,7 +122,7 @@ def make_board(
     board = boards.load(context.connection, board_id)
     assert board is not None
     if board.status == BoardStatus.ACTIVE:
-        bot_moves.take_note(context, board, first)
+        bot_turns.take_note(context, board, first)
     return board
 
 
@@ -136,17 +134,19 @@ def read_options(
     line: str,
     times: tuple[str, ...] | None = None,
 ) -> tuple[tuple[str, ...], bool]:
-    """Canonical option words, and whether a board with them is rated.
+    """Return canonical option words, and whether a board with them is rated.
 
-    *line* is the command without its options, for the example of a refusal, and *times* are those
-    beside them; ``None`` = the command takes none.
+    Args:
+        part: the words to repeat if the number of players is wrong.
+        line: the command without options, for the example of a refusal.
+        times: the times in the command; `None` if it takes none.
 
     Raises:
-        Refused: the game is not for so many; *part* is what is wrong then.
+        Refused: the game is not for so many players.
         OptionError: an option is unknown or has a wrong value.
     """
     fits = game.info.min_seats <= seats <= game.info.max_seats
-    if not fits and not races(game):  # a race may have others
+    if not fits and not races(game):  # a race may have any number
         raise Refused(
             "wrong-seats",
             part=part,
@@ -169,7 +169,7 @@ def read_options(
 
 
 def _kept(game: AnyGame, words: tuple[str, ...], seats: int, refusal: Refusal) -> tuple[str, ...]:
-    """Option words that can stay beside the one that a refusal gives as its example."""
+    """Return the option words that go with the option in a refusal's example."""
     changed = {word.partition("=")[0] for word in (refusal.part, *refusal.example.split())}
     kept = tuple(word for word in words if word.partition("=")[0] not in changed)
     if is_form(refusal.example):
@@ -182,8 +182,8 @@ def _kept(game: AnyGame, words: tuple[str, ...], seats: int, refusal: Refusal) -
 
 
 def _meant(game: AnyGame, words: tuple[str, ...], seats: int, wrong: str) -> str:
-    """The option that a wrong word is a slip of, with its value; "" where none is near that fits
-    the others: "-sise=5x5", "-fari"."""
+    """Return the option that a misspelt word means, with its value ("-sise=5x5", "-fari"); ``""``
+    if none is near and fits the others."""
     name, _, value = wrong.lstrip("-").replace(":", "=", 1).partition("=")
     forms = dict(form.removeprefix("-").partition("=")[::2] for form, _ in game.info.options)
     if name.lower() not in forms and (near := slip_of(name.lower(), forms)):
@@ -195,7 +195,7 @@ def _meant(game: AnyGame, words: tuple[str, ...], seats: int, wrong: str) -> str
 
 
 def _whole_line(refusal: Refusal, line: str, kept: tuple[str, ...]) -> OptionError:
-    """The same refusal, with the whole command as the example instead of one option."""
+    """Return a refusal whose example is the whole command."""
     words = " ".join((line, *kept, refusal.example)).split()
     example = " ".join(word for word in words if word != "-race" or words[1] != "solo")
     return OptionError(refusal.code, part=refusal.part, example=example, **refusal.values)
@@ -204,28 +204,31 @@ def _whole_line(refusal: Refusal, line: str, kept: tuple[str, ...]) -> OptionErr
 def invite(
     context: CommandContext, sender: Player, proposal: Proposal, words: dict[str, Any]
 ) -> Answer:
-    """Make a board of a proposal and tell everybody; *words* go into their letters.
+    """Make a board of a proposal and tell everybody.
+
+    Args:
+        words: added to all letters.
 
     Raises:
-        Refused: somebody does not take it, or too many wait for an answer already.
+        Refused: a player takes no challenges, or too many challenges wait for an answer.
     """
     must_be_open(context, proposal.game)
     others = [player for player in proposal.sitting if player.id != sender.id]
-    bot_moves.must_have_room(context, sender, others)
-    people = [player for player in others if not bot_moves.is_bot(player)]
+    bot_turns.must_have_room(context, sender, others)
+    people = [player for player in others if not bot_turns.is_bot(player)]
     for player in people:
         if not takes_challenges(player):
             raise Refused("unavailable", part=player.userid)
     contact.must_meet(context, sender.id, people, people)
     asked = [player for player in others if not _at_once(context, player, sender)]
-    proven = is_proven(context, sender)
+    proven = context.is_proven(sender)
     if not (proven or asked):
         return wait_for_yes(context, sender, proposal, words.get("replay"))
     _not_too_many(context, sender, asked, proven=proven)
     if not others and challenges.alone(context.connection, sender.id) >= ALONE:
         raise Refused("many-alone", most=ALONE, example=f"games {sender.userid}")
     there = {player.id for player in proposal.sitting} - {player.id for player in asked}
-    rated = proposal.rated and bot_moves.rates(proposal.game, proposal.sitting)
+    rated = proposal.rated and bot_turns.rates(proposal.game, proposal.sitting)
     proposal = replace(proposal, rated=rated, sender=sender)
     board = make_board(context, proposal, there, proven=proven)
     context.player, context.sitter = sender, None
@@ -233,13 +236,13 @@ def invite(
         **words,
         "by": sender.userid,
         "others": [player.userid for player in others],
-        "house": [player.userid for player in others if bot_moves.is_bot(player)],
+        "house": [player.userid for player in others if bot_turns.is_bot(player)],
         "race": _is_race(proposal),
         "undecided": list(board.undecided),
         "unreachable": [player.userid for player in others if player.unreachable_since],
-        "said": context.words if not all(map(bot_moves.is_bot, others)) else "",
+        "said": words_for_others(context) if not all(map(bot_turns.is_bot, others)) else "",
     }
-    own, told = [], []
+    own, notifications = [], []
     for sitter in board.sitters:
         if sitter.player_id == sender.id:
             letter = "challenged" if asked else "started"
@@ -247,12 +250,12 @@ def invite(
         else:
             letter = "challenge" if sitter.accepted_at is None else "started"
             part = Part(letter, words, board.id, 0, sitter.seat, board.thread)
-            told.append(Notification.sitter(sitter, part))
-    return Answer(tuple(own), tuple(told))
+            notifications.append(Notification.sitter(sitter, part))
+    return Answer(tuple(own), tuple(notifications))
 
 
 def takes_challenges(player: Player) -> bool:
-    """Whether a player takes challenges at all."""
+    """Whether a player takes challenges."""
     return player.active and player.accept != "none"
 
 
@@ -263,8 +266,8 @@ def _is_race(proposal: Proposal) -> bool:
 
 
 def _at_once(context: CommandContext, player: Player, sender: Player) -> bool:
-    """Whether a game with this player begins without asking."""
-    if bot_moves.is_bot(player):
+    """Whether a game with this player begins without a question."""
+    if bot_turns.is_bot(player):
         return True
     if player.accept != "auto" or player.unreachable_since is not None:
         return False
@@ -274,7 +277,7 @@ def _at_once(context: CommandContext, player: Player, sender: Player) -> bool:
 def _not_too_many(
     context: CommandContext, sender: Player, asked: list[Player], *, proven: bool
 ) -> None:
-    """Challenges that nothing proves have limits of their own: they use up nobody's."""
+    """Limit unproven challenges, which do not count against a player's own limit."""
     if not asked:
         return
     example = f"games {sender.userid}"
@@ -289,42 +292,41 @@ def _not_too_many(
 
 
 def sender_of(context: CommandContext, sitting: tuple[Player, ...], example: str) -> Player:
-    """Which of the players sends this challenge.
+    """Return the player who sends a challenge.
 
-    A reply address proves it. Otherwise the From address decides: alone it proves nothing, but all
-    that a forger wins is a question to the others, who must accept before anything starts, or to
-    the player, where nobody else is to be asked.
+    A reply address proves it. Otherwise the From address decides. It proves nothing, but a forger
+    only causes a question to the others, or to the player if nobody else is asked.
 
     Args:
-        example: the command as it would be right, with ``{you}`` for the sender's own userid.
+        example: the right command, with ``{you}`` for the sender's userid.
     """
     reply_address = context.reply_address
     if reply_address is not None and reply_address.player:
-        here = {(player := context.speaker(None)).id: player}
+        writers = {(player := context.speaker(None)).id: player}
     else:
-        found = players.by_address(context.connection, context.incoming.mail.sender)
-        here = {player.id: player for player in found if player.active}
+        owners = players.by_address(context.connection, context.actor.address)
+        writers = {player.id: player for player in owners if player.active}
     for player in sitting:
-        if player.id in here:
+        if player.id in writers:
             return player
-    right = f"signup {context.incoming.mail.sender.partition('@')[0]} PASSWORD"
-    for player in here.values():
+    right = f"signup {context.actor.address.partition('@')[0]} PASSWORD"
+    for player in writers.values():
         right = example.replace("{you}", player.userid)
         break
-    raise Refused("challenge-not-you", part=context.incoming.mail.sender, example=right)
+    raise Refused("challenge-not-you", part=context.actor.address, example=right)
 
 
 def wait_for_yes(
     context: CommandContext, sender: Player, proposal: Proposal, replayed: int | None
 ) -> Answer:
-    """Ask the player at the player's own address; until then there is no board.
+    """Ask the player by a letter to the player's own address whether to begin the board.
 
     Raises:
-        Refused: that was asked a few times today.
+        Refused: the player was asked too often today.
     """
     game, options = proposal.game, proposal.options
     words = shown_options(game, options, len(proposal.sitting))
-    source = context.incoming.source
+    source = context.actor.source
     if context.services.traffic.asks([sender.address], source):
         raise Refused("begin-often", part=sender.userid, example=f"{game.info.key} help")
     number = challenges.add_unconfirmed(
@@ -354,10 +356,10 @@ def wait_for_yes(
 
 
 def begin_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``yes``: the board is made, once, however often that is said.
+    """``yes``: make the board, once.
 
     Raises:
-        Refused: it comes too late, or the board could not be made today, either.
+        Refused: the answer is too late, or the board cannot be made today.
     """
     player = context.speaker(None)
     wanted = _wanted(context, reply_address, player)
@@ -385,10 +387,10 @@ def begin_confirmed(context: CommandContext, reply_address: ReplyAddress) -> Ans
 
 
 def drop_unconfirmed(context: CommandContext, reply_address: ReplyAddress) -> Answer:
-    """``no``: nothing is made of it.
+    """``no``: drop the proposal.
 
     Raises:
-        Refused: it is settled already.
+        Refused: it was answered before.
     """
     player = context.speaker(None)
     wanted = _wanted(context, reply_address, player)
@@ -401,9 +403,11 @@ def drop_unconfirmed(context: CommandContext, reply_address: ReplyAddress) -> An
 def _wanted(
     context: CommandContext, reply_address: ReplyAddress, player: Player
 ) -> challenges.Unconfirmed:
-    found = challenges.lock_unconfirmed(context.connection, reply_address.about)
-    late = found is not None and context.now > found.created_at + timedelta(days=ANSWERED_DAYS)
-    if found is None or found.player_id != player.id or (late and found.board_id is None):
+    proposed = challenges.lock_unconfirmed(context.connection, reply_address.about)
+    late = proposed is not None and context.now > proposed.created_at + timedelta(
+        days=ANSWERED_DAYS
+    )
+    if proposed is None or proposed.player_id != player.id or (late and proposed.board_id is None):
         example = f"games {player.userid}"
         raise Refused("begin-late", part="yes", days=ANSWERED_DAYS, example=example)
-    return found
+    return proposed

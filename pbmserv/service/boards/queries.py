@@ -1,4 +1,4 @@
-"""Looking: boards as spectators and as players see them, lists, help, and games that are over."""
+"""Answers commands that only look: boards as spectators or players see them, lists and help."""
 
 from __future__ import annotations
 
@@ -11,19 +11,12 @@ from pbmserv.commands.table.looking import Games, Help, History, ListGames, Show
 from pbmserv.commands.table.model import BoardRef
 from pbmserv.engine.types import Seat
 from pbmserv.errors import Refused
-from pbmserv.letters.looking import unless_broken
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext, Focus
-from pbmserv.service.core.lookup import (
-    board_of,
-    games_of,
-    is_shut,
-    not_seated,
-    players_of,
-    spoils,
-)
-from pbmserv.service.core.results import Answer, Part
+from pbmserv.service.core.lookup import board_of, games_of, is_shut, players_of, spoils
+from pbmserv.service.core.outcome import Answer, Part
+from pbmserv.service.core.refusals import not_seated
 from pbmserv.service.ratings import rating
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -31,6 +24,8 @@ from pbmserv.store.boards import boards, challenges, histories
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.histories import EndedGame
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
+from pbmserv.views.reader import show_or_log
+from pbmserv.views.spoilers import Spoils
 
 SHOWN = 10
 """Most boards in one answer."""
@@ -38,8 +33,8 @@ SHOWN = 10
 LISTED = 60
 """Most lines of a list of games."""
 
-LOOKED_AT = 500
-"""Most boards that are looked at to find those that wait for a player."""
+SEARCHED = 500
+"""Most boards that are replayed to find those that wait for a player."""
 
 STATUSES = {
     "all": tuple(BoardStatus),
@@ -50,12 +45,12 @@ STATUSES = {
 
 
 def help_on(context: CommandContext, command: Help) -> Answer:  # noqa: ARG001 - every handler has a context
-    """``help [subject…]``"""
+    """Answer ``help [subject…]``."""
     return Answer((Part("help", {"subjects": list(command.subjects)}),))
 
 
 def list_games(context: CommandContext, command: ListGames) -> Answer:
-    """``list [game…]``"""
+    """Answer ``list [game…]``."""
     known = context.services.registry
     for key in command.games:
         if key not in known:
@@ -66,17 +61,17 @@ def list_games(context: CommandContext, command: ListGames) -> Answer:
 
 
 def show(context: CommandContext, command: Show) -> Answer:
-    """What any spectator may see."""
-    if not (command.boards or command.userids):  # who is known need not say whose
+    """Answer ``show``: boards as any spectator may see them."""
+    if not (command.boards or command.userids):  # the sender's own boards
         return show_as(context, ShowAs(command.game, None))
     parts = []
     for ref in command.boards:
         board = board_of(context, ref.board, command.game)
         parts.append(_shown(board, partial(watched, context, board, ref.number)))
     for player in players_of(context, command.userids):
-        found = _boards_of(context, player, command.which, command.game, SHOWN)
-        parts += [_shown(board, partial(watched, context, board, None)) for board in found.boards]
-        parts += _more(found, player, command.which)
+        listed = _boards_of(context, player, command.which, command.game, SHOWN)
+        parts += [_shown(board, partial(watched, context, board, None)) for board in listed.boards]
+        parts += _more(listed, player, command.which)
     if not parts:
         raise Refused(
             "no-boards",
@@ -88,8 +83,12 @@ def show(context: CommandContext, command: Show) -> Answer:
 
 
 def show_as(context: CommandContext, command: ShowAs) -> Answer:
-    """What the speaker may see of their own boards."""
-    if command.who is None and not (command.boards or command.which) and _by_board_letter(context):
+    """Answer ``showas``: the speaker's boards as the speaker may see them."""
+    if (
+        command.who is None
+        and not (command.boards or command.which)
+        and _answers_board_letter(context)
+    ):
         board, sitter = context.seat_at(None, command.game, None)
         return Answer((_shown(board, partial(_own, context, board, sitter.seat)),))
     player = context.speaker(command.who)
@@ -97,8 +96,8 @@ def show_as(context: CommandContext, command: ShowAs) -> Answer:
         parts = [_seated(context, player, ref, command.game) for ref in command.boards]
         return Answer(tuple(parts))
     which = command.which or "active"
-    found = _boards_of(context, player, which, command.game, SHOWN)
-    if not found.boards:
+    listed = _boards_of(context, player, which, command.game, SHOWN)
+    if not listed.boards:
         raise Refused(
             "no-boards",
             part=player.userid,
@@ -106,27 +105,27 @@ def show_as(context: CommandContext, command: ShowAs) -> Answer:
             example=f"games {player.userid} all",
         )
     parts = [
-        _shown(board, partial(_as_player, context, board, player, None)) for board in found.boards
+        _shown(board, partial(_as_player, context, board, player, None)) for board in listed.boards
     ]
-    return Answer((*parts, *_more(found, player, which)))
+    return Answer((*parts, *_more(listed, player, which)))
 
 
-def _by_board_letter(context: CommandContext) -> bool:
-    """Whether the letter that is answered is about one board."""
+def _answers_board_letter(context: CommandContext) -> bool:
+    """Return whether the mail answers a letter about one board."""
     reply_address = context.reply_address
     return reply_address is not None and reply_address.purpose is Purpose.BOARD
 
 
 def games(context: CommandContext, command: Games) -> Answer:
-    """A table of somebody's games; in a reply, of one's own."""
-    own = [] if command.userids else _oneself(context)
+    """Answer ``games``: a table of players' games; in a reply, of the sender's own."""
+    own = [] if command.userids else _sender_players(context)
     wanted = own or players_of(context, command.userids)
     rows: dict[int, dict[str, Any]] = {}
     total = 0
     for player in wanted:
-        found = _boards_of(context, player, command.which, command.game, LISTED)
-        total += found.total
-        new = [board for board in found.boards if board.id not in rows]
+        listed = _boards_of(context, player, command.which, command.game, LISTED)
+        total += listed.total
+        new = [board for board in listed.boards if board.id not in rows]
         rows |= {board.id: _row(context, board) for board in new}
     words = {
         "userids": [p.userid for p in wanted],
@@ -140,19 +139,24 @@ def games(context: CommandContext, command: Games) -> Answer:
     return Answer((Part("games", words),))
 
 
-def _oneself(context: CommandContext) -> list[Player]:
-    """Who asks without a name: by the reply address, else whose address the mail comes from.
+def running_rows(context: CommandContext, player: Player) -> list[dict[str, Any]]:
+    """Return the lines of a player's boards that are played or proposed, newest first."""
+    boards = _boards_of(context, player, "active", None, LISTED).boards
+    return [_row(context, board) for board in boards]
 
-    That proves nothing; but lists are no secret, and this one goes to that address.
+
+def _sender_players(context: CommandContext) -> list[Player]:
+    """Return the players who ask without a userid: by reply address, else by the sender's address.
+
+    The sender's address is not proved. But lists are not secret, and this one goes to that address.
     """
     if context.reply_address is not None:
         return [context.speaker(None)]
-    here = [
-        p for p in players.by_address(context.connection, context.incoming.mail.sender) if p.active
-    ]
-    if not here:
+    address = context.actor.address
+    senders = [p for p in players.by_address(context.connection, address) if p.active]
+    if not senders:
         raise Refused("missing-userid", example="games USERID")
-    return here
+    return senders
 
 
 def winners(names: Sequence[str], places: Sequence[int]) -> list[str]:
@@ -160,6 +164,11 @@ def winners(names: Sequence[str], places: Sequence[int]) -> list[str]:
     if len(set(places)) == 1:
         return []
     return [name for name, place in zip(names, places, strict=True) if place == 1]
+
+
+def is_drawn(places: Sequence[int]) -> bool:
+    """Return whether several players share the only place."""
+    return len(set(places)) == 1 and len(places) > 1
 
 
 def _seeks(context: CommandContext, player: Player, command: Games) -> list[dict[str, Any]]:
@@ -179,17 +188,17 @@ def _seeks(context: CommandContext, player: Player, command: Games) -> list[dict
 
 
 def _shown(board: BoardRow, show: Callable[[], Part]) -> Part:
-    """What *show* says of a board, or that it cannot be shown now."""
-    found = unless_broken(board.id, board.game, show)
-    return found or Part("unshown", {"board": board.id})
+    """Return the part that *show* returns, or one that says that the board cannot be shown now."""
+    part = show_or_log(board.id, board.game, show)
+    return part or Part("unshown", {"board": board.id})
 
 
 def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
     """Return the line of a board in a list; a board that cannot be replayed has a line, too."""
     try:
-        found = unless_broken(board.id, board.game, partial(_now, context, board))
+        to_move = show_or_log(board.id, board.game, partial(_to_move, context, board))
     except TooMuch:
-        found = None
+        to_move = None
     places = (board.outcome or {}).get("places", [])
     return {
         "board": board.id,
@@ -197,12 +206,12 @@ def _row(context: CommandContext, board: BoardRow) -> dict[str, Any]:
         "players": list(board.names),
         "status": board.status,
         "winners": winners(board.names, places) if places else [],
-        **(found or {"unshown": True, "waiting": [], "movers": [], "turns": []}),
+        **(to_move or {"unshown": True, "waiting": [], "movers": [], "turns": []}),
     }
 
 
-def _now(context: CommandContext, board: BoardRow) -> dict[str, Any]:
-    """For whom a board waits, and for which turn."""
+def _to_move(context: CommandContext, board: BoardRow) -> dict[str, Any]:
+    """Return the players for whom a board waits, and the numbers of their turns."""
     waiting: list[str] = list(board.undecided)
     movers: list[str] = []
     turns: list[int] = []
@@ -212,22 +221,36 @@ def _now(context: CommandContext, board: BoardRow) -> dict[str, Any]:
         movers = [board.names[seat] for seat in to_act]
     if board.status == BoardStatus.ACTIVE:
         waiting = movers
-        if not position.apart:  # how far others are in a race is not told
+        if not position.apart:  # in a race the progress of others is hidden
             turns = [position.game.turn(position.state, seat) for seat in to_act]
     return {"waiting": waiting, "movers": movers, "turns": turns}
 
 
 def watched(context: CommandContext, board: BoardRow, number: int | None) -> Part:
-    """A board as any spectator may see it, after turn *number* or now."""
+    """Return a board as any spectator may see it, after turn *number* or now."""
+    ply, kept = watched_ply(context, board, number)
+    words = {"declined": board.status == BoardStatus.DECLINED, "kept": kept}
+    return Part("show", words, board.id, ply, None)
+
+
+def watched_ply(context: CommandContext, board: BoardRow, number: int | None) -> tuple[int, Spoils]:
+    """Return the ply that spectators may see, and why a finished board is shown at its start.
+
+    Args:
+        context: the request.
+        board: the board.
+        number: a turn; ``None`` for the newest.
+
+    Raises:
+        Refused: so many turns have not been made.
+    """
     kept = spoils(context, board)
-    if kept:  # as it was before anything of it was known
-        number = 0
-    over = board.status == BoardStatus.FINISHED
-    words = {"declined": board.status == BoardStatus.DECLINED, "kept": kept if over else ""}
-    return Part("show", words, board.id, _ply(context, board, number, None), None)
+    ply = _ply(context, board, 0 if kept else number, None)
+    return ply, kept if board.status == BoardStatus.FINISHED else ""
 
 
 def _own(context: CommandContext, board: BoardRow, seat: Seat, number: int | None = None) -> Part:
+    """Return a board as one of its players may see it, after turn *number* or now."""
     over = board.status == BoardStatus.FINISHED and number is None
     words: dict[str, Any] = {
         "event": "show",
@@ -251,17 +274,16 @@ def _as_player(
 
 
 def _ply(context: CommandContext, board: BoardRow, number: int | None, seat: Seat | None) -> int:
-    """Return the ply that ``board#number`` shows: turns are counted, in a race that runs the
-    reader's own.
+    """Return the ply that ``board#number`` shows. While a race runs, a seat counts its own turns.
 
     Raises:
-        Refused: so many turns have not been made yet.
+        Refused: so many turns have not been made.
     """
-    position = context.position(board)  # counted here, and known when the letter is made
+    position = context.position(board)
     if number is None:
         return board.plies
     made = position.turns
-    # Where each seat plays unseen by the others, nobody shall learn how many turns there were.
+    # While a race runs, the number of the others' turns is hidden.
     if number > made and not (position.apart and position.outcome is None):
         raise Refused(
             "no-such-turn",
@@ -279,8 +301,8 @@ def _seated(context: CommandContext, player: Player, ref: BoardRef, game: str | 
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """Boards of a player, newest first, and how many there are in all."""
+class _Listed:
+    """The newest boards of a player, and the number of all."""
 
     boards: tuple[BoardRow, ...]
     total: int
@@ -288,10 +310,10 @@ class _Found:
 
 def _boards_of(
     context: CommandContext, player: Player, which: str, game: str | None, most: int
-) -> _Found:
+) -> _Listed:
     statuses = STATUSES[which]
-    looking = LOOKED_AT if which == "next" else most
-    found: list[BoardRow] = []
+    looking = SEARCHED if which == "next" else most
+    listed: list[BoardRow] = []
     total = 0
     for board_id in boards.of_player(context.connection, player.id, statuses, game, looking):
         context.budget.spend(Work.BOARD)
@@ -299,32 +321,32 @@ def _boards_of(
         if board is None:
             continue
         is_next = partial(_is_next, context, board, player)
-        # One of which nobody can tell is listed, too.
-        if which == "next" and unless_broken(board.id, board.game, is_next) is False:
+        # A board that cannot be replayed is listed, too.
+        if which == "next" and show_or_log(board.id, board.game, is_next) is False:
             continue
         total += 1
-        if len(found) < most:
-            found.append(board)
+        if len(listed) < most:
+            listed.append(board)
     if which != "next" and total == most:
         total = histories.count(context.connection, player.id, statuses, game)
-    return _Found(tuple(found), total)
+    return _Listed(tuple(listed), total)
 
 
-def _more(found: _Found, player: Player, which: str) -> tuple[Part, ...]:
-    """What is said where not all of a player's boards are shown."""
-    if found.total <= len(found.boards):
+def _more(listed: _Listed, player: Player, which: str) -> tuple[Part, ...]:
+    """Return the part that says that not all boards of a player are shown."""
+    if listed.total <= len(listed.boards):
         return ()
     words = {
         "of": player.userid,
         "which": which,
-        "shown": len(found.boards),
-        "total": found.total,
+        "shown": len(listed.boards),
+        "total": listed.total,
     }
     return (Part("more", words),)
 
 
 def _is_next(context: CommandContext, board: BoardRow, player: Player) -> bool:
-    """Whether the game waits for this player (also for an answer to a challenge)."""
+    """Return whether the board waits for a move, or an answer to a challenge, of this player."""
     if board.status == BoardStatus.PROPOSED and player.userid in board.undecided:
         return True
     position = context.position(board)
@@ -333,7 +355,7 @@ def _is_next(context: CommandContext, board: BoardRow, player: Player) -> bool:
 
 
 def history(context: CommandContext, command: History) -> Answer:
-    """``game history [userid…]``: what has ended, newest first; in a reply, one's own."""
+    """Answer ``game history [userid…]``: finished games; in a reply, the sender's own."""
     wanted = players_of(context, command.userids)
     if not wanted and context.reply_address is not None and context.reply_address.player:
         wanted = [context.speaker(None)]
@@ -342,39 +364,39 @@ def history(context: CommandContext, command: History) -> Answer:
         return Answer(tuple(_ended_of_game(context, game.info.key) for game in games))
     parts = []
     for player in wanted:
-        found = histories.of_player(context.connection, player.id, command.game, LISTED)
-        total = len(found)
+        ended = histories.of_player(context.connection, player.id, command.game, LISTED)
+        total = len(ended)
         if total == LISTED:
             total = histories.count(context.connection, player.id, ("finished",), command.game)
         parts.append(
             Part(
                 "history",
-                {"of": player.userid, "game": command.game, "total": total, **_ended_rows(found)},
+                {"of": player.userid, "game": command.game, "total": total, **_ended_rows(ended)},
             )
         )
     return Answer(tuple(parts))
 
 
 def _ended_of_game(context: CommandContext, key: str) -> Part:
-    found = histories.of_game(context.connection, key, LISTED + 1)
-    # Nobody counts all boards of a game; that there are more is said without a number.
-    words = {"of": "", "game": key, "total": len(found), **_ended_rows(found[:LISTED])}
+    ended = histories.of_game(context.connection, key, LISTED + 1)
+    # To count all boards of a game takes long; the letter says only that there are more.
+    words = {"of": "", "game": key, "total": len(ended), **_ended_rows(ended[:LISTED])}
     return Part("history", words)
 
 
-def _ended_rows(found: Sequence[EndedGame]) -> dict[str, Any]:
+def _ended_rows(games: Sequence[EndedGame]) -> dict[str, Any]:
     rows = [
         {
-            "board": one.board,
-            "game": one.game,
-            "players": list(one.names),
-            "winners": winners(one.names, one.places),
-            "drawn": len(set(one.places)) == 1 and len(one.places) > 1,
-            "reason": one.reason,
-            "moves": one.turns,
-            "ended": f"{one.ended_at:%Y-%m-%d}",
-            "rated": one.rated,
+            "board": game.board,
+            "game": game.game,
+            "players": list(game.names),
+            "winners": winners(game.names, game.places),
+            "drawn": is_drawn(game.places),
+            "reason": game.reason,
+            "moves": game.turns,
+            "ended": f"{game.ended_at:%Y-%m-%d}",
+            "rated": game.rated,
         }
-        for one in found
+        for game in games
     ]
     return {"rows": rows}

@@ -1,4 +1,4 @@
-"""Moves that wait: queued ones for their turn, submitted ones for ``confirm``."""
+"""Waiting moves: queued ones wait for their turn, submitted ones for ``confirm``."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from pbmserv.commands.table.playing import ConfirmMove, Queue, Submit
 from pbmserv.engine.plans import (
     Plan,
+    checked_plan,
     conditional,
-    due,
     parse_plan,
+    play_due,
     print_plan,
     read_plan,
-    settle,
 )
 from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
@@ -26,22 +26,23 @@ from pbmserv.service.boards.moves import not_late, read_move
 from pbmserv.service.boards.plies import must_run, play_move
 from pbmserv.service.core.budget import TooMuch, Work
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Answer, Notification, Part
-from pbmserv.service.core.words_for_others import UNSAID
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.said import UNSAID
+from pbmserv.service.core.words_for_others import words_for_others
 from pbmserv.store.boards import boards, moves
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.tables.boards import RUNNING, BoardStatus
 
 MOST_PLIES = 20
-"""Queued moves that one mail may set off; players with long plans could play on for ever."""
+"""Most queued moves that one mail plays; two long plans could go on for ever."""
 
 FORGET = frozenset({"-", "--", "none", "off"})
 
 
 def queue(context: CommandContext, command: Queue) -> Answer:
-    """``game queue board userid password plan``; ``-`` forgets the plan.
+    """``game queue board userid password plan``; ``-`` drops the plan.
 
-    When it is the player's turn already, the plan begins at once.
+    On the player's turn the plan begins at once.
     """
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
@@ -53,7 +54,7 @@ def queue(context: CommandContext, command: Queue) -> Answer:
     position = context.position(board)
     view = position.game.view(position.state, sitter.seat)
     try:
-        plan = print_plan(settle(position.game, view, read_plan(text)))
+        plan = print_plan(checked_plan(position.game, view, read_plan(text)))
     except MoveError as error:
         one_move = not any(sign in text for sign in ";(:")
         example = error.refusal.example if one_move else ""
@@ -68,35 +69,38 @@ def queue(context: CommandContext, command: Queue) -> Answer:
 
 
 def go_on(context: CommandContext, answer: Answer) -> Answer:
-    """After a command: play the queued moves that are due now, and name those that wait.
+    """Play the queued moves that are due after a command, and name those that wait.
 
-    Every player at a board on which queued moves were due gets one letter about all of them, in
-    place of the letter about the move that set them off.
+    Each player at such a board gets one letter about all of them, in place of the letter about the
+    move before them.
     """
-    known = dict(context.moved)
-    for board_id, plans in known.items():
+    plans_by_board = dict(context.moved)
+    for board_id, plans in plans_by_board.items():
         if plans:
             answer = _Run(context, board_id, plans).into(answer)
 
-    # Letters to players whose plans wait name them.
-    for part in [*answer.parts, *[one.part for one in answer.told]]:
+    # Letters to players with waiting plans name the plans.
+    for part in [*answer.parts, *[notification.part for notification in answer.notifications]]:
         number = part.board
-        if number is not None and number not in known and _names_plan(part):
-            known[number] = moves.plans(context.connection, number)
-    if not any(known.values()):
+        if number is not None and number not in plans_by_board and _names_plan(part):
+            plans_by_board[number] = moves.plans(context.connection, number)
+    if not any(plans_by_board.values()):
         return answer
-    told = tuple(replace(one, part=_naming(one.part, known)) for one in answer.told)
-    return Answer(tuple(_naming(part, known) for part in answer.parts), told)
+    notifications = tuple(
+        replace(notification, part=_naming(notification.part, plans_by_board))
+        for notification in answer.notifications
+    )
+    return Answer(tuple(_naming(part, plans_by_board) for part in answer.parts), notifications)
 
 
 def _names_plan(part: Part) -> bool:
     return part.letter == "board" and part.seat is not None and "plan" not in part.words
 
 
-def _naming(part: Part, known: dict[int, dict[Seat, str]]) -> Part:
+def _naming(part: Part, plans_by_board: dict[int, dict[Seat, str]]) -> Part:
     if not _names_plan(part) or part.board is None or part.seat is None:
         return part
-    plan = known[part.board].get(part.seat)
+    plan = plans_by_board[part.board].get(part.seat)
     if plan is None:
         return part
     return replace(part, words={**part.words, "plan": {**_NOTHING, "waiting": plan}})
@@ -109,19 +113,19 @@ _NOTHING: Mapping[str, Any] = {
     "rests": 0,
     "waiting": "",
 }
-"""What a letter may say about its reader's plan: `played` moves of it; `dropped`, the move that
-could not be played and why; `unfit`, the plan of which nothing fitted; `rests`, how many queued
-moves were played before it had to rest; and the plan that is `waiting` now."""
+"""Words of a letter about its reader's plan: the `played` moves; the `dropped` move that could not
+be played, and why; the `unfit` plan, of which no move fitted; `rests`, the number of queued moves
+after which the plans had to rest; and the `waiting` plan."""
 
 
 @dataclass
 class _Run:
-    """Queued moves that follow each other on one board.
+    """A run of queued moves on one board.
 
     Attributes:
-        plans: what waits, by seat; kept up to date with the database.
-        said: what each seat's letter will say about its plan.
-        parts: what the newest ply's letters are, by player.
+        plans: the waiting plans by seat, as in the database.
+        said: words about the plan in each seat's letter.
+        parts: the letters about the newest ply, by player.
         others: letters to people who are not at the board.
     """
 
@@ -133,7 +137,7 @@ class _Run:
     others: list[Notification] = field(default_factory=list)
 
     def into(self, answer: Answer) -> Answer:
-        """Play what is due; the answer with the letters about it."""
+        """Play the due moves, and return the answer with letters about them."""
         board = self._board()
         before = self._position(board)
         plies = 0
@@ -150,7 +154,7 @@ class _Run:
             self._say(seat, rests=plies)
         if not self.said:
             return answer
-        return self._told(answer, board, before)
+        return self._with_last_letters(answer, board, before)
 
     def _board(self) -> BoardRow:
         board = boards.lock(self.context.connection, self.board_id)
@@ -164,13 +168,13 @@ class _Run:
         return self.context.position(board)
 
     def _due(self, board: BoardRow) -> Seat | None:
-        """The first seat that is to act and has a plan."""
+        """Return the first seat that is to act and has a plan."""
         position = self._position(board)
         acting = position.game.to_act(position.state)
         return min((seat for seat in self.plans if seat in acting), default=None)
 
     def _take_turn(self, board: BoardRow, seat: Seat) -> int:
-        """Play what a seat's plan says now, or drop the plan; how many plies were played."""
+        """Play a seat's plan for this turn, or drop it; return the number of plies."""
         position = self._position(board)
         sitter = board.sitters[seat]
         self.context.budget.spend(Work.MOVE)
@@ -178,7 +182,7 @@ class _Run:
         game, view = position.game, position.game.view(position.state, seat)
         judge = conditional(game)
         holds = _never if judge is None else partial(judge.holds, view)
-        play = due(plan, holds)
+        play = play_due(plan, holds)
         if play is None:
             self._say(seat, unfit=self.plans[seat])
             self._keep(seat, None)
@@ -187,7 +191,7 @@ class _Run:
             move = game.parse(view, play.move)
             answer = play_move(self.context, board, sitter, position, move, UNSAID)
         except TooMuch:
-            raise  # of the mail; the plan is as good as before
+            raise  # the budget of the mail is used up; the plan stays
         except PlayerError as error:
             refusal = error.refusal
             why = {
@@ -215,40 +219,41 @@ class _Run:
         self.said[seat] = {**_NOTHING, **self.said.get(seat, {}), **words}
 
     def _gather(self, board: BoardRow, mover: Sitter, answer: Answer) -> None:
-        """Keep the newest letter to each player, and every letter to anybody else."""
+        """Keep the newest letter to each player, and all letters to others."""
         seated = {sitter.player_id for sitter in board.sitters}
         for part in answer.parts:
             self.parts[mover.player_id] = part
-        for told in answer.told:
-            if told.player_id in seated and kind_of(told.part.letter).tells_turn:
-                self.parts[told.player_id or 0] = told.part
+        for notification in answer.notifications:
+            if notification.player_id in seated and kind_of(notification.part.letter).tells_turn:
+                self.parts[notification.player_id or 0] = notification.part
             else:
-                self.others.append(told)
+                self.others.append(notification)
 
-    def _told(self, answer: Answer, board: BoardRow, before: Position) -> Answer:
-        """Put one letter to each player into the answer, with all that it takes the place of."""
-        own, told = list(answer.parts), []
+    def _with_last_letters(self, answer: Answer, board: BoardRow, before: Position) -> Answer:
+        """Put one letter to each player into the answer, in place of the letters about single
+        plies."""
+        own, notifications = list(answer.parts), []
         replaced = {}
-        for one in answer.told:
-            part = one.part
+        for notification in answer.notifications:
+            part = notification.part
             if part.board == board.id and kind_of(part.letter).tells_turn and part.seat is not None:
-                replaced[one.player_id] = part
+                replaced[notification.player_id] = part
             else:
-                told.append(one)
+                notifications.append(notification)
         for sitter in board.sitters:
             old = replaced.get(sitter.player_id)
             new = self.parts.get(sitter.player_id)
             if new is None and sitter.seat not in self.said:
                 if old is not None:
-                    told.append(Notification.sitter(sitter, old))
+                    notifications.append(Notification.sitter(sitter, old))
                 continue
             part = self._part(board, sitter, before, old, new)
             asked = next((p for p in own if p.letter == "queued" and p.seat == sitter.seat), None)
             if asked is not None and asked.board == board.id:
                 own[own.index(asked)] = part
             else:
-                told.append(Notification.sitter(sitter, part))
-        return Answer(tuple(own), (*told, *self.others))
+                notifications.append(Notification.sitter(sitter, part))
+        return Answer(tuple(own), (*notifications, *self.others))
 
     def _part(
         self, board: BoardRow, sitter: Sitter, before: Position, old: Part | None, new: Part | None
@@ -275,7 +280,7 @@ def _never(_: str) -> bool:
 
 
 def submit(context: CommandContext, command: Submit) -> Answer:
-    """``game submit board userid password move``: shown now, played on ``confirm``."""
+    """``game submit board userid password move``: show a move, and play it on ``confirm``."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
     position = context.position(board)
@@ -291,7 +296,8 @@ def submit(context: CommandContext, command: Submit) -> Answer:
 
 
 def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
-    """``game confirm board userid password``: play the submitted move, if nothing came between."""
+    """``game confirm board userid password``: play the submitted move if the board has not
+    changed."""
     board, sitter = context.seat_at(command.board, command.game, command.who)
     must_run(context, board)
     waiting = moves.submitted(context.connection, board.id, sitter.seat)
@@ -307,10 +313,10 @@ def confirm(context: CommandContext, command: ConfirmMove) -> Answer:
     moves.drop_submitted(context.connection, board.id, sitter.seat)
     move = read_move(position, sitter.seat, text)
     far_labels.remember(context, sitter, position, text)
-    return play_move(context, board, sitter, position, move, context.words)
+    return play_move(context, board, sitter, position, move, words_for_others(context))
 
 
 def may_confirm(context: CommandContext, board: BoardRow, sitter: Sitter) -> bool:
-    """Whether a ``yes`` can mean the submitted move: there is one for the turn asked about."""
+    """Whether a ``yes`` can mean the submitted move: there is one for the letter's turn."""
     waiting = moves.submitted(context.connection, board.id, sitter.seat)
     return waiting is not None and waiting[0] == context.bound_turn

@@ -1,5 +1,4 @@
-"""What the coach says, of a finished game or as a hint: asked for, worked out by the bots' process,
-and told."""
+"""Coach's reports and hints: requests, and results of the bots' process for letters and pages."""
 
 from __future__ import annotations
 
@@ -19,23 +18,26 @@ from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.core.budget import Work, squares_of
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import board_of, is_shut, must_not_spoil
-from pbmserv.service.core.results import Answer, Notification, Part, told_letter
+from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.store import bots as rows
 from pbmserv.store.accounts import players
 from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.bots import Asked
+from pbmserv.store.bots import ReportRequest
 from pbmserv.store.tables import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
 
 def report(context: CommandContext, command: Report) -> Answer:
-    """``game report board``: to a player as soon as the game is over for that player, to anybody
-    else when it is over and its box is nobody's to solve any more.
+    """Answer ``game report board``.
+
+    A player gets a report once the game is over for that player; others get it when the board is
+    over and nobody has still to solve the box.
 
     Raises:
-        Refused: it is not over, was never played, or its game has no coach.
+        Refused: the board is not over or was declined, or its game has no coach.
     """
-    board = _board(context, command)
+    board = _named_board(context, command)
     example = f"{board.game} show {board.id}"
     if board.status == BoardStatus.DECLINED:
         raise Refused("board-declined", part=str(board.id), example=example)
@@ -51,35 +53,40 @@ def report(context: CommandContext, command: Report) -> Answer:
         raise Refused("not-over", part=str(board.id), example=example)
     if seat is None or is_shut(context, board):
         must_not_spoil(context, board)
-    part = _asked(context, board, position, seat)
-    _pay(context, position, len(part.words["seats"]) if part else 0)
+    part = _requested(context, board, position, seat)
+    _spend(context, position, len(part.words["seats"]) if part else 0)
     if part is None:
         raise Refused("nothing-to-report", part=str(board.id), example=example)
     return Answer((part,))
 
 
-def _pay(context: CommandContext, position: Position, reports: int) -> None:
-    """Count reports or hints; on the largest boards the coach thinks three times as long."""
+def _spend(context: CommandContext, position: Position, reports: int) -> None:
+    """Take reports or hints from the budget. On large boards the coach takes longer."""
     size = 1 + squares_of(position.game, position.state) // 4
     context.budget.spend(Work.REPORT, reports * size)
 
 
 def ask_hint(context: CommandContext, board: BoardRow, asked: Position, seat: Seat) -> None:
-    """Have a hint worked out, unless it is there already.
+    """Request a hint from the coach, unless there is one already.
 
     Args:
-        asked: the position after the ply by which the seat asked for it.
+        context: the request.
+        board: the board.
+        asked: the position after the ply by which the seat asked.
+        seat: the seat that asked.
     """
-    _pay(context, asked, 1)
-    if seat not in rows.found(context.connection, board.id, asked.number):
-        rows.ask_report(context.connection, Asked(board.id, asked.number, seat), context.now)
+    _spend(context, asked, 1)
+    if seat not in rows.finished_reports(context.connection, board.id, asked.number):
+        rows.request_report(
+            context.connection, ReportRequest(board.id, asked.number, seat), context.now
+        )
         context.reported.add(board.id)
 
 
 def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
-    """A board is over: send a report to each of its players who always wants one.
+    """Queue a report of a finished board for each player who wants one of every board.
 
-    A report would open a box that stays shut.
+    A box of the day that stays shut has no report, which would open it.
     """
     if not coached(after.game) or is_shut(context, board):
         return
@@ -87,15 +94,17 @@ def promise(context: CommandContext, board: BoardRow, after: Position) -> None:
         player = players.by_id(context.connection, sitter.player_id)
         if player is None or player.state != PlayerState.ACTIVE or player.report != "always":
             continue
-        part = _asked(context, board, after, sitter.seat)
+        part = _requested(context, board, after, sitter.seat)
         if part is None or not sitter.address:
             continue
-        letter = told_letter(context, Notification.sitter(sitter, part))
-        rows.hold(context.connection, letter, (), context.now, context.mail_id, (board.id,))
+        letter = outbox_row(context, Notification.sitter(sitter, part))
+        rows.queue_waiting_letter(
+            context.connection, letter, (), context.now, context.mail_id, (board.id,)
+        )
 
 
-def _board(context: CommandContext, command: Report) -> BoardRow:
-    """The board that is named, or that the letter is about which is replied to."""
+def _named_board(context: CommandContext, command: Report) -> BoardRow:
+    """Return the board that the command names, or that of the letter which the mail answers."""
     if command.board is not None:
         return board_of(context, command.board, command.game)
     reply_address = context.reply_address
@@ -105,8 +114,8 @@ def _board(context: CommandContext, command: Report) -> BoardRow:
 
 
 def _own_seat(context: CommandContext, board: BoardRow, who: Credentials | None) -> Seat | None:
-    """Return the seat of a player known by this mail; the answer goes to that player's address."""
-    for player in context.shown(who):
+    """Return the seat of a player who is known by this mail, and have that player answered."""
+    for player in context.readers(who):
         sitter = board.sitter_of(player.id)
         if sitter is not None:
             context.player = player
@@ -114,20 +123,20 @@ def _own_seat(context: CommandContext, board: BoardRow, who: Credentials | None)
     return None
 
 
-def _asked(
+def _requested(
     context: CommandContext, board: BoardRow, position: Position, seat: Seat | None
 ) -> Part | None:
-    """Have the coach work out what a reader is to be told; ``None``: there is nothing."""
+    """Request the reports for a reader, and return their part; ``None`` if there are none."""
     game = position.game
     assert coached(game)
-    seats = game.reported(position.state, seat)
+    seats = game.reported_seats(position.state, seat)
     if not seats:
         return None
-    known = rows.found(context.connection, board.id, position.number)
-    for one in seats:
-        if one not in known:
-            asked = Asked(board.id, position.number, one)
-            rows.ask_report(context.connection, asked, context.now)
+    results = rows.finished_reports(context.connection, board.id, position.number)
+    for reported in seats:
+        if reported not in results:
+            request = ReportRequest(board.id, position.number, reported)
+            rows.request_report(context.connection, request, context.now)
     if rows.is_report_due(context.connection, board.id):
         context.reported.add(board.id)
     words = {"seats": list(seats), "opened": True}
@@ -135,7 +144,7 @@ def _asked(
 
 
 def is_done(position: Position, seat: Seat) -> bool:
-    """Whether this seat plays no more: it may read what its play was worth."""
+    """Return whether this seat has finished, so that it may read the report on its play."""
     if position.outcome is not None:
         return True
     return position.apart and seat not in position.game.to_act(position.state)
@@ -143,12 +152,12 @@ def is_done(position: Position, seat: Seat) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CoachPart:
-    """What the coach says on a board's page.
+    """The coach's part of a board's page.
 
     Attributes:
-        reports: on the reader's play first, if somebody has asked since the game was over.
-        is_due: the coach is at work on what this seat has asked for.
-        hint: what the reader was told who has asked for one, and done nothing since.
+        reports: reports, that on the reader's play first; empty if nobody asked.
+        is_due: whether the coach still works on a request of this seat.
+        hint: the hint that the reader got last, if the reader has not moved since.
     """
 
     reports: tuple[Mapping[str, Any], ...] = ()
@@ -157,21 +166,21 @@ class CoachPart:
 
 
 def asks_coach(position: Position, seat: Seat) -> bool:
-    """Whether this seat may have asked the coach for something that is still to be shown."""
+    """Return whether the page of this seat may have a report or a hint."""
     return is_done(position, seat) or position.hint_of(seat) is not None
 
 
 def coach_part(
     connection: Connection, board: BoardRow, position: Position, seat: Seat
 ) -> CoachPart:
-    """What the coach has found, or is at work on, for a seat that `asks_coach`."""
+    """Return the coach's results for a seat that `asks_coach`."""
     game = position.game
     asked = position.hint_of(seat)
-    hint = rows.found(connection, board.id, asked.number).get(seat) if asked else None
+    hint = rows.finished_reports(connection, board.id, asked.number).get(seat) if asked else None
     if rows.is_report_due(connection, board.id):
         return CoachPart(is_due=True, hint=hint)
     if not coached(game) or not is_done(position, seat):
         return CoachPart(hint=hint)
-    known = rows.found(connection, board.id, position.number)
-    reports = [known[one] for one in game.reported(position.state, seat) if one in known]
+    results = rows.finished_reports(connection, board.id, position.number)
+    reports = [results[one] for one in game.reported_seats(position.state, seat) if one in results]
     return CoachPart(tuple(reports), hint=hint)

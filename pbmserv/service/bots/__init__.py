@@ -1,1 +1,1 @@
-"""The turns of bots."""
+"""Moves of bots, and reports of the coach."""

@@ -1,8 +1,8 @@
-"""The thread in which the house thinks, and makes its moves.
+"""The thread that thinks for the bots, and the job that makes their moves.
 
-Which boards wait for it stands in the database, so no move is lost when a process dies, and any
-number of processes may think: a move is made under the lock of its board, and only if nothing has
-happened there since it was thought of.
+The boards that wait for bots are rows of the database, so no move is lost if a process dies, and
+several processes may think. A move is made under the lock of its board, and only if the board has
+not changed since the bot began to think.
 """
 
 from __future__ import annotations
@@ -26,47 +26,46 @@ from pbmserv.engine.position import bot_move, played_out
 from pbmserv.engine.protocol import coached
 from pbmserv.engine.types import Move, Seat
 from pbmserv.errors import ServerFault
-from pbmserv.monitoring.metrics import Vital, Watch
-from pbmserv.service.boards import plies, queued_moves
-from pbmserv.service.bots import bot_moves
-from pbmserv.service.bots.bot_moves import Kept
+from pbmserv.monitoring.vitals import Vital, Watch
+from pbmserv.service.boards import bot_turns, plies, queued_moves
+from pbmserv.service.boards.bot_turns import Kept
+from pbmserv.service.core.actor import BOT
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import NOTHING, Answer, Done, told_letter
-from pbmserv.service.core.words_for_others import UNSAID
-from pbmserv.service.time.deadlines import clock_context
-from pbmserv.service.time.scheduler import Rounds
+from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outcome import NOTHING, Answer, Done
+from pbmserv.service.core.said import UNSAID
+from pbmserv.service.time.rounds import Rounds
 from pbmserv.store import bots as rows
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow
 from pbmserv.store.boards.moves import Positions
-from pbmserv.store.bots import Asked
+from pbmserv.store.bots import ReportRequest
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import UNAVAILABLE, Writer
 from pbmserv.store.delivery import outbox
 
 POLL_S = 5.0
-"""Seconds between two looks for what another process has left; our own mails wake the thread."""
+"""Seconds between checks for boards that another process has left; our mails wake the thread."""
 
 BATCH = 20
-"""Boards that are looked up at once."""
+"""Boards that are read at a time."""
 
 PUT_OFF = timedelta(hours=1)
-"""When a board on which thinking failed is tried again."""
+"""Pause before a board on which thinking failed is tried again."""
 
 TICK_S = 0.5
-"""A move is made so many seconds after the thought of it began, or twice as many, or three times …
-Nearly every thought takes less than one such step, so how long it was tells nobody anything."""
+"""Moves are made a multiple of this many seconds after the bot began to think. Nearly every thought
+takes less than one step, so its duration reveals nothing."""
 
 SWITCH_S = 0.0002
-"""Seconds for which a thought keeps the interpreter when another thread wants it: a mail that comes
-while the house thinks takes 10 ms longer, with Python's usual 0.005 it takes 20."""
+"""Python's switch interval in seconds while a bot thinks, so that other threads wait less."""
 
 log = logging.getLogger("pbmserv.service")
 
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """A move, and the number of plies of the board it was thought of for."""
+    """A move, and the number of plies of the board for which it was chosen."""
 
     plies: int
     seat: Seat
@@ -75,37 +74,41 @@ class Thought:
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """What was thought of a board (``None``: nothing is to be done), and from which moment of
-    `time.monotonic` on the move may be made."""
+    """A finished thought.
+
+    Attributes:
+        thought: `None` if there is nothing to do.
+        at: earliest time of the move, by `time.monotonic`.
+    """
 
     thought: Thought | None
     at: float
 
 
 class Moves(Protocol):
-    """Makes what a bot has thought of, in the process that changes games."""
+    """Carries out decisions of bots, in the process that changes games."""
 
     def act(self, board_id: int, thought: Thought | None) -> None:
         """Make the move if it still fits; if the board has changed, it stays due."""
         ...
 
     def put_off(self, board_id: int) -> None:
-        """Look at a board again later; nobody's letter waits for that."""
+        """Postpone a board; letters do not wait for it any more."""
         ...
 
-    def keep_report(self, asked: Asked, words: Mapping[str, Any]) -> None:
-        """Keep what the coach has found, nothing if it could not, and send what waits for it."""
+    def keep_report(self, request: ReportRequest, words: Mapping[str, Any]) -> None:
+        """Store a report (empty if it cannot be made), and send letters that wait for it."""
         ...
 
 
 class BotWorker:
-    """Thinks for every bot of one process; `start` and `stop`, or `run_once` where somebody else
-    has the time.
+    """Thinks for every bot, in a thread (`start`, `stop`) or in the caller's (`run_once`).
 
     Args:
-        moves: makes what was thought of.
-        watch: sees which board is thought about, and knows those that nobody came back from.
-        tick_s: see `TICK_S`; 0 = moves are made at once.
+        moves: carries out the decisions.
+        watch: shows the current board to the supervisor, and knows boards over which earlier
+            processes were killed.
+        tick_s: see `TICK_S`; 0 makes moves at once.
     """
 
     def __init__(
@@ -130,30 +133,29 @@ class BotWorker:
         )
 
     def start(self) -> None:
-        """Begin to play, what an earlier process has left first."""
+        """Begin to play, first on boards that an earlier process has left."""
         self._rounds.start()
 
     def stop(self, timeout: float) -> bool:
-        """Finish the move in hand and end; whether that took at most *timeout* seconds."""
+        """Finish the current move and end; return whether that took at most *timeout* seconds."""
         return self._rounds.stop(timeout)
 
     def vital(self) -> Vital:
-        """How the thread is."""
+        """Return the state of the thread."""
         return self._rounds.vital()
 
     def ask(self) -> None:
-        """Say that there is something to think about."""
+        """Wake the thread because a bot is to move."""
         self._rounds.ask()
 
     def run_once(self) -> None:
-        """Make every move that the house is to make now; then reports, one after the other, as long
-        as there is no move to make."""
-        self._ready.clear()  # what a round before this one could not finish is thought of again
+        """Make every due move of bots; make reports one by one while no move is due."""
+        self._ready.clear()  # unfinished thoughts of an earlier round are repeated
         while not self._rounds.ending:
             with self._database.reading.connect() as connection:
                 now = self._clock.now()
                 waiting = rows.due(connection, now, BATCH)
-                asked = None if waiting else rows.next_asked(connection, now)
+                request = None if waiting else rows.next_request(connection, now)
             new = [board_id for board_id in waiting if board_id not in self._ready]
             for board_id in new:
                 self._look(board_id)
@@ -162,44 +164,44 @@ class BotWorker:
                 first = min(ready.at for ready in self._ready.values())
                 self._rounds.pause(first - monotonic())
                 self._act()
-            elif asked is not None:
-                self._report(asked)
+            elif request is not None:
+                self._report(request)
             elif not waiting:
                 return
 
     def _act(self) -> None:
-        """Make the moves whose moment has come."""
+        """Make the moves whose time has come."""
         now = monotonic()
-        for board_id in [board_id for board_id, one in self._ready.items() if one.at <= now]:
-            with self._put_off_if_it_fails(board_id):
+        for board_id in [board_id for board_id, ready in self._ready.items() if ready.at <= now]:
+            with self._put_off_on_error(board_id):
                 self._moves.act(board_id, self._ready.pop(board_id).thought)
 
-    def _report(self, asked: Asked) -> None:
-        """Work a report out; who waits for one that cannot be is told so."""
+    def _report(self, request: ReportRequest) -> None:
+        """Make a report; if it cannot be made, its readers are told so."""
         self._rounds.beat()
-        number = -asked.board_id  # as `Watch` knows it: boards themselves are for moves
+        number = -request.board_id  # negative for `Watch`: positive numbers are moves
         words: Mapping[str, Any] = {}
         try:
             if number not in self._watch.killed_over():
                 self._watch.at(number)
-                with _hardly_in_the_way():
-                    words = self._coach(asked)
+                with _short_switch_interval():
+                    words = self._coach(request)
         except (ServerFault, *UNAVAILABLE):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one board must not stop the others
-            _log_fault("the coach cannot work a report out", asked.board_id, error)
+            _log_fault("the coach cannot work a report out", request.board_id, error)
         finally:
             self._watch.at(0)
-        self._moves.keep_report(asked, words)
+        self._moves.keep_report(request, words)
 
-    def _coach(self, asked: Asked) -> Mapping[str, Any]:
+    def _coach(self, request: ReportRequest) -> Mapping[str, Any]:
         with self._database.reading.connect() as connection:
-            board = boards.load(connection, asked.board_id)
+            board = boards.load(connection, request.board_id)
             if board is None:
                 return {}
-            position = self._positions.newest(connection, board).at(asked.ply)
+            position = self._positions.newest(connection, board).at(request.ply)
         game: object = position.game
-        seat = Seat(asked.seat)
+        seat = Seat(request.seat)
         if not coached(game):
             return {}
         if position.is_hint_of(seat):
@@ -207,17 +209,17 @@ class BotWorker:
         return game.report(played_out(position), seat)
 
     def _look(self, board_id: int) -> None:
-        """Think of one move on a board; it stays due while the house is to move there."""
+        """Choose a move on a board; the board stays due until the move is made."""
         if self._rounds.ending:
             return
         self._rounds.beat()
         times = self._watch.killed_over().get(board_id, 0)
-        if times > self._set_aside.get(board_id, 0):  # a process before this one was killed
+        if times > self._set_aside.get(board_id, 0):  # an earlier process was killed
             self._set_aside[board_id] = times
             log.error("the house does not come back from a board", extra={"board": board_id})
             self._moves.put_off(board_id)
             return
-        with self._put_off_if_it_fails(board_id):
+        with self._put_off_on_error(board_id):
             begun = monotonic()
             self._watch.at(board_id)
             try:
@@ -227,39 +229,39 @@ class BotWorker:
             self._ready[board_id] = _Ready(thought, self._moment(begun))
 
     def _moment(self, begun: float) -> float:
-        """When a move may be made of which somebody has just finished to think."""
+        """Return the earliest time of a move that was just chosen."""
         if not self._tick_s:
             return begun
         return begun + self._tick_s * ceil((monotonic() - begun) / self._tick_s)
 
     @contextmanager
-    def _put_off_if_it_fails(self, board_id: int) -> Iterator[None]:
+    def _put_off_on_error(self, board_id: int) -> Iterator[None]:
         try:
             yield
         except (ServerFault, *UNAVAILABLE):
-            raise  # that ails no single board
+            raise  # not a fault of this board
         except (Exception, SystemExit) as error:  # noqa: BLE001 - one board must not stop the others
             _log_fault("the house cannot move; it is put off", board_id, error)
             self._moves.put_off(board_id)
 
     def _think(self, board_id: int) -> Thought | None:
-        """What to play; ``None`` where the house has nothing to do. Far from any transaction."""
+        """Return a move, `None` if no bot is to move; this needs no transaction."""
         with self._database.reading.connect() as connection:
             board = boards.load(connection, board_id)
             if board is None or board.status != "active":
                 return None
             position = self._positions.newest(connection, board)
-        seat = bot_moves.to_move(board, position)
+        seat = bot_turns.to_move(board, position)
         if seat is None:
             return None
-        with _hardly_in_the_way():
+        with _short_switch_interval():
             move = bot_move(position, seat, board.sitters[seat].userid)
         return Thought(board.plies, seat, move)
 
 
 @contextmanager
-def _hardly_in_the_way() -> Iterator[None]:
-    """While something is thought about: mails hardly wait for it."""
+def _short_switch_interval() -> Iterator[None]:
+    """Let other threads interrupt a thought quickly, so that mails hardly wait."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(before, SWITCH_S))
     try:
@@ -269,7 +271,7 @@ def _hardly_in_the_way() -> Iterator[None]:
 
 
 def _log_fault(what: str, board_id: int, error: BaseException) -> None:
-    """Without the fault's own words: they may tell what is hidden."""
+    """Log a fault without its own text, which may contain secrets of the game."""
     where = "".join(traceback.format_tb(error.__traceback__))
     name = type(error).__name__
     log.error(what, extra={"board": board_id, "fault": name, "at": where})
@@ -291,16 +293,16 @@ class BotMoves:
         self._wake = wake
 
     def act(self, board_id: int, thought: Thought | None) -> None:
-        """See `Moves`."""
+        """Make a move, see `Moves.act`."""
         self._finish(partial(self._act, board_id, thought))
 
     def put_off(self, board_id: int) -> None:
-        """See `Moves`."""
+        """Postpone a board, see `Moves.put_off`."""
         self._finish(partial(self._put_off, board_id))
 
-    def keep_report(self, asked: Asked, words: Mapping[str, Any]) -> None:
-        """See `Moves`."""
-        self._finish(partial(self._keep_report, asked, words))
+    def keep_report(self, request: ReportRequest, words: Mapping[str, Any]) -> None:
+        """Store a report, see `Moves.keep_report`."""
+        self._finish(partial(self._keep_report, request, words))
 
     def _finish(self, job: Callable[[Connection], Done]) -> None:
         done = self._writer.submit(job).result()
@@ -312,12 +314,12 @@ class BotMoves:
 
     def _act(self, board_id: int, thought: Thought | None, connection: Connection) -> Done:
         """Make the move if it still fits; if the board has changed, it stays due."""
-        context = clock_context(self._services, connection, self._clock.now())
+        context = CommandContext(self._services, connection, BOT, self._clock.now())
         board = boards.lock(connection, board_id)
         waiting = rows.turn(connection, board_id)
-        if board is None or waiting is None:  # somebody else was quicker
+        if board is None or waiting is None:  # another process was quicker
             return NOTHING
-        kept = rows.coming(connection, waiting.letter_id)
+        kept = rows.waiting_letter(connection, waiting.letter_id)
         letters = False
         if thought is not None:
             if board.status != "active" or board.plies != thought.plies:
@@ -328,18 +330,18 @@ class BotMoves:
             assert board is not None
         elif (
             board.status == "active"
-            and bot_moves.to_move(board, context.position(board)) is not None
+            and bot_turns.to_move(board, context.position(board)) is not None
         ):
-            return NOTHING  # it was not the house's turn when we looked
+            return NOTHING  # the turn of the bot began after the thought
         position = context.played.get(board_id) or context.position(board)
-        if board.status != "active" or bot_moves.to_move(board, position) is None:
-            rows.done(connection, board_id)
+        if board.status != "active" or bot_turns.to_move(board, position) is None:
+            rows.end_turn(connection, board_id)
             if kept is not None:
                 letters |= rows.release(connection, kept.id, context.now)
         return Done(context.played, int(letters))
 
     def _put_off(self, board_id: int, connection: Connection) -> Done:
-        """Look again later; nobody's letter waits for that."""
+        """Postpone a board; letters do not wait for it any more."""
         now = self._clock.now()
         boards.lock(connection, board_id)
         waiting = rows.turn(connection, board_id)
@@ -349,13 +351,15 @@ class BotMoves:
         letters = waiting.letter_id is not None and rows.release(connection, waiting.letter_id, now)
         return Done({}, int(letters))
 
-    def _keep_report(self, asked: Asked, words: Mapping[str, Any], connection: Connection) -> Done:
-        boards.lock(connection, asked.board_id)
-        rows.keep_report(connection, asked, words)
-        if rows.is_report_due(connection, asked.board_id):
+    def _keep_report(
+        self, request: ReportRequest, words: Mapping[str, Any], connection: Connection
+    ) -> Done:
+        boards.lock(connection, request.board_id)
+        rows.keep_report(connection, request, words)
+        if rows.is_report_due(connection, request.board_id):
             return NOTHING
         now = self._clock.now()
-        waiting = rows.awaiting(connection, asked.board_id)
+        waiting = rows.take_waiting_letters(connection, request.board_id)
         released = [rows.release(connection, letter_id, now) for letter_id in waiting]
         return Done({}, sum(released))
 
@@ -368,18 +372,22 @@ def _move(context: CommandContext, board: BoardRow, thought: Thought) -> Answer:
 
 
 def _tell(context: CommandContext, answer: Answer, kept: Kept | None) -> bool:
-    """Queue what others are told, or write it into the letter that waits; whether any is due."""
-    now: list[outbox.NewLetter] = []
-    for told in answer.told:
-        if not told.recipient:
+    """Queue notifications, or write them into the letter that waits.
+
+    Returns:
+        Whether any were queued.
+    """
+    letters: list[outbox.NewLetter] = []
+    for notification in answer.notifications:
+        if not notification.recipient:
             continue
-        letter = told_letter(context, told)
-        if kept is None or not kept.takes(told):
-            now.append(letter)
+        letter = outbox_row(context, notification)
+        if kept is None or not kept.takes(notification):
+            letters.append(letter)
             continue
-        new = kept.with_news(told.part)
+        new = kept.with_news(notification.part)
         if new.letter in {"board", "result"}:
             new = replace(new, message_id=letter.message_id)
         rows.rewrite(context.connection, kept.row.id, new)
-    outbox.add(context.connection, now, context.now)
-    return bool(now)
+    outbox.add(context.connection, letters, context.now)
+    return bool(letters)

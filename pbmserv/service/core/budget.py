@@ -1,37 +1,31 @@
-"""Budgets of mails and pages: work is counted before it is done, and has an end.
+"""Budgets of mails and pages: work is counted before it is done, and limited.
 
-A price is about ten microseconds of a processor, letters that follow included; `make bench` shows
-the cost of the heaviest mails that are allowed. Nothing here looks at a clock: the same mail at the
-same boards always ends at the same place, between two statements and never in one.
+The unit of a price is about ten microseconds of a processor, including the letters that follow;
+`make bench` shows the cost of the heaviest allowed mails. No clock is read, so the same mail at the
+same boards always stops at the same place, and never within a statement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pbmserv.commands.table.model import Line, ReplyMove, TrayReply
+from pbmserv.commands.grammar.readings import Line
+from pbmserv.commands.table.model import ReplyMove, TrayReply
 from pbmserv.engine.position import Position, weight, work_of
-from pbmserv.engine.protocol import Sized, keeps
+from pbmserv.engine.protocol import Sized, implements
 from pbmserv.engine.record import Ply
 from pbmserv.engine.registry import AnyGame
 from pbmserv.errors import PlayerError
-from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.store.boards import boards
-
-if TYPE_CHECKING:
-    from pbmserv.service.core.context import CommandContext
-    from pbmserv.service.core.results import Notification, Part
 
 ALLOWED = 36_000
-"""What a mail may spend: 0.36 s, so that one whose work takes longer than usual ends in half a
-second."""
+"""The budget of a mail: 0.36 s, so that work that is slower than usual still ends in 0.5 s."""
 
 
 class Work(Enum):
-    """What is counted, with its price."""
+    """Kinds of work, with their prices."""
 
     OCTETS = "a KiB of the mail, walked through and decoded", 25
     COMMAND = "a command, in its savepoint", 60
@@ -57,18 +51,18 @@ class Work(Enum):
 
 
 class TooMuch(PlayerError):
-    """A mail or a page asks for more than it may; nothing below the present command is tried."""
+    """A mail or page asks for too much work; the commands below are not tried."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """What one mail has spent while it is carried out once.
+    """The work of one mail or press.
 
     Attributes:
-        allowed: what it may spend; `math.inf` for what no mail asks for: clocks, bots, operators.
-        spent: in all, by the prices of `Work`.
-        is_over: more was asked for than there is; it stays so.
-        drawn: boards that the answer draws, each with the seat that it is drawn for.
+        allowed: the limit; `math.inf` for clocks, bots and operators.
+        spent: the work so far, by the prices of `Work`.
+        is_over: the limit was exceeded once.
+        drawn: boards that the answer draws, each with the seat that sees it.
     """
 
     allowed: float = ALLOWED
@@ -78,15 +72,18 @@ class Budget:
     _begun: int = 0
 
     def charge(self, work: Work, amount: int) -> None:
-        """Count what is done already, as the reading of a mail is; never refuses."""
+        """Count work that is done already, such as reading the mail. Nothing is raised."""
         self.spent += work.price * amount
         self.is_over = self.spent > self.allowed
 
     def begin(self, line: Line) -> None:
-        """A command is about to be carried out; what was spent before was others'. Raises as
-        `spend`."""
+        """Begin a command: work before it belongs to other commands.
+
+        Raises:
+            TooMuch: the budget is used up.
+        """
         self._begun = self.spent
-        asked = line.asked
+        asked = line.meaning
         text = len(line.echo)
         if isinstance(asked, TrayReply):
             text = max(text, len(asked.text))
@@ -96,10 +93,10 @@ class Budget:
         self.spend(Work.TEXT, weight(text))
 
     def spend(self, work: Work, amount: int = 1) -> None:
-        """Count work that is about to be done.
+        """Count work before it is done.
 
         Raises:
-            TooMuch: there is not so much left. A command that has caught it fails all the same.
+            TooMuch: the budget is used up. A command that catches it fails all the same.
         """
         self.spent += work.price * amount
         if self.spent > self.allowed:
@@ -107,18 +104,30 @@ class Budget:
             self.check()
 
     def replay(self, position: Position, plies: Iterable[Ply]) -> None:
-        """Count plies that are about to be replayed after *position*; raises as `spend`."""
+        """Count plies before they are replayed after *position*.
+
+        Raises:
+            TooMuch: the budget is used up.
+        """
         game, state = position.game, position.state
         if position.number == 0:
             self.spend(Work.SQUARES, squares_of(game, state))
         self.spend(Work.PLY, sum(work_of(game, state, ply.text) for ply in plies))
 
     def spend_on_game(self, work: int) -> None:
-        """Count work that a game is about to do by itself; raises as `spend`."""
+        """Count work of a game before it is done.
+
+        Raises:
+            TooMuch: the budget is used up.
+        """
         self.spend(Work.GAME, work)
 
     def check(self) -> None:
-        """Raise again what a command may have caught; raises as `spend`."""
+        """Raise the error again that a command may have caught.
+
+        Raises:
+            TooMuch: the budget is used up.
+        """
         if self.is_over:
             alone = self.spent - self._begun > self.allowed
             raise TooMuch("too-much-alone" if alone else "too-much")
@@ -128,54 +137,6 @@ _SQUARES = 64
 
 
 def squares_of(game: AnyGame, state: Any) -> int:
-    """Return for how many times 64 squares a board is set up or drawn; 0 for a small game's."""
+    """Return the size of a board in units of 64 squares; 0 if its game is small."""
     rules: Any = game
-    return 1 + rules.squares(state) // _SQUARES if keeps(game, Sized) else 0
-
-
-def count_refusal(context: CommandContext, part: Part) -> Part:
-    """The letter about a refused command; without the board it is about where that is too much."""
-    try:
-        count_letters(context, (part,), ())
-    except TooMuch:
-        return replace(part, board=None, ply=None, seat=None)
-    return part
-
-
-def count_letters(
-    context: CommandContext, parts: Sequence[Part], told: Sequence[Notification]
-) -> None:
-    """Count an answer and the letters to others. A board that is told of again is drawn once.
-
-    Raises:
-        TooMuch: the mail has spent what it may, here or where its command did not heed it.
-    """
-    budget, many = context.budget, 0
-    counted: list[tuple[Part, Work]] = []
-    for part in parts:
-        seat = (part.board, part.seat)
-        is_drawn = part.board is not None and (
-            kind_of(part.letter).beyond_record or seat not in budget.drawn
-        )
-        counted.append((part, Work.DRAWN if is_drawn else Work.PART))
-        budget.drawn.add(seat)
-    for one in told:
-        if kind_of(one.part.letter).for_many:
-            many += 1
-        elif one.recipient:
-            counted.append((one.part, Work.LETTER))
-    for part, work in counted:
-        budget.spend(work)
-        if part.board is None or part.opens:
-            continue
-        position = context.played.get(part.board)
-        if position is None:  # also its Message-ID says how many turns were used
-            board = boards.load(context.connection, part.board)
-            assert board is not None
-            position = context.position(board)
-        budget.spend(Work.TOLD, len(position.since(part.seat)))
-        if work is not Work.PART:
-            budget.spend(Work.SQUARES, squares_of(position.game, position.state))
-    if budget.is_over:
-        budget.check()
-    budget.charge(Work.LETTER, many)  # nobody's followers keep them from moving
+    return 1 + rules.squares(state) // _SQUARES if implements(game, Sized) else 0

@@ -1,34 +1,30 @@
-"""Who may have to do with whom: whose words reach a player, and who may sit at one board.
+"""Blocks between persons: whose words reach a player, and who may sit at one board.
 
 A block holds between persons, under all their names (`store.accounts.persons`). The blocked player
-learns nothing of it: words at a board seem to be passed on, and everything else is refused as it
-is by a player who wants no challenges or messages at all.
+does not notice it: words at a board seem to be passed on, and everything else is refused as by a
+player who wants no challenges or messages at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pbmserv.errors import Refused
 from pbmserv.mail.letter_kinds import kind_of
-from pbmserv.service.core.results import Notification
-from pbmserv.service.core.words_for_others import UNSAID
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Notification
+from pbmserv.service.core.said import UNSAID
 from pbmserv.store.accounts import blocks, persons, players
 from pbmserv.store.accounts.persons import Persons
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.boards import challenges
 
-if TYPE_CHECKING:
-    from pbmserv.service.core.context import CommandContext
-
-
 # -- blocks ----------------------------------------------------------------------------------
 
 
 def marks_of(context: CommandContext, player_ids: Collection[int]) -> list[str]:
-    """Return the marks of some players' mailboxes, by every key, the newest one's first."""
+    """Return the marks of players' mailboxes by every key, those by the newest key first."""
     ring = context.services.mail_domain.ring
     by_mailbox = [
         ring.marks(mailbox) for mailbox in persons.mailboxes_of(context.connection, player_ids)
@@ -37,25 +33,25 @@ def marks_of(context: CommandContext, player_ids: Collection[int]) -> list[str]:
 
 
 def newest_marks_of(context: CommandContext, player_ids: Collection[int]) -> list[str]:
-    """Return the marks of some players' mailboxes by the newest key, to be kept."""
+    """Return the marks of players' mailboxes by the newest key, which are stored."""
     mailboxes = persons.mailboxes_of(context.connection, player_ids)
     return marks_of(context, player_ids)[: len(mailboxes)]
 
 
 def blocked_pairs(
-    context: CommandContext, player_ids: Collection[int], known: Persons | None = None
+    context: CommandContext, player_ids: Collection[int], persons_known: Persons | None = None
 ) -> set[tuple[int, int]]:
-    """Return those pairs of players of whom the first blocks the second.
+    """Return the pairs of players of whom the first blocks the second.
 
-    Names of one person block each other only by name.
+    Two names of one person block each other only by name.
 
     Args:
-        known: the players sorted into persons, where the caller has done that.
+        known: the players by person, if the caller has them.
     """
     connection = context.connection
-    people = known or persons.persons_of(connection, player_ids)
+    people = persons_known or persons.persons_of(connection, player_ids)
     by_name = blocks.by_name(connection, people.by_player)
-    if not by_name:  # a block of a mailbox has a name, too
+    if not by_name:  # each block of a mailbox has a name, too
         return set()
     pairs = {
         (people.by_player[blocker], people.by_player[blocked])
@@ -80,12 +76,12 @@ def blocked_pairs(
 
 
 def blocks_player(context: CommandContext, player_id: int, other_id: int) -> bool:
-    """Whether a player wants no words and no boards from another one."""
+    """Whether a player blocks another one."""
     return (player_id, other_id) in blocked_pairs(context, {player_id, other_id})
 
 
 def outlast_name(context: CommandContext, player_id: int) -> None:
-    """Let blocks on a player outlast the account, which is about to be deleted."""
+    """Keep the blocks on a player whose account is about to be deleted."""
     blockers = blocks.blockers_of(context.connection, player_id)
     if blockers:
         names = persons.names_of(context.connection, player_id)
@@ -98,7 +94,7 @@ def outlast_name(context: CommandContext, player_id: int) -> None:
 
 
 def reaches(context: CommandContext, writer_id: int, reader: Player) -> bool:
-    """Whether a player's words reach another one, who may be another name of the same person."""
+    """Whether a player's words reach another one, who may be the same person."""
     people = persons.persons_of(context.connection, {writer_id, reader.id})
     if (reader.id, writer_id) in blocked_pairs(context, {writer_id, reader.id}, people):
         return False
@@ -110,10 +106,10 @@ def reaches(context: CommandContext, writer_id: int, reader: Player) -> bool:
 
 
 def heard(context: CommandContext, letters: Iterable[Notification]) -> Iterator[Notification]:
-    """Take out of letters the words that do not reach their readers.
+    """Yield letters without the words that do not reach their readers.
 
-    A letter that brings nothing else is left out. Words of operators to everybody reach those who
-    have asked for them.
+    A letter of words alone is dropped. Words of operators to everybody reach all who asked for
+    them.
     """
     for letter in letters:
         words, kind = letter.part.words, kind_of(letter.part.letter)
@@ -128,7 +124,7 @@ def heard(context: CommandContext, letters: Iterable[Notification]) -> Iterator[
 
 
 def _writer(context: CommandContext, letter: Notification) -> Player | None:
-    """Return the player whose words a letter brings, if it brings any."""
+    """Return the player whose words are in a letter; `None` if it has none."""
     words = letter.part.words
     if not words.get("said") or not words.get("by"):
         return None
@@ -145,11 +141,11 @@ def must_meet(
 
     Args:
         speaker_id: the player who asks for the board, or accepts it.
-        others: the players whom the speaker would meet.
-        every: all players of whom no two may be apart.
+        others: the players that the speaker would meet.
+        every: all players that would meet each other.
 
     Raises:
-        Refused: says whom the speaker blocks; of others it does not say who blocks whom.
+        Refused: one blocks another. It names a player that the speaker blocks, and no other block.
     """
     pairs = blocked_pairs(context, {speaker_id, *(player.id for player in (*others, *every))})
     if not pairs:

@@ -1,15 +1,16 @@
-"""What one mail is carried out with: who speaks, of which board, on what connection."""
+"""The context of a command: its actor, its board, its connection, and its effects so far."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import Connection
 
-from pbmserv.commands.table.model import VOUCHED, Credentials, Line
+from pbmserv.commands.grammar.readings import Line
+from pbmserv.commands.table.model import VOUCHED, Credentials
 from pbmserv.engine.position import Position
 from pbmserv.engine.registry import Registry
 from pbmserv.engine.types import Seat
@@ -17,19 +18,20 @@ from pbmserv.errors import Refused
 from pbmserv.mail.reply_address import MailDomain, Purpose, ReplyAddress, speaker_of
 from pbmserv.service.auth import lockout
 from pbmserv.service.auth.passwords import Memo
+from pbmserv.service.core.actor import Actor
 from pbmserv.service.core.budget import Budget
-from pbmserv.service.core.lookup import (
+from pbmserv.service.core.outcome import Tally
+from pbmserv.service.core.refusals import (
+    name_yourself,
     not_seated,
-    one_of,
     signed_off,
     suspended,
     too_many_passwords,
     unknown_speaker,
     wrong_game,
 )
-from pbmserv.service.core.results import Tally
-from pbmserv.service.core.words_for_others import UNSAID, Letters, Passed, Said, pass_on
-from pbmserv.service.delivery.incoming import IncomingMail
+from pbmserv.service.core.said import Letters, Passed
+from pbmserv.service.core.submission import NO_COMMANDS, Submission
 from pbmserv.service.limits.rates import Traffic
 from pbmserv.store.accounts import players
 from pbmserv.store.accounts.players import Player
@@ -40,22 +42,22 @@ from pbmserv.store.delivery import inbox
 from pbmserv.store.tables.accounts import PlayerState
 
 WAITING_SIGNUPS = 3
-"""Unconfirmed signups of a userid whose passwords are looked at, the newest ones."""
+"""Newest unconfirmed signups of a userid whose passwords are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What all mails are carried out with.
+    """The objects that all commands share.
 
     Attributes:
-        memo: what was found out about passwords; nothing here can run argon2.
-        operators: userids of the people who run this server.
+        memo: results of earlier password checks; commands never run argon2 themselves.
+        operators: userids of the operators who play here.
         signup: ``confirm``, ``open`` or ``closed``.
-        web_url: base of links in letters, "" when there are no pages.
-        away_days: days of a calendar year that a player can be away.
-        invitations: how many mail addresses a player can invite in a day.
-        letters: makes letters once more, to tell what of a mail quotes them.
-        secrets: secrets that no key of reply addresses has signed and nobody's words may hold.
+        web_url: base of the links in letters, ``""`` if there are no pages.
+        away_days: days of a calendar year for which a player can be away.
+        invitations: mail addresses that a player can invite in a day.
+        letters: makes letters again, to find quotations of them in words for others.
+        secrets: returns secrets without a signature of ours that words for others must not hold.
     """
 
     mail_domain: MailDomain
@@ -74,7 +76,7 @@ class Services:
 
 @dataclass(slots=True)
 class Focus:
-    """The board a command is about, for the refusal letter that may have to show it."""
+    """The board of a command, which a refusal may have to show."""
 
     board: BoardRow
     seat: Seat
@@ -82,40 +84,47 @@ class Focus:
 
 @dataclass(slots=True)
 class CommandContext:
-    """What one mail is carried out with. Lives as long as its transaction.
+    """The context of the commands of one mail or press. It lives as long as their transaction.
 
     Attributes:
-        mail_id: row of the mail in the inbox.
-        played: newest positions it made or looked at, to be remembered after the commit.
-        moved: boards on which the present command has made a move, so that queued moves follow, and
-            what plans wait there.
-        player, focus: who speaks, and of which board, once a handler has found out.
-        bound_turn: the turn of that board that the letter which is answered was written for.
-        echo_hidden: the present command must not be quoted (it may be a password).
-        led_on: some command has moved a game on, or told somebody else something.
-        talks: some command only carries words to somebody.
-        proven: players who have proved to speak (by password, reply address or sender), in their
-            order, each with the moment since when letters to them come back.
-        carried_out: something proven was done.
-        unproven: the answer goes to a player who may not have written the mail at all.
-        counted: players whose mail this was counted as.
-        right_passwords: userids whose passwords the mail had right.
-        reported: boards of which the coach has still to report.
-        bot_turns: boards where it became a bot's turn, each with whether the answer waits for it.
-        line_words: the present command's own words; ``None`` = the mail's.
-        left_out: what of the words for others was not passed on by the present command.
-        passed: what became of words that were looked at, by their writer and what was written.
+        actor: for whom the commands are carried out.
+        submission: the text with the commands.
+        mail_id: number of the inbox row; `None` if the actor is a part of the server.
+        budget: limits the work; parts of the server have no limit.
+        played: newest positions that were made or loaded, to be cached after the commit.
+        moved: boards on which the present command has moved, each with the plans that wait there.
+        player, sitter, focus: the speaker and the board of the present command, as far as its
+            handler has found them.
+        bound_turn: the turn of that board for which the answered letter was written.
+        echo_hidden: the present command must not be quoted, because it may hold a password.
+        led_on: a command has moved a game, or told somebody else something.
+        talks: a command carries only words to somebody.
+        tried_move: a line of a player who is known was a move, and it was refused.
+        proven: the players that the mail proves to come from, in their order, each with the time
+            since when letters to the player come back, `None` if they arrive.
+        carried_out: a proven command was carried out.
+        unproven: the answer goes to a player who may not have written the mail.
+        counted: players whose limits the mail was counted against.
+        right_passwords: userids whose passwords were right.
+        reported: boards for which the coach has a report or hint to work out.
+        bot_turns: boards on which a bot is to move now, each with whether the answer waits for it.
+        line_words: words for others that belong to the present command; `None`: those of the
+            submission.
+        left_out: withheld passages of the present command's words for others.
+        passed: the results of the guard, by writer and text.
         reread: texts of letters that the mail may quote, by their numbers.
-        tally, budget: what this mail has led to, for the log, and what it has spent.
-        replayed: positions as the record had them when they were asked for.
-        attached: texts of files that came with the mail, by what marks them.
+        tally: counts of effects, for the log.
+        replayed: positions as they were loaded from the record.
+        attached: texts of attached files, by the mark of their kind.
     """
 
     services: Services
     connection: Connection
-    incoming: IncomingMail
-    mail_id: int | None
+    actor: Actor
     now: datetime
+    submission: Submission = NO_COMMANDS
+    mail_id: int | None = None
+    budget: Budget = field(default_factory=lambda: Budget(math.inf))
     played: dict[int, Position] = field(default_factory=dict)
     moved: dict[int, dict[Seat, str]] = field(default_factory=dict)
     player: Player | None = None
@@ -125,6 +134,7 @@ class CommandContext:
     echo_hidden: bool = False
     led_on: bool = False
     talks: bool = False
+    tried_move: bool = False
     proven: dict[int, datetime | None] = field(default_factory=dict)
     carried_out: bool = False
     unproven: bool = False
@@ -137,23 +147,16 @@ class CommandContext:
     passed: dict[tuple[int, str], Passed] = field(default_factory=dict)
     reread: dict[int, tuple[str, ...]] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
-    budget: Budget = field(default_factory=lambda: Budget(math.inf))
     replayed: dict[int, Position] = field(default_factory=dict)
     attached: dict[str, str] = field(default_factory=dict)
 
     @property
     def reply_address(self) -> ReplyAddress | None:
-        """What the reply address says that the mail came to."""
-        return self.incoming.reply_address
-
-    @property
-    def words(self) -> Said:
-        """What others may read of the words in the mail; by then who speaks must be known."""
-        written = self.incoming.reading.words if self.line_words is None else self.line_words
-        return pass_on(self, written) if written else UNSAID
+        """The signed address or link with which the actor speaks."""
+        return self.actor.reply_address
 
     def next_command(self) -> None:
-        """Forget what belonged to the command before."""
+        """Forget the state of the previous command."""
         self.moved.clear()
         self.player = None
         self.sitter = None
@@ -165,10 +168,10 @@ class CommandContext:
     # -- who speaks ---------------------------------------------------------------------
 
     def authenticate(self, who: Credentials) -> Player:
-        """The active player whose userid and password these are.
+        """Return the active player with this userid and password.
 
         Raises:
-            Refused: they are not; an unknown userid and a wrong password look the same.
+            Refused: there is none; an unknown userid and a wrong password look the same.
         """
         player = self.identify(who)
         if not player.active:
@@ -177,20 +180,20 @@ class CommandContext:
         return player
 
     def identify(self, who: Credentials) -> Player:
-        """The player whose password this is, also one who has signed off.
+        """Return the player with this userid and password, who may have signed off.
 
-        After too many wrong ones none is looked at for a while, and the answer stays the same.
+        After too many wrong passwords none is compared for a while. The refusal is the same then.
 
         Raises:
-            Refused: as `authenticate` does.
+            Refused: there is no such player.
         """
         if who.password == VOUCHED:
             return self._by_sender(who.userid)
-        if who not in self.incoming.checked:
+        if who not in self.actor.passwords:
             self.echo_hidden = True
             raise too_many_passwords()
         player = players.of_name(self.connection, who.userid)
-        source = self.incoming.source
+        source = self.actor.source
         is_open = lockout.may_try(self.connection, who.userid, source, self.now)
         if is_open or self.verified_as(who.userid):
             right = self._is_right(who, player)
@@ -198,97 +201,101 @@ class CommandContext:
                 raise Refused("not-confirmed", part=who.userid)
             if right and player is not None:
                 self.right_passwords.add(who.userid)
-                self._has_spoken(player)
+                self._note_proof(player)
                 return player
-        # Nothing of the line is repeated: words may have slipped, and any of them may be
-        # a password that stands in another's place.
+        # Words may be in the wrong places, so any of them may be a password: repeat none.
         self.echo_hidden = True
         raise Refused("bad-credentials", example="forgot USERID")
 
     def _is_right(self, who: Credentials, player: Player | None) -> bool:
-        """Whether a password is a player's, or that of a signup that nobody has confirmed yet,
-        which tells only somebody who knows it."""
+        """Whether a password is right for a player, or for an unconfirmed signup.
+
+        Only a writer who knows the password of a signup may learn that it waits.
+        """
         if player is not None:
-            known: list[str | None] = [player.password_hash]
+            hashes: list[str | None] = [player.password_hash]
         else:
             waiting = players.pending(self.connection, who.userid)[:WAITING_SIGNUPS]
-            known = [request.password_hash for request in waiting] or [None]
-        return any(self.services.memo.right(who.userid, one, who.password.text) for one in known)
+            hashes = [request.password_hash for request in waiting] or [None]
+        memo = self.services.memo
+        return any(memo.right(who.userid, hashed, who.password.text) for hashed in hashes)
 
     def verified_as(self, userid: str) -> Player | None:
-        """The player of that name, if it is proven that the mail comes from one of their
-        confirmed addresses; also one who has signed off."""
-        if not self.incoming.verdict.passed:
+        """Return the player of that name, who may have signed off, if the mail is proven to come
+        from one of the player's confirmed addresses."""
+        if not self.actor.is_verified:
             return None
         player = players.of_name(self.connection, userid)
         if player is None:
             return None
         confirmed = players.addresses_of(self.connection, player.id)
-        return player if self.incoming.mail.sender.lower() in confirmed else None
+        return player if self.actor.address.lower() in confirmed else None
 
     def _by_sender(self, userid: str) -> Player:
-        """The player whom the mail's proven sender is.
+        """Return the player of that name, who owns the verified From address.
 
         Raises:
-            Refused: nothing is proven, or not that; whoever has that userid makes no difference.
+            Refused: the address is not verified, or not the player's. It does not tell whether
+                the userid exists.
         """
         player = self.verified_as(userid)
         if player is None:
-            verdict = self.incoming.verdict
-            why = "address" if verdict.passed else verdict.result
-            sender = self.incoming.mail.sender
-            raise Refused("not-vouched", part=userid, why=why, sender=sender)
-        self._has_spoken(player)
+            why = "address" if self.actor.is_verified else self.actor.verdict.result
+            raise Refused("not-vouched", part=userid, why=why, sender=self.actor.address)
+        self._note_proof(player)
         return player
 
-    def _has_spoken(self, player: Player) -> None:
-        """Note whose mail it was."""
+    def _note_proof(self, player: Player) -> None:
+        """Note that the mail is proven to be a player's."""
         self._count(player)
-        if self.incoming.mail.sender.lower() == player.address:
-            self.services.traffic.proves(player.address, self.incoming.source)
+        if self.actor.address.lower() == player.address:
+            self.services.traffic.proves(player.address, self.actor.source)
         self.proven.setdefault(player.id, player.unreachable_since)
-        if self.mail_id is not None and self.incoming.envelope.sender.lower() != player.address:
-            inbox.spoken_by(self.connection, self.mail_id, player.id)
+        if self.mail_id is not None and self.actor.source.sender != player.address:
+            inbox.set_player(self.connection, self.mail_id, player.id)
 
     def _count(self, player: Player) -> None:
-        """One mail is one mail of a player, however many commands are in it."""
+        """Count the mail once for a player, however many commands it has."""
         if player.id != speaker_of(self.reply_address) and player.id not in self.counted:
             self.counted.add(player.id)
             self.services.traffic.spoke(player.id)
 
-    def known(self) -> list[Player]:
-        """The active players whom the mail itself shows to write: by the reply address it came to,
-        else all with its proven sender's address.
-        """
+    def known_writers(self) -> list[Player]:
+        """Return the active players who may have written the mail: the player of its reply
+        address, else all who have its verified From address."""
         reply_address = self.reply_address
         if reply_address is not None and reply_address.player:
             player = players.by_id(self.connection, reply_address.player)
             if player is None or not player.active or player.reply_epoch != reply_address.epoch:
                 return []
             return [player]
-        if not self.incoming.verdict.passed:
+        if not self.actor.is_verified:
             return []
-        return players.by_address(self.connection, self.incoming.mail.sender.lower())
+        return players.by_address(self.connection, self.actor.address.lower())
 
-    def shown(self, who: Credentials | None) -> list[Player]:
-        """Return the player whose password was given, else the players of `known`."""
-        return self.known() if who is None else [self.authenticate(who)]
+    def readers(self, who: Credentials | None) -> list[Player]:
+        """Return the player with this password, or without one the `known_writers`."""
+        return self.known_writers() if who is None else [self.authenticate(who)]
 
     def _by_address(self) -> Player:
-        """The one player whose address the mail's proven sender is.
+        """Return the only player who has the verified From address.
 
         Raises:
-            Refused: nothing is proven, or it is the address of several.
+            Refused: it is not verified, or several players have it.
         """
-        here = self.known()
-        if len(here) != 1:
-            raise one_of(here) if here else unknown_speaker()
-        self._has_spoken(here[0])
-        return here[0]
+        writers = self.known_writers()
+        if len(writers) != 1:
+            raise name_yourself(writers) if writers else unknown_speaker()
+        self._note_proof(writers[0])
+        return writers[0]
 
     def speaker(self, who: Credentials | None) -> Player:
-        """The player who speaks: by password if one was given, else by the reply address, else by
-        the proven sender."""
+        """Return the player who gives a command: by password if it has one, else by the reply
+        address, else by the verified From address.
+
+        Raises:
+            Refused: nothing proves who it is, or the player has left.
+        """
         if who is not None:
             return self.authenticate(who)
         reply_address = self.reply_address
@@ -309,12 +316,16 @@ class CommandContext:
     def seat_at(
         self, board_id: int | None, game: str | None, who: Credentials | None
     ) -> tuple[BoardRow, Sitter]:
-        """The board (locked for this transaction) and the speaker's seat at it.
+        """Return a board, locked for this transaction, and the speaker's seat at it.
 
-        Without *board_id* it is the board that the reply address is bound to.
+        Args:
+            board_id: `None`: the board of the answered letter.
+            game: the game that the command names, if any.
+            who: the password that the command has, if any.
 
         Raises:
-            Refused: not authenticated, no such board, another game's, or not seated there.
+            Refused: nothing proves who speaks, or there is no such board, or the speaker has no
+                seat at it, or it is of another game.
         """
         player_id, epoch = 0, None
         reply_address = self.reply_address
@@ -324,14 +335,14 @@ class CommandContext:
             player_id, epoch = reply_address.player, reply_address.epoch
             if board_id is None and reply_address.purpose is Purpose.BOARD:
                 board_id = reply_address.about
-        elif not self.known():
+        elif not self.known_writers():
             raise unknown_speaker()
         if board_id is None:
             raise Refused("which-board", example="games")
         board = boards.lock(self.connection, board_id)
         if board is None:
             raise Refused("no-such-board", part=str(board_id), example="games USERID")
-        sitter = board.sitter_of(player_id or self._seated_here(board).id)
+        sitter = board.sitter_of(player_id or self._seated_writer(board).id)
         if sitter is None:
             raise not_seated(board)
         if epoch is not None and epoch != sitter.reply_epoch:
@@ -350,45 +361,80 @@ class CommandContext:
             raise wrong_game(board, game)
         return board, sitter
 
-    def _seated_here(self, board: BoardRow) -> Player:
-        """Which of the players with the mail's proven sender sits at a board; else any.
+    def _seated_writer(self, board: BoardRow) -> Player:
+        """Return the known writer who has a seat at a board; if none has, any of them.
 
         Raises:
-            Refused: several do.
+            Refused: several have.
         """
-        here = self.known()
-        seated = [player for player in here if board.sitter_of(player.id) is not None]
+        writers = self.known_writers()
+        seated = [player for player in writers if board.sitter_of(player.id) is not None]
         if len(seated) > 1:
-            raise one_of(seated)
-        self.player = (seated or here)[0]
-        self._has_spoken(self.player)
+            raise name_yourself(seated)
+        self.player = (seated or writers)[0]
+        self._note_proof(self.player)
         return self.player
+
+    def is_proven(self, player: Player) -> bool:
+        """Whether the mail proves to be a player's: by its reply address, by a password in any of
+        its lines, or by a verified From address."""
+        reply_address = self.reply_address
+        if reply_address is not None and reply_address.player == player.id:
+            return True
+        return player.id in self.counted or self.verified_as(player.userid) is not None
+
+    def claimed_writer(self) -> Player | None:
+        """Return the only player who has the From address. That proves nothing."""
+        owners = players.by_address(self.connection, self.actor.address)
+        return owners[0] if len(owners) == 1 else None
 
     # -- where the answer goes ----------------------------------------------------------
 
     def reader(self) -> tuple[str, int | None]:
-        """Address and player id for the answer: an authenticated player's own address.
+        """Return the address and the player id for the answer.
 
-        Whom the mail shows to write gets it as a player, also where nobody had to ask who that is,
-        so that a reply to it says so again.
+        If a handler has found the speaker, it is the speaker's own address. Else a known writer
+        gets it as a player, so that a reply to it is proven again.
         """
         if self.sitter is not None:
             return self.sitter.address, self.sitter.player_id
         if self.player is not None:
             return self.player.address, self.player.id
-        sender, here = self.incoming.mail.sender, self.known()
-        if len(here) != 1:
+        sender, writers = self.actor.address, self.known_writers()
+        if len(writers) != 1:
             return sender, None
         by_reply = self.reply_address is not None and self.reply_address.player
-        return (here[0].address if by_reply else sender), here[0].id
+        return (writers[0].address if by_reply else sender), writers[0].id
+
+    def may_be_forged(self, readers: Iterable[int | None]) -> bool:
+        """Whether answers go to a From address that may belong to somebody else than the writer.
+
+        Args:
+            readers: player ids of the readers of the answers; `None` for an address alone.
+        """
+        if self.unproven:
+            return True
+        if self.actor.is_verified or None not in set(readers):
+            return False
+        if self.services.traffic.is_usual(self.actor.address, self.actor.source):
+            return False
+        reply_address = self.reply_address
+        if reply_address is None or not reply_address.player:
+            return True
+        player = players.by_id(self.connection, reply_address.player)
+        return (
+            player is None
+            or player.reply_epoch != reply_address.epoch
+            or self.actor.address.lower() not in players.addresses_of(self.connection, player.id)
+        )
 
     # -- boards -------------------------------------------------------------------------
 
     def position(self, board: BoardRow) -> Position:
-        """The newest position of a board.
+        """Return the newest position of a board.
 
         Raises:
-            TooMuch: the mail has spent what it may.
+            TooMuch: the budget is used up.
         """
         position = self.played.get(board.id)
         if position is None or position.number != board.plies:
@@ -399,12 +445,16 @@ class CommandContext:
         return position
 
     def take_back(self, before: Mapping[int, Position]) -> None:
-        """Forget positions that a refused command made; *before* it these were known."""
+        """Forget the positions that a refused command made.
+
+        Args:
+            before: the positions that were known before it.
+        """
         self.played = self.replayed | dict(before)
 
 
 def _revoked(board: BoardRow, sitter: Sitter) -> Refused:
-    """Why a reply address that was revoked does nothing."""
+    """Return the refusal for a reply address that was revoked."""
     if sitter.state == PlayerState.BARRED:
         return suspended(sitter.userid)
     return Refused("revoked-address", example=f"{board.game} showas {sitter.userid} PASSWORD")

@@ -1,317 +1,58 @@
-"""What a refusal tells: what may be repeated of the line, and an example that works for its sender.
-
-While a line is read nothing is known of its sender, so any word may be a password. Here it is
-known which words are userids (they are no secret), who seems to write, and on which boards.
-"""
+"""Refusals that several commands share."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import asdict, replace
-from functools import partial
-from typing import TypeAlias
+from collections.abc import Sequence
 
-from pbmserv.commands.table.catalogue import WHICH
-from pbmserv.commands.table.model import Line, ReplyMove, Sender
-from pbmserv.commands.table.starting import Challenge
-from pbmserv.engine.types import BOT_USERIDS, Seat
-from pbmserv.errors import Misread, MoveError, PlayerError, Refusal, Refused, is_form
-from pbmserv.mail.reply_address import Purpose, ReplyAddress
-from pbmserv.service.auth import verified_sender
-from pbmserv.service.core.context import CommandContext, Focus
-from pbmserv.service.core.results import Part, kept_address
-from pbmserv.service.delivery import digest
-from pbmserv.service.delivery.incoming import reading_of
-from pbmserv.store.accounts import players
-from pbmserv.store.boards import boards
-from pbmserv.store.tables.boards import BoardStatus
-
-MOST_LOOKED_UP = 20
-"""Words of a line of which it is looked up whether they are userids."""
-
-BLANK = "***"
-
-_NO_MOVE = (".not-a-move", "board-over")
-_SAID = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
-"""A line that people may say to each other, and no move with a slip in it."""
-
-Ask: TypeAlias = Callable[[CommandContext, Line], object]
-
-_OF_A_DIGEST = re.compile(r"(\d{1,9}): ", re.ASCII)
+from pbmserv.errors import Refused
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.tables.accounts import PlayerState
 
 
-def told(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part, str]:
-    """The letter about a line that was refused, and what may be repeated of the line."""
-    sender = _sender(context)
-    refusal = error.refusal
-    if line.asked is error and line.again is not None:
-        line = line.again(sender)
-        assert isinstance(line.asked, PlayerError)
-        refusal = line.asked.refusal
-    echo = line.echo
-    if context.echo_hidden:
-        # Whether a userid is somebody's must not show where a password was wrong.
-        named = refusal.code == "no-such-player"
-        echo = _hidden(context, line, sender.is_player if named else sender.userid.__eq__)
-    example = _behind_number(context, line) or _example(context, line, refusal, echo, sender)
-    example = example or _to_others(context, line, refusal)
-    # A reply that cannot be read is still about the board of the letter that it answers.
-    focus = _unread_about(context, line) if isinstance(line.asked, PlayerError) else context.focus
-    _find_speaker(context)
-    if context.sitter or context.player or context.known():
-        example = _unnamed(example, sender)
-    if isinstance(error, Misread | MoveError):
-        example = _in_its_place(line, example)
-    refusal = replace(refusal, example=example)
-    words = {"refusal": {**asdict(refusal), "values": dict(refusal.values)}, "echo": echo}
-    if focus is None or focus.board.status == BoardStatus.DECLINED:  # such a board is nobody's move
-        return Part("refusal", words), echo
-    return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat), echo
-
-
-def _unread_about(context: CommandContext, line: Line) -> Focus | None:
-    """The board of a line that could not be read: of the letter, or by the number in front."""
-    numbered = _OF_A_DIGEST.match(line.echo)
-    if numbered is None:
-        return _answered_board(context)
-    with suppress(Refused):
-        context.seat_at(int(numbered[1]), None, None)
-    return context.focus
-
-
-def _find_speaker(context: CommandContext) -> None:
-    """Have the answer go to the player whose reply address this is, if it is still theirs."""
-    known = context.player is not None or context.sitter is not None
-    if not known and context.reply_address is not None and context.reply_address.player:
-        with suppress(Refused):
-            context.speaker(None)
-
-
-def _sender(context: CommandContext) -> Sender:
-    """Who seems to write: by the reply address, else by the mail's own.
-
-    That proves nothing; but what is told of it is no secret, and goes to that address.
-    """
-    reply_address = context.reply_address
-    board = 0
-    found = None
-    if context.player is not None:
-        found = context.player
-    elif reply_address is not None and reply_address.player:
-        found = players.by_id(context.connection, reply_address.player)
-        if reply_address.purpose is Purpose.BOARD:
-            board = reply_address.about
-    else:
-        found = verified_sender.seems_to_be(context)
-    if found is None:
-        return Sender("", 0, _lookup(context))
-    if not board:
-        running = (BoardStatus.ACTIVE, BoardStatus.PROPOSED)
-        board = next(iter(boards.of_player(context.connection, found.id, running, None, 1)), 0)
-    return Sender(found.userid, board, _lookup(context))
-
-
-def _lookup(context: CommandContext) -> partial[bool]:
-    return partial(_is_player, context, {})
-
-
-def _is_player(context: CommandContext, known: dict[str, bool], word: str) -> bool:
-    """Whether a word is the userid of somebody who plays here; of few words of a line."""
-    if word in BOT_USERIDS:
-        return True
-    if word not in known and len(known) < MOST_LOOKED_UP and len(word) <= 20:
-        known[word] = players.by_userid(context.connection, word) is not None
-    return known.get(word, False)
-
-
-def _hidden(context: CommandContext, line: Line, is_userid: Callable[[str], bool]) -> str:
-    """A line of which any word may be a password: its command, its board, and userids."""
-    words = line.echo.split()
-    if context.reply_address is not None and not isinstance(line.asked, Challenge):
-        return BLANK
-    head = 2 if words and words[0] in context.services.registry else 1
-    board = getattr(line.asked, "board", None)
-    shown = words[:head]
-    for word in words[head:]:
-        number = board is not None and word.lstrip("#") == str(board)
-        if number or word.lower() in WHICH or is_userid(word.lower().rstrip(",;")):
-            shown.append(word)
-            board = None if number else board
-        elif shown[-1] != BLANK:
-            shown.append(BLANK)
-    return " ".join(shown) if len(words) > head else f"{' '.join(shown)} {BLANK}"
-
-
-def _example(
-    context: CommandContext, line: Line, refusal: Refusal, echo: str, sender: Sender
-) -> str:
-    """The example with the sender's own name in it."""
-    if refusal.code == "no-such-player":
-        return _with_known_names(context, refusal, echo, sender)
-    if refusal.code == "tray-line" and context.reply_address is not None:
-        with suppress(Refused):
-            return f"{digest.first_board(context)}: show"
-    if refusal.code == "no-words":
-        by_reply = "chat YOUR WORDS" if refusal.part == "chat" else ""
-        return by_reply if context.reply_address is not None else echo.replace(BLANK, "PASSWORD")
-    if refusal.code == "reply-password" and sender.userid:
-        reply_address = context.reply_address
-        resets = reply_address is not None and reply_address.purpose is Purpose.RESET
-        return refusal.example if resets else f"forgot {sender.userid}"
-    if refusal.code == "missing-address" and sender.userid:
-        return f"change address {sender.userid} PASSWORD ADDRESS"
-    if refusal.code.startswith("time-") and isinstance(line.asked, Challenge):
-        return _challenge(line.asked, refusal.example)
-    if not sender.userid or refusal.example.startswith("signup "):
-        return refusal.example
-    words = refusal.example.split(" ")
-    return " ".join(sender.userid if word == "USERID" else word for word in words)
-
-
-def _behind_number(context: CommandContext, line: Line) -> str:
-    """The move behind a board's number, where that is a port as well: "12" of "1 12" on board 1."""
-    if not isinstance(line.asked, ReplyMove):
-        return ""
-    number, _, rest = line.asked.lines[0].partition(" ")
-    focus = _answered_board(context) if rest else None
-    if focus is None or number != str(focus.board.id):
-        return ""
-    position = context.position(focus.board)
-    with suppress(MoveError):
-        return str(position.game.parse(position.game.view(position.state, focus.seat), rest).text)
-    return ""
-
-
-def _answered_board(context: CommandContext) -> Focus | None:
-    """The board of the letter that this mail replies to; ``None`` where it is not one."""
-    if context.reply_address is None or context.reply_address.purpose is not Purpose.BOARD:
-        return None
-    try:
-        context.seat_at(None, None, None)
-    except Refused:
-        return None
-    return context.focus
-
-
-def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
-    """Words that are no move as words for the others at the board: "good game!"."""
-    asked = line.asked
-    if not isinstance(asked, ReplyMove) or context.echo_hidden:
-        return ""
-    if len(asked.lines) > 1 or not refusal.code.endswith(_NO_MOVE):
-        return ""
-    focus = _answered_board(context)
-    if focus is None or focus.board.terms.alone:
-        return ""
-    return f"chat {asked.lines[0]}" if _SAID.fullmatch(asked.lines[0]) else ""
-
-
-def _unnamed(example: str, sender: Sender) -> str:
-    """An example for somebody who need not say who they are, except where a password is chosen or
-    an address changes."""
-    if example.startswith(("change ", "signup ", "back ")):
-        return example
-    return example.replace(f" {sender.userid or 'USERID'} PASSWORD", "", 1)
-
-
-def _challenge(asked: Challenge, times: str) -> str:
-    """A challenge with other times."""
-    changed = {word.partition("=")[0] for word in times.split()}
-    kept = [word for word in asked.times if word.partition("=")[0] not in changed]
-    return " ".join((asked.game, "challenge", *asked.userids, *asked.options, *kept, times))
-
-
-def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, sender: Sender) -> str:
-    """The line once more with a name of somebody who plays here, or without the wrong one."""
-    wrong = refusal.part.lower()
-    instead = str(refusal.values.get("suggestion", ""))
-    words = [
-        instead if wrong and word.lower().rstrip(",;") == wrong else word for word in echo.split()
-    ]
-    game = words[0] if words[0] in context.services.registry else ""
-    if not instead and "challenge" in words and sender.userid:
-        return " ".join(word for word in (game, "challenge", sender.userid, "FRIEND") if word)
-    if wrong and not instead:
-        return " ".join(word for word in (game, "standings") if word)
-    if not wrong:
-        return " ".join(word for word in words if word != BLANK)
-    return " ".join("PASSWORD" if word == BLANK else word for word in words)
-
-
-def _in_its_place(line: Line, example: str) -> str:
-    """An example as it must stand in a reply to the one mail a day, behind the board's number."""
-    numbered = _OF_A_DIGEST.match(line.echo)
-    if numbered is None or not example or _OF_A_DIGEST.match(example):
-        return example
-    return numbered[0] + example
-
-
-def tried(context: CommandContext, part: Part, ask: Ask) -> Part:
-    """The letter with an example that surely works, or without one.
-
-    It is carried out as a reply to that letter would be, and all of it is to be taken back.
-
-    Args:
-        ask: finds and calls the handler of a line.
-    """
-    refusal = part.words["refusal"]
-    example = refusal["example"]
-    if not example or is_form(example):
-        return part
-    ways = [example]
-    if _has_many_lines(context) and part.board is not None:
-        ways.append(f"{part.board}: {example}")
-    address = _goes_on_with(context, part)
-    works = next((way for way in ways if _works(context, way, address, ask)), "")
-    return replace(part, words={**part.words, "refusal": {**refusal, "example": works}})
-
-
-def _has_many_lines(context: CommandContext) -> bool:
-    reading = context.incoming.reading
-    return reading.multiple or len(reading.lines) > 1
-
-
-def _goes_on_with(context: CommandContext, part: Part) -> ReplyAddress | None:
-    """What the reply address of a refusal will say."""
-    speaks = context.sitter or context.player
-    if speaks is None:
-        return kept_address(context, None)
-    player_id, epoch = context.reader()[1] or 0, speaks.reply_epoch
-    many = _has_many_lines(context)
-    if part.board is not None and part.seat is not None and not many:
-        board = boards.load(context.connection, part.board)
-        assert board is not None
-        position = context.position(board)
-        turn = position.game.turn(position.state, Seat(part.seat))
-        return ReplyAddress(Purpose.BOARD, player_id, part.board, turn, epoch)
-    kept = kept_address(context, player_id)
-    if kept is None or (many and kept.purpose is Purpose.TRAY):
-        return ReplyAddress(Purpose.PLAYER, player_id, epoch=epoch)
-    return kept
-
-
-def _works(context: CommandContext, example: str, address: ReplyAddress | None, ask: Ask) -> bool:
-    """Whether an example would be carried out, all lines of it."""
-    games = frozenset(game.info.key for game in context.services.registry)
-    reading = reading_of("", example, games, address.purpose if address is not None else None)
-    incoming = replace(context.incoming, text=example, reading=reading, reply_address=address)
-    trial = CommandContext(
-        context.services,
-        context.connection,
-        incoming,
-        context.mail_id,
-        context.now,
-        played=dict(context.played),
-        budget=context.budget,
-        attached=context.attached,
-        counted=context.counted,
+def not_seated(board: BoardRow) -> Refused:
+    """Return the refusal for a speaker who has no seat at a board."""
+    return Refused(
+        "not-your-board",
+        part=str(board.id),
+        players=", ".join(board.names),
+        example=f"{board.game} show {board.id}",
     )
-    try:
-        for line in reading.lines:
-            trial.next_command()
-            ask(trial, line)
-    except PlayerError:
-        return False
-    return bool(reading.lines)
+
+
+def wrong_game(board: BoardRow, game: str) -> Refused:
+    """Return the refusal for a command that names another game than the board's."""
+    return Refused(
+        "wrong-game",
+        part=game,
+        board=board.id,
+        game=board.game,
+        example=f"{board.game} show {board.id}",
+    )
+
+
+def suspended(userid: str) -> Refused:
+    """Return the refusal for a player whose account an operator has suspended."""
+    return Refused("suspended", part=userid, example="help")
+
+
+def signed_off(player: Player) -> Refused:
+    """Return the refusal for a player who has signed off or is suspended."""
+    if player.state == PlayerState.BARRED:
+        return suspended(player.userid)
+    return Refused("signed-off", part=player.userid, example=f"back {player.userid} PASSWORD")
+
+
+def too_many_passwords() -> Refused:
+    """Return the refusal for a mail with more passwords than are compared or hashed for one."""
+    return Refused("many-passwords")
+
+
+def unknown_speaker() -> Refused:
+    """Return the refusal for a mail that does not say, or does not prove, who writes."""
+    return Refused("who-are-you", example="blackbox move 12 USERID PASSWORD g,+b2")
+
+
+def name_yourself(players: Sequence[Player]) -> Refused:
+    """Return the refusal for a mail from the address of several players that names none."""
+    return Refused("which-of-you", userids=", ".join(player.userid for player in players))

@@ -1,1 +1,1 @@
-"""Mail that came, letters that go, and digests."""
+"""Letters that came back, and letters about several boards."""

@@ -1,4 +1,4 @@
-"""The digest: one mail a day with every board that waits, and the one reply that answers it."""
+"""Digests: one letter a day with all waiting boards, and the replies to it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from html import escape
 from types import MappingProxyType
 from typing import Any
 
+from pbmserv.commands.grammar.examples import Sender
 from pbmserv.commands.grammar.line import not_a_command, words_of
+from pbmserv.commands.grammar.readings import Line
 from pbmserv.commands.reading.mail import read_reply
 from pbmserv.commands.reading.replies import may_act
 from pbmserv.commands.table import model
@@ -20,13 +22,13 @@ from pbmserv.commands.table.playing import (
     MakeMove,
 )
 from pbmserv.commands.table.starting import Accept
-from pbmserv.engine.clocks import daytime, zone
+from pbmserv.engine.clocks import next_daytime, zone
 from pbmserv.engine.types import BOT_USERIDS
 from pbmserv.errors import MoveError, PlayerError, Refused
 from pbmserv.mail.reply_address import Purpose
 from pbmserv.service.boards import moves
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Notification, Part
+from pbmserv.service.core.outcome import Notification, Part
 from pbmserv.service.delivery.waiting_boards import (
     MOST_DRAWN,
     Due,
@@ -47,24 +49,24 @@ from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 
 MOST_LOOKED_UP = 10
-"""Words of a line of which it is looked up whether they are userids."""
+"""Most words of a line that are looked up as userids."""
 
 MOST_SAID = 24_000
-"""Octets of players' words in one digest, as they stand in HTML. It keeps short enough for mail
-programs then (`ROOM` in `letters`), and has room for a letter's longest words."""
+"""Most octets of players' words in one digest, as HTML. So it is short enough for mail programs
+(`ROOM` in `letters`), and has room for the longest words of a letter."""
 
 LATE = timedelta(hours=1)
-"""A digest that is later than this (the server was down) does not come at night, nor on a day
-that has one of its own."""
+"""A digest that is later than this, since the server was down, is sent neither at night nor on a
+day with a digest of its own."""
 
 
 # -- made ------------------------------------------------------------------------------------
 
 
 def make(context: CommandContext, player_id: int, remind: Remind) -> Sequence[Notification] | None:
-    """The digest of a player for whom it is due; ``None`` = somebody else makes it.
+    """Return the due digest of a player; `None` if another process makes it.
 
-    A day without news has none if nobody else waits for the player.
+    It is empty if there are no news and no board waits for the player.
     """
     due = clocks.claim_digest(context.connection, player_id, context.now)
     if due is None:
@@ -77,12 +79,12 @@ def make(context: CommandContext, player_id: int, remind: Remind) -> Sequence[No
     following = next_local(context.now, local, player.digest_minute)
     if player.unreachable_since is not None:
         clocks.set_digest_due(context.connection, player_id, following)
-        return []  # what waits goes into the first one that can arrive
+        return []  # the news go into the first one that can be sent
     if context.now - due > LATE:
-        morning = daytime(context.now, local)
+        morning = next_daytime(context.now, local)
         if local_date(following, local) == local_date(morning, local):
             clocks.set_digest_due(context.connection, player_id, following)
-            return []  # that day has its own one coming
+            return []  # that day has a digest of its own
         if morning > context.now:
             clocks.set_digest_due(context.connection, player_id, morning)
             return []
@@ -90,26 +92,27 @@ def make(context: CommandContext, player_id: int, remind: Remind) -> Sequence[No
     waiting = waiting_for(context, player_id)
     ahead = following - context.now
     reminded = _reminded(waiting, lambda number: remind(context, number, player_id, ahead))
-    made = _made(
+    digests = _made(
         context, player_id, kept_letters.tray(context.connection, player_id), waiting, reminded
     )
-    return [Notification(player.address, player_id, Part("tray", words)) for words in made]
+    return [Notification(player.address, player_id, Part("tray", words)) for words in digests]
 
 
 def gathered(context: CommandContext, player_id: int, news: Sequence[QueuedLetter]) -> list[Part]:
-    """Mails in place of letters that waited for another reason: one, if not very much was said."""
-    made = _made(context, player_id, news, waiting_for(context, player_id), {})
-    return [Part("tray", {**words, "gathered": True}) for words in made]
+    """Return digests in place of letters that waited for another reason: one, if players said
+    little."""
+    digests = _made(context, player_id, news, waiting_for(context, player_id), {})
+    return [Part("tray", {**words, "gathered": True}) for words in digests]
 
 
 def _reminded(waiting: Sequence[Waiting], remind: Callable[[int], Due | None]) -> dict[int, Due]:
-    """Boards of which a digest reminds, by number: of no more than are drawn."""
-    found: dict[int, Due] = {}
-    for one in sorted(waiting, key=lambda one: one.since):
-        due = remind(one.board.id) if len(found) < MOST_DRAWN else None
+    """Return the boards of which a digest reminds, by number; at most the drawn ones."""
+    reminded: dict[int, Due] = {}
+    for entry in sorted(waiting, key=lambda entry: entry.since):
+        due = remind(entry.board.id) if len(reminded) < MOST_DRAWN else None
         if due is not None:
-            found[one.board.id] = due
-    return found
+            reminded[entry.board.id] = due
+    return reminded
 
 
 def _made(
@@ -119,29 +122,29 @@ def _made(
     waiting: Sequence[Waiting],
     due: Mapping[int, Due],
 ) -> list[dict[str, Any]]:
-    """The words of a digest, and of more of them if players said more than one has room for."""
+    """Return the words of a digest, or of several if one has no room for all that players said."""
     if news:
         kept_letters.fold(context.connection, [letter.id for letter in news])
-    elif all(one.board.terms.alone for one in waiting):
+    elif all(entry.board.terms.alone for entry in waiting):
         return []
     batches = _batches(news)
-    found = [_words(context, player_id, batches[0], waiting, due)]
-    found += [_words(context, player_id, batch, waiting, only_news=True) for batch in batches[1:]]
-    return [words for words in found if any(words.values())]
+    digests = [_words(context, player_id, batches[0], waiting, due)]
+    digests += [_words(context, player_id, batch, waiting, only_news=True) for batch in batches[1:]]
+    return [words for words in digests if any(words.values())]
 
 
 def _batches(news: Sequence[QueuedLetter]) -> list[list[QueuedLetter]]:
-    """Letters as they came, in parts of at most `MOST_SAID`; nobody's words are ever cut."""
-    found: list[list[QueuedLetter]] = [[]]
+    """Split letters into parts of at most `MOST_SAID`, without cutting words."""
+    batches: list[list[QueuedLetter]] = [[]]
     room = MOST_SAID
     for letter in news:
         needed = len(escape(str(letter.words.get("said", ""))).encode())
-        if needed > room and found[-1]:
-            found.append([])
+        if needed > room and batches[-1]:
+            batches.append([])
             room = MOST_SAID
-        found[-1].append(letter)
+        batches[-1].append(letter)
         room -= needed
-    return found
+    return batches
 
 
 def _words(
@@ -158,12 +161,12 @@ def _words(
         if letter.board_id is not None:
             by_board.setdefault(letter.board_id, []).append(letter)
     waiting = [one for one in waits if not only_news or one.board.id in by_board]
-    # What is near its time, then the newest news, then what waited before, the newest wait first.
+    # Boards that are nearly due, then those with the newest news, then the others, newest first.
     waiting.sort(
         key=lambda one: (one.board.id in due, max(_ids(by_board, one.board.id)), one.since),
         reverse=True,
     )
-    shown = {one.board.id for one in waiting}
+    shown = {entry.board.id for entry in waiting}
     drawn, more = entries(context, waiting, lambda one: by_board.get(one.board.id, ()), due)
     others = list(_others(context, player_id, by_board, shown))
     others += [
@@ -180,16 +183,16 @@ def _words(
 
 
 SEVERAL = frozenset({"tray", "reminders"})
-"""Letters about several boards, whose words say which."""
+"""Letters about several boards, which are named in their words."""
 
 
 def answerable(letter: OldLetter) -> dict[str, Any]:
-    """What must be kept of a letter's words so that a reply to it is understood as ever: of a
-    digest, which boards it was about, and which turn each of them waited for."""
+    """Return the words of an old letter that replies need: the boards of a digest, and the turn for
+    which each waited."""
     words = letter.words
     if letter.letter not in SEVERAL or not words:
         return {}
-    found = {
+    kept = {
         "waiting": [{"board": one["board"], "turn": one["turn"]} for one in words["waiting"]],
         "more": words["more"],
         "news": [
@@ -198,7 +201,7 @@ def answerable(letter: OldLetter) -> dict[str, Any]:
             if one["seat"] is not None
         ],
     }
-    return found | {key: words[key] for key in ("gathered",) if key in words}
+    return kept | {key: words[key] for key in ("gathered",) if key in words}
 
 
 _NO_BOARD: Mapping[str, Any] = {"board": None, "ply": None, "seat": None}
@@ -210,19 +213,19 @@ def _others(
     by_board: Mapping[int, Sequence[QueuedLetter]],
     shown: set[int],
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """News of boards that wait for others, or for nobody any more."""
+    """Yield news of boards that do not wait for the reader."""
     for number, letters in by_board.items():
         board = boards.load(context.connection, number) if number not in shown else None
         if board is None:
             continue
         newest = letters[-1]
         if newest.seat is not None and board.sitters[newest.seat].player_id != player_id:
-            continue  # somebody else sits there now
+            continue  # another player has the seat now
         says = said_in(letters)
         if board.status == BoardStatus.DECLINED or newest.letter == "followed":
             entry = {"letter": newest.letter, "words": dict(newest.words), "ply": newest.ply}
         elif board.status == BoardStatus.FINISHED and not says:
-            continue  # its result has been mailed at once
+            continue  # its result was mailed at once
         else:
             words = {
                 "event": "news",
@@ -240,31 +243,31 @@ def _ids(by_board: Mapping[int, Sequence[QueuedLetter]], number: int) -> list[in
 
 
 _OF_A_BOARD = model.AboutBoard | Follow
-"""Commands that, in a reply to a board's letter, leave out which board they are about."""
+"""Commands that name no board in a reply to a board's letter."""
 
 
 # -- answered --------------------------------------------------------------------------------
 
 
 def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
-    """What a line such as ``412: 5`` asks for, as if it answered that board's own letter.
+    """Return the command of a line such as ``412: 5``, as in a reply to that board's own letter.
 
     Raises:
-        Refused: the mail answers no letter about boards, or one without this board.
+        Refused: the answered letter is not about this board.
         PlayerError: the line cannot be read.
     """
     mailed = _mailed(context)
     if reply.board not in mailed:
-        known = sorted(mailed)
+        numbers = sorted(mailed)
         raise Refused(
             "tray-board",
             part=str(reply.board),
-            boards=", ".join(map(str, known)),
-            example=f"{known[0]}: show" if known else "games",
+            boards=", ".join(map(str, numbers)),
+            example=f"{numbers[0]}: show" if numbers else "games",
         )
-    games = frozenset(game.info.key for game in context.services.registry)
+    games = tuple(game.info.key for game in context.services.registry)
     reading = read_reply(reply.text, games, plainly=True)
-    asked = reading.lines[0].asked
+    asked = reading.lines[0].meaning
     if isinstance(asked, PlayerError):
         raise asked
     context.line_words = reading.words if isinstance(asked, Chat) else ""
@@ -281,7 +284,7 @@ def unfold(context: CommandContext, reply: model.TrayReply) -> model.Command:
 
 
 def names_no_board(asked: object) -> bool:
-    """Whether a line of a reply needs a board's number in front and has none."""
+    """Whether a line of a reply needs a board's number and has none."""
     if isinstance(asked, model.ReplyMove):
         return True
     if not isinstance(asked, _OF_A_BOARD) or asked.board is not None:
@@ -289,15 +292,15 @@ def names_no_board(asked: object) -> bool:
     return getattr(asked, "who", None) is None
 
 
-def only_board(context: CommandContext, line: model.Line) -> model.Command:
-    """A line without a board's number, where just one board waits.
+def only_board(context: CommandContext, line: Line) -> model.Command:
+    """Return the command of a line without a board's number, for the only waiting board.
 
     Raises:
-        Refused: several boards wait, so it is not clear for which one it is.
+        Refused: several boards wait.
     """
     mailed = _mailed(context)
     waiting = [number for number, turn in mailed.items() if turn is not None]
-    text = line.asked.lines[0] if isinstance(line.asked, model.ReplyMove) else line.echo
+    text = line.meaning.lines[0] if isinstance(line.meaning, model.ReplyMove) else line.echo
     named = _NUMBER_ALONE.fullmatch(text)
     if named:
         board = int(named[1]) if int(named[1]) in mailed else first_board(context)
@@ -309,17 +312,27 @@ def only_board(context: CommandContext, line: model.Line) -> model.Command:
     return unfold(context, model.TrayReply(waiting[0], text))
 
 
-def without_number(context: CommandContext, asked: model.ReplyMove) -> PlayerError:
-    """Why a line that may be a move is none in answer to a letter that is about no one board."""
+def without_number(context: CommandContext, asked: model.ReplyMove) -> model.Command:
+    """Return the command of a possible move in answer to a letter that is about no single board: a
+    move on the only board that the writer plays.
+
+    Raises:
+        PlayerError: it is not a move, or several boards could be meant.
+    """
     text = asked.lines[0]
     running = sorted(_mailed(context))
     if not running or not (may_act(text) or _is_newest_move(context, running[-1], asked)):
-        return _no_command(context, text)
-    return Refused("tray-which", part=text, example=f"{running[-1]}: {text}")
+        raise _no_command(context, text)
+    if len(running) == 1:
+        board = boards.load(context.connection, running[0])
+        if board is not None and board.status == BoardStatus.ACTIVE:
+            return MakeMove(None, running[0], None, text, None)
+    raise Refused("tray-which", part=text, example=f"{running[-1]}: {text}")
 
 
 def _no_command(context: CommandContext, text: str) -> PlayerError:
-    """The refusal of a line that is none, with the command that it may mean ("play bob")."""
+    """Return the refusal of a line that is no command, with the command that it may mean ("play
+    bob")."""
     games = sorted(game.info.key for game in context.services.registry)
     speaker = context.speaker(None)
 
@@ -327,10 +340,10 @@ def _no_command(context: CommandContext, text: str) -> PlayerError:
         return word in BOT_USERIDS or players.by_userid(context.connection, word) is not None
 
     line = not_a_command(words_of(text)[:MOST_LOOKED_UP], games)
-    assert line.again is not None
-    found = line.again(model.Sender(speaker.userid, 0, is_player)).asked
-    assert isinstance(found, PlayerError)
-    refusal = found.refusal
+    assert line.for_sender is not None
+    reread = line.for_sender(Sender(speaker.userid, 0, is_player)).meaning
+    assert isinstance(reread, PlayerError)
+    refusal = reread.refusal
     return Refused(refusal.code, part=text, example=refusal.example, **refusal.values)
 
 
@@ -338,10 +351,10 @@ _NUMBER_ALONE = re.compile(r"#?(\d{1,9})\s*[:.)]?", re.ASCII)
 
 
 def first_board(context: CommandContext) -> int:
-    """A board of the letter that is answered, for examples; one that waits if there is one.
+    """Return a board of the answered letter, for examples; a waiting one if possible.
 
     Raises:
-        Refused: as `_mailed` does.
+        Refused: see `_mailed`.
     """
     mailed = _mailed(context)
     waiting = [number for number, turn in mailed.items() if turn is not None]
@@ -360,7 +373,8 @@ def _is_move(context: CommandContext, number: int, text: str) -> bool:
 
 
 def _is_newest_move(context: CommandContext, number: int, asked: model.ReplyMove) -> bool:
-    """Whether it is one on a board that nobody has named, and so is not to be shown for it."""
+    """Whether a line is a move on a board that it does not name, so that the focus must not show
+    it."""
     focus = context.focus
     try:
         return moves.holds_move(context, asked, number)
@@ -371,18 +385,18 @@ def _is_newest_move(context: CommandContext, number: int, asked: model.ReplyMove
 
 
 def _mailed(context: CommandContext) -> dict[int, int | None]:
-    """Boards of the letter that is answered, with the turn that each waited for."""
+    """Return the boards of the answered letter, each with the turn for which it waited."""
     reply_address = context.reply_address
     if reply_address is not None and reply_address.purpose is Purpose.BOARD:
-        return {reply_address.about: reply_address.number}  # one board's own letter says it, too
+        return {reply_address.about: reply_address.number}  # a letter about one board
     if reply_address is not None and reply_address.purpose is Purpose.PLAYER:
-        # An answer that speaks of several boards: the number says which one is meant.
+        # An answer about several boards, to which a reply names the board.
         return dict.fromkeys(leaving.running(context.connection, reply_address.player))
     letter = None
     if reply_address is not None and reply_address.purpose is Purpose.TRAY:
         letter = outbox.letter(context.connection, reply_address.about)
     if letter is None or reply_address is None or letter.player_id != reply_address.player:
         raise Refused("tray-only", example="help replies")
-    found: dict[int, int | None] = dict.fromkeys(letter.words["more"])
-    found |= {one["board"]: None for one in letter.words["news"] if one["seat"] is not None}
-    return found | {one["board"]: one["turn"] for one in letter.words["waiting"]}
+    turns: dict[int, int | None] = dict.fromkeys(letter.words["more"])
+    turns |= {one["board"]: None for one in letter.words["news"] if one["seat"] is not None}
+    return turns | {one["board"]: one["turn"] for one in letter.words["waiting"]}

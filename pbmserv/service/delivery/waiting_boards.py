@@ -1,5 +1,4 @@
-"""Boards that wait for a player, as a letter about several of them shows them: the digest, and
-the letter that reminds of more than one."""
+"""Waiting boards in letters about several boards: digests, and reminders of more than one."""
 
 from __future__ import annotations
 
@@ -10,30 +9,30 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from pbmserv.letters.looking import unless_broken
 from pbmserv.service.core.budget import Budget, TooMuch, Work, squares_of
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.core.results import Part
+from pbmserv.service.core.outcome import Part
 from pbmserv.store.boards import boards
 from pbmserv.store.boards.boards import BoardRow, Sitter
 from pbmserv.store.delivery.outbox import QueuedLetter
 from pbmserv.store.tables.boards import RUNNING
+from pbmserv.views.reader import show_or_log
 
 MOST_DRAWN = 40
-"""Boards that one such letter shows; of further ones it gives the numbers."""
+"""Most boards that a letter draws; it names the others by number."""
 
 MOST_LOOKED_AT = 500
-"""Newest boards of a player among which those that wait are looked for."""
+"""Newest boards of a player that are searched for waiting ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A board of which a letter reminds.
+    """A board of which a letter reminds a player.
 
     Attributes:
-        sitter: whom it reminds.
-        since: when the wait began.
-        lost_at: when the board will be lost; ``None`` = never.
+        sitter: the player.
+        since: when the board began to wait.
+        lost_at: when the board will be lost; `None`: never.
     """
 
     board: BoardRow
@@ -43,13 +42,13 @@ class Due:
 
 
 Remind = Callable[[CommandContext, int, int, timedelta], Due | None]
-"""Takes note that a digest reminds a player of a board (context, board, player, time until the
-next digest); ``None`` = nothing is due there before that."""
+"""Notes that a digest reminds a player of a board (context, board, player, time until the next
+digest); returns `None` if nothing is due before that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A board that waits for somebody."""
+    """A board that waits for a player."""
 
     board: BoardRow
     sitter: Sitter
@@ -57,7 +56,7 @@ class Waiting:
 
 
 def waiting_for(context: CommandContext, player_id: int) -> list[Waiting]:
-    found = []
+    waiting = []
     numbers = boards.of_player(context.connection, player_id, RUNNING, None, MOST_LOOKED_AT)
     for number in numbers:
         board = boards.load(context.connection, number)
@@ -66,8 +65,8 @@ def waiting_for(context: CommandContext, player_id: int) -> list[Waiting]:
             continue
         since = board.clocks[sitter.seat].since
         if since is not None:
-            found.append(Waiting(board, sitter, since))
-    return found
+            waiting.append(Waiting(board, sitter, since))
+    return waiting
 
 
 def entry(
@@ -77,11 +76,11 @@ def entry(
     due: Due | None,
     room: Budget,
 ) -> dict[str, Any]:
-    """Return a waiting board as a letter draws it, and the turn that a reply to it is meant for
-    (``None`` where its game cannot tell).
+    """Return the words of a waiting board, with the turn for which a reply is meant (`None` if its
+    game cannot tell).
 
     Args:
-        room: what all boards of the letter may cost.
+        room: the budget for all boards of the letter.
 
     Raises:
         TooMuch: there is no room for this board; the letter names it.
@@ -106,7 +105,7 @@ def entry(
         "board": board.id,
         "ply": board.plies,
         "seat": sitter.seat,
-        "turn": unless_broken(board.id, board.game, partial(_turn, context, one, room)),
+        "turn": show_or_log(board.id, board.game, partial(_turn, context, one, room)),
     }
 
 
@@ -155,7 +154,7 @@ def entries(
 
 
 def reminders(context: CommandContext, due: Sequence[Due]) -> Part:
-    """One letter that reminds of several boards, the one that is lost first at the top."""
+    """Return one letter that reminds of several boards, the one that is lost first at the top."""
     never = datetime.max.replace(tzinfo=UTC)
     ordered = sorted(due, key=lambda one: (one.lost_at or never, one.since))
     waiting = [Waiting(one.board, one.sitter, one.since) for one in ordered]
@@ -164,7 +163,7 @@ def reminders(context: CommandContext, due: Sequence[Due]) -> Part:
 
 
 def said_in(letters: Sequence[QueuedLetter]) -> list[dict[str, str]]:
-    """What other players said, oldest first."""
+    """Return the words of other players, oldest first."""
     return [
         {"by": letter.words["by"], "said": letter.words["said"]}
         for letter in letters

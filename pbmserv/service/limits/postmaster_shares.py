@@ -1,8 +1,8 @@
 """Limits the mails that one network may leave with the postmaster in a day.
 
-Anybody may write to the postmaster, and such mails are kept until an operator has seen them. So
-the large ones of one network take a tenth of the room a day at most. Small ones are always taken,
-as far as the whole room allows (`Quota.has_room`). The counts are in the memory of one process.
+Anybody may write to the postmaster, and such mails are stored until an operator has seen them. So
+the large ones of one network may take a tenth of the room a day. Small ones are always accepted,
+as long as there is room at all (`Quota.has_room`). The counts are in the memory of one process.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from limits.storage import MemoryStorage
 from limits.strategies import FixedWindowRateLimiter
 
 SMALL = 16_384
-"""Octets of a mail that is not counted: what a person writes who asks for help."""
+"""Largest mail that is not counted: a question of a person is smaller."""
 PARTS = 10
-"""Networks that fill the room together in a day."""
+"""Number of networks that could fill the room in a day."""
 
 
 class PostmasterShares:
@@ -29,15 +29,15 @@ class PostmasterShares:
         self._limiter = FixedWindowRateLimiter(MemoryStorage())
 
     def is_open(self, network: str, octets: int) -> bool:
-        """Return whether a mail may be kept: it is small, or its network has some share left.
+        """Return whether a mail may be stored: it is small, or its network has some share left.
 
         Args:
-            network: ``""`` where it is unknown; these share one share.
+            network: ``""`` if unknown; all unknown networks have one share.
         """
         return octets <= SMALL or self._limiter.test(self._share, network or "unknown")
 
     def add(self, network: str, octets: int) -> None:
-        """Count a mail that is kept; the last one of a day may be larger than what is left."""
+        """Count a stored mail; the last one of a day may exceed the share."""
         if octets > SMALL:
             left = self._limiter.get_window_stats(self._share, network or "unknown").remaining
             self._limiter.hit(self._share, network or "unknown", cost=max(1, min(octets, left)))

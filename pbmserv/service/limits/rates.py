@@ -1,4 +1,4 @@
-"""Limits on the mails of a player, an address and a network, and on answers that change no game.
+"""Limits on the mails of a player, an address and a network, and on answers without effect.
 
 The counts are moving windows in the memory of one process. The door counts a mail when its text has
 arrived and before it is read; play counts the rest. A mail over a limit is put off (451), so that
@@ -25,21 +25,25 @@ from pbmserv.errors import ServerFault
 from pbmserv.mail.envelope import NOWHERE, Source
 from pbmserv.service.limits.clock_storage import ClockStorage, keep_newest
 
-Idle: TypeAlias = Literal["answered", "refused", "talk"]
-"""Result of a mail that moved no game on: an answer, a refusal, or words to another player."""
+Idle: TypeAlias = Literal["answered", "refused", "move", "talk"]
+"""Result of a mail without effect on a game: an answer, a refusal, the refusal of a known player's
+move, or a message to a player."""
 Kind: TypeAlias = Literal["player", "address", "network", "reset", "look", "hide", "box"]
 Key: TypeAlias = tuple[str, ...]
 Window: TypeAlias = tuple[RateLimitItem, Key]
 
 _TRIES = RateLimitItemPerDay(3, 1, "tries")
-"""Mails over a limit that are read, to find out whether their sender can be told."""
-_TOLD = RateLimitItemPerDay(1, 1, "told")
+"""Mails over a limit that are read, to learn whether their sender can be told."""
+_EXPLANATIONS = RateLimitItemPerDay(1, 1, "told")
+"""Explanations of a limit to one address."""
 _SAME = RateLimitItemPerDay(20, 7, "same")
 """Mails of one sender with the same words that lead only to an answer."""
 NETWORKS = 3
-"""Networks that together may use up what all networks have at one address."""
+"""Number of networks that could together use up the limit of an address."""
 _TALK = "40/hour; 100/day"
-"""Mails of one sender that only carry words to other players."""
+"""Mails of one sender that only carry messages to other players."""
+_MOVES = "100/hour; 300/day"
+"""Refused moves of one player: more than a person writes."""
 _STRANGERS_OF_NETWORK = "40/hour; 150/day"
 """Letters to strangers that one network causes."""
 _STRANGERS_OF_PLAYER = "10/day"
@@ -96,7 +100,7 @@ class TooMany(ServerFault):
 
 
 class Reply(Enum):
-    """Whether an answer that moves no game on is sent."""
+    """Whether an answer to a mail without effect on a game is sent."""
 
     SEND = "send"
     LAST = "last"
@@ -116,6 +120,7 @@ class Traffic:
                 ("network", rates.network),
                 ("refused", rates.refusals),
                 ("answered", ""),
+                ("move", _MOVES if rates.refusals else ""),
                 ("stranger", rates.answers),
                 ("asked", rates.confirmations),
                 ("reset", rates.resets),
@@ -136,8 +141,8 @@ class Traffic:
     def is_over(self, source: Source, player: int, *, direct: bool) -> bool:
         """Return whether a mail would exceed a limit and would not even be read.
 
-        Nothing is counted, since naming a recipient is not a mail. The network of a mail that our
-        own mail servers hand on is unknown before its text is here. Arguments as in `arrives`.
+        Nothing is counted, since a recipient is not yet a mail. If our own mail servers hand a mail
+        on, its network is unknown before its text arrives. The arguments are those of `arrives`.
         """
         with self._guard:
             for kind, who in _counted_as(source if direct else NOWHERE, player, direct=direct):
@@ -150,8 +155,8 @@ class Traffic:
 
         Args:
             player: owner of the reply address that the mail is for; 0 for none.
-            direct: the sender's own client brought it. A mail server of ours is not put off for the
-                mails of one network: it would have to write to forged senders.
+            direct: whether the sender's own client delivers it. Our own mail servers are not put
+                off because of the mails of one network: they would have to write to forged senders.
         """
         with self._guard:
             for kind, who in _counted_as(source, player, direct=direct):
@@ -161,7 +166,7 @@ class Traffic:
         return None
 
     def spoke(self, player: int) -> None:
-        """Count a mail that only a password proves to be a player's, or one from a page.
+        """Count a mail that only a password proves to be a player's, or a request of a page.
 
         Raises:
             TooMany: it exceeds a limit.
@@ -201,7 +206,7 @@ class Traffic:
     def may_look(self, over: Over) -> bool:
         """Count a mail over a limit that is read anyway; return False if there were enough today.
 
-        Only its text says who can be told.
+        Only its text shows whether its sender can be told.
         """
         with self._guard:
             return self._windows.hit(_TRIES, over.kind, over.who)
@@ -209,10 +214,10 @@ class Traffic:
     def may_tell(self, address: str) -> bool:
         """Count an explanation to *address*; return False if there was one today."""
         with self._guard:
-            return self._windows.hit(_TOLD, address.lower())
+            return self._windows.hit(_EXPLANATIONS, address.lower())
 
     def answers(self, who: str, words: str, outcome: Idle, stranger: str, source: Source) -> Reply:
-        """Count a mail that moves no game on, and return whether it is answered.
+        """Count a mail without effect on a game, and return whether it is answered.
 
         Programs that answer every answer would go on for ever; people stop long before.
 
@@ -251,11 +256,10 @@ class Traffic:
     def asks_strangers(
         self, addresses: Sequence[str], source: Source, player: int = 0
     ) -> Literal["", "network", "domain"]:
-        """Count a letter to each of *addresses* (in lower case), whose owners may never have
-        written.
+        """Count a letter to each of *addresses* (in lower case), whose owners may be strangers.
 
         Args:
-            player: who wants these letters; 0 if unknown.
+            player: player who causes the letters; 0 if unknown.
 
         Returns:
             ``""``, or the limit that they exceed; then none is counted.
@@ -278,10 +282,14 @@ class Traffic:
         return ""
 
     def _shares(self, kind: str, address: str, source: Source) -> list[Window]:
-        """Return the windows of letters to an address whose owner may not have asked for them: the
-        share of one network, so that others have something left, and that of all together."""
+        """Return the windows of letters to an address whose owner may not have asked for them.
+
+        They are the share of one network, so that others have something left, and the limit of all.
+        """
         limits = self._limits[kind]
-        totals = [type(one)(NETWORKS * one.amount, one.multiples, "total") for one in limits]
+        totals = [
+            type(limit)(NETWORKS * limit.amount, limit.multiples, "total") for limit in limits
+        ]
         return [
             *((limit, (kind, address, source.neighbours)) for limit in limits),
             *((limit, (kind, address)) for limit in totals),

@@ -1,1 +1,1 @@
-"""What operators see and do."""
+"""Deeds of operators, and the facts that operators read."""

@@ -1,4 +1,4 @@
-"""What operators do: each deed in one transaction with its letters and its entry in the audit."""
+"""Carries out deeds of operators: each in one transaction with its letters and its audit entry."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from sqlalchemy import Connection
 
 from pbmserv.clock import Clock
 from pbmserv.errors import OperatorError
+from pbmserv.service.core.actor import OPERATOR
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.core.results import Notification, told_letter
-from pbmserv.service.time.deadlines import clock_context
+from pbmserv.service.core.outbox_rows import queue_letters
+from pbmserv.service.core.outcome import Notification
+from pbmserv.store import audit
+from pbmserv.store.audit import Entry
 from pbmserv.store.core.database import Database
 from pbmserv.store.core.writer import Writer
-from pbmserv.store.delivery import outbox
-from pbmserv.store.operators import audit
-from pbmserv.store.operators.audit import Entry
 
 LONGEST_WHY = 500
 """Characters of a reason."""
 KINDS = ("user", "board", "game", "mail", "letter", "broadcast")
-"""What a target begins with, but for ``ratings`` and, of several letters, ``3 letters``."""
+"""First words of targets; other targets are ``ratings`` and, for several letters, ``3 letters``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The operator who does something, and the reason, which the players concerned read."""
+    """The operator who acts, and the reason, which the players concerned read."""
 
     operator: str
     why: str
@@ -42,19 +42,19 @@ class Deed:
     Attributes:
         action: one word for the audit.
         target: ``user alice``, ``board 12``, ``game blackbox``, ``mail 3`` or ``ratings``.
-        said: for the operator, mostly one sentence.
-        told: letters to the players concerned.
-        facts: for the audit: the state before and after, ready for JSON.
+        summary: answer for the operator, mostly one sentence.
+        letters: letters to the players concerned.
+        facts: state before and after for the audit, ready for JSON.
     """
 
     action: str
     target: str
-    said: str
-    told: tuple[Notification, ...] = ()
+    summary: str
+    letters: tuple[Notification, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-Deeds: TypeAlias = Callable[[CommandContext, Signature], Deed]
+Action: TypeAlias = Callable[[CommandContext, Signature], Deed]
 """Carries out one deed in an open transaction."""
 
 
@@ -62,10 +62,10 @@ class Operators:
     """Carries out deeds of operators, and answers their questions.
 
     Args:
-        services: as for commands of players.
-        database: for reading.
-        writer: of the game store.
-        clock: the time of the entry in the audit.
+        services: services that commands of players use, too.
+        database: game store, for reading.
+        writer: writer of the game store.
+        clock: time of the audit entries.
     """
 
     def __init__(
@@ -76,64 +76,64 @@ class Operators:
         self._writer = writer
         self._clock = clock
 
-    def do(self, by: Signature, deed: Deeds) -> Deed:
+    def do(self, by: Signature, action: Action) -> Deed:
         """Carry out a deed and add it to the audit.
 
         Raises:
-            OperatorError: it cannot be done, or no reason is given; nothing has changed.
+            OperatorError: the deed is impossible, or no reason is given; nothing has changed.
         """
         why = " ".join(by.why.split())
         if not why or len(why) > LONGEST_WHY:
             raise OperatorError(f"give a reason with --why, of at most {LONGEST_WHY} characters")
         signed = Signature(by.operator.strip()[:80] or "unknown", why)
-        return self._writer.submit(partial(self._job, signed, deed)).result()
+        return self._writer.submit(partial(self._job, signed, action)).result()
 
     def _job(
         self,
         by: Signature,
-        deed: Deeds,
+        action: Action,
         connection: Connection,
     ) -> Deed:
         now = self._clock.now()
-        context = clock_context(self.services, connection, now)
-        done = deed(context, by)
-        entry = Entry(now, by.operator, done.action, done.target, by.why, done.facts)
+        context = CommandContext(self.services, connection, OPERATOR, now)
+        deed = action(context, by)
+        entry = Entry(now, by.operator, deed.action, deed.target, by.why, deed.facts)
         audit.add(connection, entry)
-        letters = [told_letter(context, letter) for letter in done.told if letter.recipient]
-        if letters:
-            outbox.add(connection, letters, now)
-        return done
+        queue_letters(context, deed.letters)
+        return deed
 
     def look(self, question: Callable[[CommandContext], Any]) -> Any:
-        """Answer a question from the database; nothing changes."""
-        return looked(self.services, self._database, self._clock, question)
+        """Answer a question from the database without changing it."""
+        return look(self.services, self._database, self._clock, question)
 
 
-def looked(
+def look(
     services: Services,
     database: Database,
     clock: Clock,
     question: Callable[[CommandContext], Any],
 ) -> Any:
-    """The answer to a question from the database; nothing changes."""
+    """Answer a question from the database without changing it."""
     with database.reading.connect() as connection:
-        return question(clock_context(services, connection, clock.now()))
+        return question(CommandContext(services, connection, OPERATOR, clock.now()))
 
 
 def entries(context: CommandContext, target: str, most: int) -> list[Entry]:
-    """What operators have done, newest first.
+    """Return entries of the audit, newest first.
 
     Args:
-        target: a kind and a name or number; one word is any of that name; ``""`` = everything.
+        target: a kind and a name or number; a single word matches targets of any kind, and ``""``
+            all targets.
+        most: largest number of entries.
 
     Raises:
-        OperatorError: there are no targets of that kind.
+        OperatorError: targets have no such kind.
     """
     words = target.lower().split()
     if len(words) > 1 and words[0] not in KINDS and words[1:] != ["letters"]:
-        meant = get_close_matches(words[0], KINDS, 1)
+        closest = get_close_matches(words[0], KINDS, 1)
         raise OperatorError(
             f"the audit has no kind {words[0]}; there are {', '.join(KINDS)}; "
-            f"try `pbmserv audit {' '.join((*meant, words[-1]))}`"
+            f"try `pbmserv audit {' '.join((*closest, words[-1]))}`"
         )
     return audit.entries(context.connection, " ".join(words) or None, most)

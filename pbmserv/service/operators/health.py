@@ -1,52 +1,43 @@
-"""Whether the server lives, and whether it would take a mail and get its letters out, and why not.
+"""Checks whether a server is alive, and whether it is ready to accept mail and send letters.
 
-Live: every thread is there and heard of; if not, a restart helps. Ready: a mail would be stored
-for good within `WRITE_S`, a client would find a free session, nothing waits too long, the relay
-answers, and there is room on the disk; if not, an operator should know. `metrics` tells the same
-to Prometheus.
+Alive: every thread runs and beats; if not, a restart helps. Ready: a mail would be stored within
+`WRITE_S`, a client would find a free session, nothing waits too long, the relay answers, and the
+disk has room; if not, an operator should know. `gauges` reports the same to Prometheus.
 """
 
 from __future__ import annotations
 
 import asyncio
-import platform
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from prometheus_client.metrics_core import Metric
-from prometheus_client.process_collector import ProcessCollector
-from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 
-from pbmserv import __version__, log
 from pbmserv.clock import Clock, span
 from pbmserv.errors import ServerFault
 from pbmserv.log import reason
-from pbmserv.monitoring import metrics as counters
-from pbmserv.monitoring.metrics import Vital
-from pbmserv.service.time.retention import FULL
+from pbmserv.monitoring.vitals import Vital
+from pbmserv.service.limits.text_quota import FULL
 from pbmserv.store.core.database import Database
 from pbmserv.store.operators import health as rows
 from pbmserv.store.operators.health import Queues, Waiting
 
 FRESH_S = 1.0
-"""Seconds for which an answer is given again: a flood of questions costs one look."""
+"""Seconds for which a result is used again, so that a flood of requests costs one look."""
 WRITE_S = 5.0
-"""Seconds that a mail may wait for the disk; a look at the database has as many."""
+"""Longest wait in seconds for the disk, and for the database."""
 NEARLY = 0.8
-"""Part of the sessions from which on an operator should know."""
+"""Share of taken sessions from which on an operator should know."""
 LEAST_ROOM = 32 * 2**20
-"""Octets free on the disk below which mails are about to be put off."""
+"""Free octets on the disk below which mails will soon be put off."""
 LITTLE_ROOM = 256 * 2**20
-"""Octets free on the disk below which an operator should know."""
+"""Free octets on the disk below which an operator should know."""
 MANY_FAILURES = 2
-"""Attempts in a row in which the relay could not be reached, until it counts as dead."""
+"""Failed attempts in a row after which the relay counts as down."""
 
 State: TypeAlias = Literal["ok", "degraded", "failing"]
 
@@ -63,7 +54,7 @@ _LATE: Mapping[str, tuple[float, float, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """Sessions of one listener: those that are open, and how many may be."""
+    """The open and the allowed sessions of one listener."""
 
     open: int
     most: int
@@ -71,7 +62,7 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class RelayState:
-    """How the relay is: failures in a row, and whether letters wait for it to come back."""
+    """The failures in a row of the relay, and whether letters wait for it."""
 
     failures: int
     is_open: bool
@@ -79,11 +70,11 @@ class RelayState:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
-        reason: why it is not ok, for the operator; no secrets.
-        numbers: what was measured.
+        reason: why it is not ok, for the operator, without secrets.
+        numbers: measured values.
     """
 
     state: State = "ok"
@@ -91,39 +82,39 @@ class Check:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self, *, numbers: bool) -> dict[str, Any]:
-        """The same for a program; strangers are not told numbers."""
-        found: dict[str, Any] = {"ok": self.state != "failing", "state": self.state}
+        """Return the result for JSON; strangers get no numbers."""
+        facts: dict[str, Any] = {"ok": self.state != "failing", "state": self.state}
         if self.reason:
-            found["reason"] = self.reason
-        return found | (dict(self.numbers) if numbers else {})
+            facts["reason"] = self.reason
+        return facts | (dict(self.numbers) if numbers else {})
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that was looked at, by name."""
+    """The results of all checks by name."""
 
     checks: Mapping[str, Check]
 
     @property
     def status(self) -> State:
-        """The worst of all."""
+        """Return the worst state."""
         states = {check.state for check in self.checks.values()}
         return "failing" if "failing" in states else "degraded" if "degraded" in states else "ok"
 
     def as_json(self, *, numbers: bool) -> dict[str, Any]:
-        """What a probe reads."""
-        checks = {name: one.as_json(numbers=numbers) for name, one in self.checks.items()}
+        """Return the report for JSON."""
+        checks = {name: check.as_json(numbers=numbers) for name, check in self.checks.items()}
         return {"status": self.status, "checks": checks}
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """How the parts of a server are.
+    """The states of the parts of a server.
 
     Attributes:
-        vitals: its threads.
+        vitals: states of its threads.
         slots: sessions by listener.
-        relay: how it is.
+        relay: state of the relay.
         texts: octets that the texts of mails take, and may take.
     """
 
@@ -134,8 +125,8 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What one look has found; `queues` and `sizes` are empty when the database did not answer."""
+class Snapshot:
+    """The results of one look; `queues` is `None` if the database did not answer."""
 
     report: Report
     slots: Mapping[str, Slots]
@@ -146,12 +137,14 @@ class Seen:
 
 
 class Health:
-    """Looks, at most once in `FRESH_S`; for one event loop.
+    """Checks the server, at most once in `FRESH_S`; for one event loop.
 
     Args:
-        look: at the parts; asks other processes, so it may take a second or two.
-        folder: where the server's files lie.
-        write: stores something for good; the future is resolved once that is committed.
+        look: returns the states of the parts; it asks other processes, for up to two seconds.
+        folder: folder of the server's files.
+        mail, game: the stores, for reading.
+        write: stores a probe; the future is resolved after the commit.
+        clock: decides what is late.
     """
 
     def __init__(
@@ -170,32 +163,31 @@ class Health:
         self._write = write
         self._clock = clock
         self._turn = asyncio.Lock()
-        self._seen: tuple[float, Seen] | None = None
-        self._written: Future[None] | None = None
-        self._looked: asyncio.Task[tuple[Queues, dict[str, int]]] | None = None
+        self._latest: tuple[float, Snapshot] | None = None
+        self._writing: Future[None] | None = None
+        self._reading: asyncio.Task[tuple[Queues, dict[str, int]]] | None = None
 
     async def live(self) -> Report:
-        """Whether every thread is there and heard of. That somebody asks this in the event loop
-        and gets an answer says the same of the loop."""
+        """Return whether every thread runs and beats; the event loop works if it answers."""
         parts = await asyncio.to_thread(self._look_at_parts)
         return Report({"threads": _threads(parts.vitals)})
 
     async def ready(self) -> Report:
-        """Whether mail would be taken and letters got out."""
-        return (await self.seen()).report
+        """Return whether mail would be accepted and letters sent."""
+        return (await self.snapshot()).report
 
-    async def seen(self) -> Seen:
-        """All that was found out, not longer than `FRESH_S` ago."""
+    async def snapshot(self) -> Snapshot:
+        """Return the newest results, at most `FRESH_S` old."""
         async with self._turn:
             now = asyncio.get_running_loop().time()
-            if self._seen is None or now - self._seen[0] >= FRESH_S:
-                seen = await self._look()
-                self._seen = (asyncio.get_running_loop().time(), seen)
-            return self._seen[1]
+            if self._latest is None or now - self._latest[0] >= FRESH_S:
+                snapshot = await self._look()
+                self._latest = (asyncio.get_running_loop().time(), snapshot)
+            return self._latest[1]
 
-    async def _look(self) -> Seen:
-        parts, write, looked = await asyncio.gather(
-            asyncio.to_thread(self._look_at_parts), self._try_write(), self._try_look()
+    async def _look(self) -> Snapshot:
+        parts, write, answer = await asyncio.gather(
+            asyncio.to_thread(self._look_at_parts), self._try_write(), self._try_read()
         )
         slots, relay = parts.slots, parts.relay
         free = shutil.disk_usage(self._folder).free
@@ -207,57 +199,57 @@ class Health:
             "disk": _disk(free),
             "texts": _texts(*parts.texts),
         }
-        if isinstance(looked, Check):
-            checks["database"] = looked
-            return Seen(Report(checks), slots, relay, None, {}, free)
-        queues, sizes = looked
+        if isinstance(answer, Check):
+            checks["database"] = answer
+            return Snapshot(Report(checks), slots, relay, None, {}, free)
+        queues, sizes = answer
         sizes["mail_texts"] = parts.texts[0]
-        checks |= {name: _late(name, one) for name, one in _queues(queues).items()}
-        return Seen(Report(checks), slots, relay, queues, sizes, free)
+        checks |= {name: _late(name, queue) for name, queue in _queues(queues).items()}
+        return Snapshot(Report(checks), slots, relay, queues, sizes, free)
 
     async def _try_write(self) -> Check:
-        """Store something for good. One that hangs is not followed by others."""
+        """Store a probe. While one hangs, no further ones are stored."""
         clock = asyncio.get_running_loop().time
         begun = clock()
         try:
-            if self._written is None:
-                self._written = self._write()
-            waiting = asyncio.shield(asyncio.wrap_future(self._written))
+            if self._writing is None:
+                self._writing = self._write()
+            waiting = asyncio.shield(asyncio.wrap_future(self._writing))
             await asyncio.wait_for(waiting, WRITE_S)
         except TimeoutError:
             return Check("failing", f"nothing could be written within {WRITE_S:g} seconds")
         except (SQLAlchemyError, ServerFault, OSError) as fault:
-            self._written = None
+            self._writing = None
             return Check("failing", reason(fault) or type(fault).__name__)
-        self._written = None
+        self._writing = None
         return Check(numbers={"ms": round((clock() - begun) * 1000, 1)})
 
-    async def _try_look(self) -> tuple[Queues, dict[str, int]] | Check:
-        """Ask the database what waits. A question that hangs is not followed by others."""
+    async def _try_read(self) -> tuple[Queues, dict[str, int]] | Check:
+        """Read the queues. While one query hangs, no further ones are sent."""
         try:
-            if self._looked is None:
-                self._looked = asyncio.create_task(asyncio.to_thread(self._ask))
-            found = await asyncio.wait_for(asyncio.shield(self._looked), WRITE_S)
+            if self._reading is None:
+                self._reading = asyncio.create_task(asyncio.to_thread(self._ask))
+            answer = await asyncio.wait_for(asyncio.shield(self._reading), WRITE_S)
         except TimeoutError:
             return Check("failing", f"the database did not answer within {WRITE_S:g} seconds")
         except (SQLAlchemyError, ServerFault, OSError) as fault:
-            self._looked = None
+            self._reading = None
             return Check("failing", reason(fault) or type(fault).__name__)
-        self._looked = None
-        return found
+        self._reading = None
+        return answer
 
     def _ask(self) -> tuple[Queues, dict[str, int]]:
         with self._mail.reading.connect() as mail, self._game.reading.connect() as game:
-            found = rows.queues(mail, game, self._clock.now())
-        return found, rows.sizes(self._game)
+            queues = rows.queues(mail, game, self._clock.now())
+        return queues, rows.sizes(self._game)
 
 
 def _threads(vitals: Sequence[Vital]) -> Check:
-    wrong = [f"{one.name} has ended" for one in vitals if not one.is_alive]
+    wrong = [f"{vital.name} has ended" for vital in vitals if not vital.is_alive]
     wrong += [
-        f"{one.name} has not been heard of for {span(one.silent_s)}"
-        for one in vitals
-        if one.is_alive and one.is_stuck
+        f"{vital.name} has not been heard of for {span(vital.silent_s)}"
+        for vital in vitals
+        if vital.is_alive and vital.is_stuck
     ]
     numbers = {"threads": len(vitals), "silent_s": round(max(v.silent_s for v in vitals), 1)}
     return Check("failing" if wrong else "ok", "; ".join(wrong), numbers)
@@ -265,18 +257,18 @@ def _threads(vitals: Sequence[Vital]) -> Check:
 
 def _sessions(slots: Mapping[str, Slots]) -> Check:
     full = [
-        f"all {one.most} sessions of {name} are taken"
-        for name, one in slots.items()
-        if one.open >= one.most
+        f"all {slot.most} sessions of {name} are taken"
+        for name, slot in slots.items()
+        if slot.open >= slot.most
     ]
     many = [
-        f"{one.open} of {one.most} sessions of {name} are taken"
-        for name, one in slots.items()
-        if NEARLY * one.most <= one.open < one.most
+        f"{slot.open} of {slot.most} sessions of {name} are taken"
+        for name, slot in slots.items()
+        if NEARLY * slot.most <= slot.open < slot.most
     ]
     numbers = {
-        f"{name}_{what}": getattr(one, what)
-        for name, one in slots.items()
+        f"{name}_{what}": getattr(slot, what)
+        for name, slot in slots.items()
         for what in ("open", "most")
     }
     state: State = "failing" if full else "degraded" if many else "ok"
@@ -322,75 +314,3 @@ def _late(name: str, waiting: Waiting) -> Check:
     state: State = "failing" if age > late else "degraded" if age > soon else "ok"
     numbers = {"count": waiting.count, "oldest_s": round(age, 1)}
     return Check(state, "" if state == "ok" else words.format(age=span(age)), numbers)
-
-
-async def metrics(health: Health, counted: bytes) -> bytes:
-    """Everything there is to tell, measured now and *counted* so far."""
-    registry = CollectorRegistry()
-    registry.register(_Gauges(await health.seen()))
-    return counted + generate_latest(registry)
-
-
-ProcessCollector(registry=counters.REGISTRY)  # memory, processor time, open files
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Gauges(Collector):
-    """One look, as Prometheus wants it."""
-
-    seen: Seen
-
-    def collect(self) -> Iterator[Metric]:
-        seen = self.seen
-        build = GaugeMetricFamily("pbmserv_build", "Versions.", labels=("version", "python"))
-        build.add_metric((__version__, platform.python_version()), 1)
-        yield build
-        lost = CounterMetricFamily("pbmserv_log_lines_lost", "Lines of the log nobody will read.")
-        lost.add_metric((), log.lost())
-        yield lost
-        states = {name: one.state != "failing" for name, one in seen.report.checks.items()}
-        yield _one("pbmserv_check_ok", "Checks of /healthz: 0 = failing.", "check", states)
-        slots = seen.slots.items()
-        opened = {name: one.open for name, one in slots}
-        yield _one("pbmserv_sessions", "Open sessions.", "listener", opened)
-        most = {name: one.most for name, one in slots}
-        yield _one("pbmserv_sessions_most", "Sessions that may be open.", "listener", most)
-        yield GaugeMetricFamily(
-            "pbmserv_relay_failures",
-            "Attempts in a row that did not reach the relay.",
-            value=seen.relay.failures,
-        )
-        yield GaugeMetricFamily(
-            "pbmserv_relay_waits", "1 while letters wait for the relay.", value=seen.relay.is_open
-        )
-        sizes = {**seen.sizes, "free": seen.free}
-        yield _one("pbmserv_bytes", "Database, its log, free disk.", "what", sizes)
-        yield from self._queues()
-
-    def _queues(self) -> Iterator[Metric]:
-        queues = self.seen.queues
-        if queues is None:
-            return
-        waiting = {
-            "mails": queues.mails,
-            "kept": queues.kept,
-            "letters-due": queues.due,
-            "letters-queued": queues.queued,
-            "house": queues.house,
-            "clocks": queues.clocks,
-            "digests": queues.digests,
-        }
-        counted = {name: float(one.count) for name, one in waiting.items()}
-        counted |= {f"letters-{state}": n for state, n in queues.letters.items()}
-        yield _one("pbmserv_waiting", "Mails, letters, boards that wait.", "queue", counted)
-        ages = {name: one.oldest_s for name, one in waiting.items()}
-        yield _one("pbmserv_waiting_seconds", "For how long the first has.", "queue", ages)
-        newest = {"mails": queues.newest_mail, "letters": queues.newest_letter}
-        yield _one("pbmserv_newest_number", "Of a mail and of a letter.", "of", newest)
-
-
-def _one(name: str, words: str, label: str, values: Mapping[str, float]) -> Metric:
-    found = GaugeMetricFamily(name, words, labels=(label,))
-    for given, value in values.items():
-        found.add_metric((given,), value)
-    return found

@@ -1,6 +1,6 @@
-"""The orders of operators: named deeds with typed arguments, which another process can ask for.
+"""Orders of operators: deeds with typed arguments that can be sent to another process.
 
-Calling an order carries it out; its errors are those of the function that it calls.
+Calling an order carries it out. It raises the errors of the function that it calls.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from pbmserv.service.core.context import CommandContext
-from pbmserv.service.operators import boards, people, queues
+from pbmserv.service.operators import boards, kept_mails, letters, people
 from pbmserv.service.operators.deeds import Deed, Signature
 
 
@@ -49,7 +49,7 @@ class ResetUser:
 
 @dataclass(frozen=True, slots=True)
 class ReachUser:
-    """Send letters to a player's addresses again that were given up."""
+    """Send letters to a player's given-up addresses again."""
 
     userid: str
     name: Literal["user reachable"] = "user reachable"
@@ -78,7 +78,7 @@ class EndBoard:
     name: Literal["board end"] = "board end"
 
     def __call__(self, context: CommandContext, by: Signature) -> Deed:
-        return boards.withdrawn(context, by, self.number)
+        return boards.end_board(context, by, self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class SetDeadline:
 
 @dataclass(frozen=True, slots=True)
 class SetRated:
-    """Have a board count for the ratings, or not."""
+    """Set whether a board counts for the ratings."""
 
     number: int
     rated: bool
@@ -130,7 +130,7 @@ class RebuildRatings:
 
 @dataclass(frozen=True, slots=True)
 class CloseGame:
-    """Let nobody begin boards of a game."""
+    """Close a game for new boards."""
 
     game: str
     name: Literal["game suspend"] = "game suspend"
@@ -141,7 +141,7 @@ class CloseGame:
 
 @dataclass(frozen=True, slots=True)
 class OpenGame:
-    """Let players begin boards of a game again."""
+    """Open a closed game again."""
 
     game: str
     name: Literal["game restore"] = "game restore"
@@ -152,13 +152,13 @@ class OpenGame:
 
 @dataclass(frozen=True, slots=True)
 class DropMail:
-    """Keep a kept mail no longer."""
+    """Delete the text of a kept mail."""
 
     number: int
     name: Literal["inbox drop"] = "inbox drop"
 
     def __call__(self, context: CommandContext, by: Signature) -> Deed:
-        return queues.drop_kept(context, by, self.number)
+        return kept_mails.drop_mail(context, by, self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,18 +169,18 @@ class RetryLetters:
     name: Literal["outbox retry"] = "outbox retry"
 
     def __call__(self, context: CommandContext, by: Signature) -> Deed:
-        return queues.retry(context, by, self.numbers)
+        return letters.retry_letters(context, by, self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
 class HoldLetter:
-    """Keep a letter until it is retried or dropped."""
+    """Hold a letter until it is retried or dropped."""
 
     number: int
     name: Literal["outbox hold"] = "outbox hold"
 
     def __call__(self, context: CommandContext, by: Signature) -> Deed:
-        return queues.hold(context, by, self.number)
+        return letters.hold_letter(context, by, self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class DropLetter:
     name: Literal["outbox drop"] = "outbox drop"
 
     def __call__(self, context: CommandContext, by: Signature) -> Deed:
-        return queues.drop(context, by, self.number)
+        return letters.drop_letter(context, by, self.number)
 
 
 Order: TypeAlias = (

@@ -1,4 +1,4 @@
-"""What operators' pages show and change: what the command line does, by the same functions."""
+"""Answers and changes for the operators' pages, by the functions that the command line uses."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from pbmserv.clock import Clock
 from pbmserv.errors import OperatorError, StillWorking
 from pbmserv.mail.envelope import Envelope
 from pbmserv.service.core.context import CommandContext, Services
-from pbmserv.service.delivery.incoming import IncomingMail
-from pbmserv.service.operators import orders, people, queues
-from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, looked
+from pbmserv.service.mails.incoming import IncomingMail
+from pbmserv.service.operators import letters, orders, people
+from pbmserv.service.operators.deeds import LONGEST_WHY, Signature, entries, look
+from pbmserv.service.operators.kept_mails import KeptMail, KeptMailsView
 from pbmserv.service.operators.orders import Order
-from pbmserv.service.operators.queues import KeptMail, KeptMailsView
+from pbmserv.store.audit import Entry
 from pbmserv.store.core.database import Database
-from pbmserv.store.operators import audit, operating
+from pbmserv.store.operators import letters as letter_rows
+from pbmserv.store.operators.boards import BoardLine
+from pbmserv.store.operators.letters import LetterLine
+from pbmserv.store.operators.people import UserLine, user_lines
 from pbmserv.store.tables.accounts import PlayerState
 from pbmserv.store.tables.boards import BoardStatus
 from pbmserv.store.tables.mail import LetterState
@@ -30,15 +34,15 @@ T = TypeVar("T")
 Fields: TypeAlias = Mapping[str, str]
 
 DEEDS = 4
-"""Changes that are carried out at once."""
+"""Changes that are carried out at a time."""
 ANSWER_S = 5.0
-"""Seconds that a page waits for what it asked for."""
+"""Seconds that a page waits for a change."""
 LARGEST = 2**63 - 1
-"""The largest number that anything can have: a larger one no database can even look for."""
+"""Largest number of a row; databases accept no larger one in a query."""
 MOST = 100
-"""Rows of a list."""
+"""Largest number of rows in a list."""
 ENTRIES = 20
-"""Entries of the audit beside what they are about."""
+"""Audit entries on the page of a mail, letter, player, board or game."""
 SENT = (LetterState.SENT, LetterState.FOLDED, LetterState.DIGEST)
 LETTERS = tuple(LetterState)
 WAITING = tuple(state for state in LetterState if state not in SENT)
@@ -49,13 +53,13 @@ log = logging.getLogger("pbmserv.service")
 
 
 class Side(Protocol):
-    """Carries out what operators order, in this process or another one."""
+    """Carries out orders of operators, in this process or another one."""
 
     def do(self, by: Signature, order: Order) -> str:
         """Carry out an order; return a sentence for the operator.
 
         Raises:
-            OperatorError: it cannot be done; nothing has changed.
+            OperatorError: the order is impossible; nothing has changed.
         """
         ...
 
@@ -66,14 +70,14 @@ class Side(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What ``pbmserv status`` tells.
+    """The queues and sizes that ``pbmserv status`` prints.
 
     Attributes:
         running: whether a server runs, as a sentence.
-        stages: those of this machine, and what each is at.
-        newest_mail, newest_letter: their numbers.
-        octets: what takes room.
-        waiting: what waits, how many of it, for how long the oldest has.
+        stages: state of each stage on this machine.
+        newest_mail, newest_letter: row numbers.
+        octets: sizes of files and tables, by name.
+        waiting: name, length and age of each queue.
     """
 
     running: str
@@ -86,11 +90,11 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a form does.
+    """An action that a form offers.
 
     Attributes:
-        fields: of the form and of its page, by their names at the command line.
-        order: makes the order of the fields; raises OperatorError if they make no sense.
+        fields: names of the form's fields, as at the command line.
+        order: makes the order from the fields; raises OperatorError if a field is wrong.
     """
 
     fields: tuple[str, ...]
@@ -156,16 +160,16 @@ ACTIONS: Mapping[str, Action] = {
     "rating include": _for_board(partial(orders.SetRated, rated=True)),
     "rating rebuild": Action((), lambda _: orders.RebuildRatings()),
 }
-"""Actions of the pages, by the words of the command line."""
+"""Actions of the pages, by the name of the command."""
 
 
 class OperatorPages:
-    """What operators' pages ask of the service; looking never changes anything.
+    """Answers questions of the operators' pages, and carries out their changes.
 
     Args:
         read: reads the envelope of a kept mail, as play does.
-        side: carries out what they change.
-        queue: looks at what waits.
+        side: carries out the changes.
+        queue: reads the lengths of the queues.
     """
 
     def __init__(
@@ -183,25 +187,26 @@ class OperatorPages:
         self._side = side
         self._mails = KeptMailsView(database, read)
         self._queue = queue
-        # A deed may take minutes (ratings are computed anew): web's own threads are watched.
+        # A deed may take minutes (to rebuild the ratings). The threads of web are watched, so it
+        # must not block one of them.
         self._deeds = ThreadPoolExecutor(DEEDS, "deed")
 
-    # -- looks -----------------------------------------------------------------------------
+    # -- questions -------------------------------------------------------------------------
 
     async def queue(self) -> Queue:
-        """What waits."""
+        """Return the queues."""
         return await asyncio.to_thread(self._queue)
 
     async def mails(self) -> tuple[Sequence[KeptMail], int]:
-        """Return kept mails, as `KeptMailsView.list` has them, and how many there are in all."""
+        """Return the first kept mails (see `KeptMailsView.list`), and the number of all."""
         mails = await asyncio.to_thread(self._mails.list)
         return mails, await asyncio.to_thread(self._mails.count)
 
-    async def mail(self, number: int) -> tuple[str, bool, Sequence[audit.Entry]]:
-        """A mail, whether it is kept, and what operators have done to it.
+    async def mail(self, number: int) -> tuple[str, bool, Sequence[Entry]]:
+        """Return a mail's text, whether it is kept, and its audit entries.
 
         Raises:
-            OperatorError: there is none of that number.
+            OperatorError: there is no such mail.
         """
         text = await asyncio.to_thread(self._mails.show, number)
         if text is None:
@@ -209,103 +214,105 @@ class OperatorPages:
         is_kept = await asyncio.to_thread(self._mails.is_kept, number)
         return text, is_kept, await self.audit(f"mail {number}", ENTRIES)
 
-    async def letters(self, state: str, to: str) -> Sequence[operating.PostRow]:
-        """Letters, newest first. *state*: ``""`` = all that still wait, or ``all``."""
-        states = LETTERS if state == "all" else (state,) if state in LETTERS else WAITING
-        found: Sequence[operating.PostRow] = await self._look(
-            lambda c: operating.letters_listed(c.connection, tuple(states), to.lower(), MOST)
-        )
-        return found
+    async def letters(self, state: str, to: str) -> Sequence[LetterLine]:
+        """Return letters, newest first.
 
-    async def letter(
-        self, number: int
-    ) -> tuple[operating.PostRow, str, bool, Sequence[audit.Entry]]:
-        """A letter, its text, whether an operator can still change what becomes of it, and what
-        they have done.
+        Args:
+            state: a state, ``all``, or ``""`` for all letters that wait.
+            to: part of the address.
+        """
+        states = LETTERS if state == "all" else (state,) if state in LETTERS else WAITING
+        lines: Sequence[LetterLine] = await self._look(
+            lambda c: letter_rows.letters(c.connection, tuple(states), to.lower(), MOST)
+        )
+        return lines
+
+    async def letter(self, number: int) -> tuple[LetterLine, str, bool, Sequence[Entry]]:
+        """Return a letter, its text, whether operators can change it, and its audit entries.
 
         Raises:
-            OperatorError: there is none of that number.
+            OperatorError: there is no such letter.
         """
-        row, text = await self._look(partial(queues.shown, number=number))
+        row, text = await self._look(partial(letters.letter_text, number=number))
         entries = await self.audit(f"letter {number}", ENTRIES)
         return row, text, row.state not in SENT and bool(row.recipient), entries
 
-    async def players(self, state: str, like: str) -> Sequence[operating.UserLine]:
-        """Players by userid; *like*: a part of the userid or address."""
-        found: Sequence[operating.UserLine] = await self._look(
-            lambda c: operating.users(
+    async def players(self, state: str, like: str) -> Sequence[UserLine]:
+        """Return players in the order of their userids.
+
+        Args:
+            like: part of the userid or address.
+        """
+        lines: Sequence[UserLine] = await self._look(
+            lambda c: user_lines(
                 c.connection, state if state in PLAYERS else None, like.lower(), MOST
             )
         )
-        return found
+        return lines
 
-    async def player(self, userid: str) -> tuple[people.Facts, Sequence[audit.Entry]]:
+    async def player(self, userid: str) -> tuple[people.Facts, Sequence[Entry]]:
         """See `people.user_facts`."""
-        found: tuple[people.Facts, Sequence[audit.Entry]] = await self._look(
+        facts: tuple[people.Facts, Sequence[Entry]] = await self._look(
             partial(people.user_facts, userid=userid)
         )
-        return found
+        return facts
 
-    async def boards(self, player: str, status: str, game: str) -> Sequence[operating.BoardLine]:
+    async def boards(self, player: str, status: str, game: str) -> Sequence[BoardLine]:
         """See `people.board_lines`."""
-        known = status if status in BOARDS else ""
-        found: Sequence[operating.BoardLine] = await self._look(
-            partial(people.board_lines, player=player, status=known, game=game, most=MOST)
+        known_status = status if status in BOARDS else ""
+        lines: Sequence[BoardLine] = await self._look(
+            partial(people.board_lines, player=player, status=known_status, game=game, most=MOST)
         )
-        return found
+        return lines
 
-    async def board(self, number: int) -> tuple[people.Facts, Sequence[audit.Entry]]:
+    async def board(self, number: int) -> tuple[people.Facts, Sequence[Entry]]:
         """See `people.board_facts`."""
-        found: tuple[people.Facts, Sequence[audit.Entry]] = await self._look(
+        facts: tuple[people.Facts, Sequence[Entry]] = await self._look(
             partial(people.board_facts, number=number)
         )
-        return found
+        return facts
 
     async def games(self) -> Sequence[Sequence[str]]:
         """See `people.game_lines`."""
-        found: Sequence[Sequence[str]] = await self._look(people.game_lines)
-        return found
+        lines: Sequence[Sequence[str]] = await self._look(people.game_lines)
+        return lines
 
-    async def game(
-        self, key: str
-    ) -> tuple[people.Facts, Sequence[Sequence[str]], Sequence[audit.Entry]]:
-        """A game's facts, its ratings, and what operators have done about it.
+    async def game(self, key: str) -> tuple[people.Facts, Sequence[Sequence[str]], Sequence[Entry]]:
+        """Return a game's facts, its ratings and its audit entries.
 
         Raises:
-            OperatorError: there is none of that name.
+            OperatorError: there is no such game.
         """
         facts, entries = await self._look(partial(people.game_facts, key=key))
         rated = await self._look(partial(people.standing_lines, game=key, most=MOST))
         return facts, rated, entries
 
-    async def audit(self, target: str, most: int = MOST) -> Sequence[audit.Entry]:
-        """What operators have done, newest first; *target*: as ``pbmserv audit`` takes it."""
-        found: Sequence[audit.Entry] = await self._look(partial(entries, target=target, most=most))
-        return found
+    async def audit(self, target: str, most: int = MOST) -> Sequence[Entry]:
+        """Return audit entries, newest first, see `deeds.entries`."""
+        lines: Sequence[Entry] = await self._look(partial(entries, target=target, most=most))
+        return lines
 
     async def _look(self, question: Callable[[CommandContext], Any]) -> Any:
-        return await asyncio.to_thread(
-            looked, self._services, self._database, self._clock, question
-        )
+        return await asyncio.to_thread(look, self._services, self._database, self._clock, question)
 
     # -- changes ---------------------------------------------------------------------------
 
     async def do(self, command: str, fields: Fields, by: Signature) -> str:
-        """Carry out one of `ACTIONS`; what was done.
+        """Carry out one of `ACTIONS`; return a sentence for the operator.
 
         Raises:
-            OperatorError: it cannot be done; nothing has changed.
-            StillWorking: that takes long.
+            OperatorError: the action is impossible; nothing has changed.
+            StillWorking: the action takes longer than `ANSWER_S`, and goes on.
         """
         if not by.why.strip() or len(by.why) > LONGEST_WHY:
             raise OperatorError(f"give a reason, of at most {LONGEST_WHY} characters")
         loop = asyncio.get_running_loop()
-        doing = loop.run_in_executor(self._deeds, self._do, command, fields, by)
-        done, _ = await asyncio.wait({doing}, timeout=ANSWER_S)
+        change = loop.run_in_executor(self._deeds, self._do, command, fields, by)
+        done, _ = await asyncio.wait({change}, timeout=ANSWER_S)
         if not done:
-            doing.add_done_callback(_noted)
+            change.add_done_callback(_log_failure)
             raise StillWorking("an operator's change is still worked on")
-        return doing.result()
+        return change.result()
 
     def _do(self, command: str, fields: Fields, by: Signature) -> str:
         action = ACTIONS[command]
@@ -321,32 +328,32 @@ class OperatorPages:
         return self._side.do(by, orders.DropMail(number))
 
     def _retry_letters(self, fields: Fields, by: Signature) -> str:
-        """One letter, or all that have failed (since a day)."""
+        """Send one letter again, or all failed letters (since a day)."""
         if not fields.get("failed"):
             numbers = [_number(fields, "named")]
         else:
             since = fields.get("since", "").strip()
             first = _day(since) if since else None
-            question = partial(queues.failed, since=first)
-            numbers = looked(self._services, self._database, self._clock, question)
+            question = partial(letters.failed_letters, since=first)
+            numbers = look(self._services, self._database, self._clock, question)
             if not numbers:
                 raise OperatorError("no letters have failed" + (" since then" if since else ""))
         return self._side.do(by, orders.RetryLetters(tuple(numbers)))
 
 
-def _noted(doing: asyncio.Future[str]) -> None:
-    """Log what came of a change for which nobody waits any more."""
-    error = doing.exception()
+def _log_failure(change: asyncio.Future[str]) -> None:
+    """Log an unexpected error of a change whose page has stopped waiting."""
+    error = change.exception()
     if error is not None and not isinstance(error, OperatorError):
         log.error("an operator's change failed", exc_info=error)
 
 
 def _number(fields: Fields, name: str, least: int = 1, most: int = LARGEST) -> int:
     text = fields.get(name, "").strip()
-    is_one = text.isascii() and text.isdigit() and len(text) < len(str(LARGEST)) + 1
-    if not is_one or not least <= int(text) <= most:
-        known = "" if most == LARGEST else f" from {least} to {most}"
-        raise OperatorError(f"{name} is a number{known}")
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))
+    if not is_number or not least <= int(text) <= most:
+        limits = "" if most == LARGEST else f" from {least} to {most}"
+        raise OperatorError(f"{name} is a number{limits}")
     return int(text)
 
 

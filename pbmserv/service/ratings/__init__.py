@@ -1,1 +1,1 @@
-"""Ratings."""
+"""Ratings of players: computed, shown, rebuilt."""

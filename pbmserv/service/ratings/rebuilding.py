@@ -1,4 +1,4 @@
-"""Making all ratings anew from the record of the boards, and comparing them with what is there."""
+"""Computes all ratings again from the record of the boards, and compares them with the rows."""
 
 from __future__ import annotations
 
@@ -18,74 +18,76 @@ from pbmserv.store import ratings
 from pbmserv.store.core.database import Database
 from pbmserv.store.ratings import Change, EndedBoard, Rated, row_of
 
-MOST_TOLD = 20
-"""Differences that are told one by one."""
+EXAMPLES = 20
+"""Differences that are listed."""
 
 
 @dataclass(slots=True)
-class Compared:
-    """What a rebuild came to.
+class Comparison:
+    """The result of comparing the rows with the record.
 
     Attributes:
-        boards, players: rated boards that are over, and standings they led to.
-        differences: how many rows were (or are) not as they should be.
-        told: the first of them, a line each.
+        boards, players: number of rated boards that are over, and of standings.
+        differences: number of rows that differ from the record.
+        examples: a line for each of the first differences.
     """
 
     boards: int = 0
     players: int = 0
     differences: int = 0
-    told: list[str] = field(default_factory=list)
+    examples: list[str] = field(default_factory=list)
 
-    def differs(self, line: str) -> None:
-        """Count one difference."""
+    def add_difference(self, line: str) -> None:
+        """Count a difference."""
         self.differences += 1
-        if len(self.told) < MOST_TOLD:
-            self.told.append(line)
+        if len(self.examples) < EXAMPLES:
+            self.examples.append(line)
 
 
-def rebuild(connection: Connection) -> Compared:
-    """Replace all ratings by what the boards' record leads to."""
+def rebuild(connection: Connection) -> Comparison:
+    """Replace all ratings by those that follow from the record of the boards."""
     ratings.freeze(connection)
-    compared = _compare(connection)
-    if compared.differences:
+    comparison = _compare(connection)
+    if comparison.differences:
         standings: dict[tuple[str, int], Rated] = {}
         ratings.replace(connection, _in_order(_fold(connection, standings)), standings)
-    return compared
+    return comparison
 
 
-def check(database: Database) -> Compared:
-    """Compare all ratings with what the boards' record leads to; change nothing."""
+def check(database: Database) -> Comparison:
+    """Compare all ratings with those that follow from the record; change nothing."""
     engine = database.reading
-    if not database.is_sqlite:  # SQLite reads one moment of the database anyhow
+    if not database.is_sqlite:  # SQLite always reads one state of the database
         engine = engine.execution_options(isolation_level="REPEATABLE READ")
     with engine.connect() as connection:
         return _compare(connection)
 
 
-def _compare(connection: Connection) -> Compared:
-    compared = Compared()
+def _compare(connection: Connection) -> Comparison:
+    comparison = Comparison()
     standings: dict[tuple[str, int], Rated] = {}
-    ours = _in_order(_fold(connection, standings, compared))
-    for right, found in zip_longest(ours, ratings.all_changes(connection)):
-        if right != found:
-            one = right or found
-            compared.differs(f"board {one.board_id}, player {one.player_id}: another change")
-    compared.players = len(standings)
+    computed = _in_order(_fold(connection, standings, comparison))
+    for change, row in zip_longest(computed, ratings.all_changes(connection)):
+        if change != row:
+            key = change or row
+            comparison.add_difference(
+                f"board {key.board_id}, player {key.player_id}: another change"
+            )
+    comparison.players = len(standings)
     rows = ratings.all_rows(connection)
     for key in sorted(standings.keys() | rows.keys()):
-        right_row = row_of(key[0], standings[key]) if key in standings else None
-        if right_row != rows.get(key):
-            compared.differs(f"{key[0]}, player {key[1]}: another standing")
-    return compared
+        computed_row = row_of(key[0], standings[key]) if key in standings else None
+        if computed_row != rows.get(key):
+            comparison.add_difference(f"{key[0]}, player {key[1]}: another standing")
+    return comparison
 
 
 def _fold(
     connection: Connection,
     standings: dict[tuple[str, int], Rated],
-    compared: Compared | None = None,
+    comparison: Comparison | None = None,
 ) -> Iterator[list[Change]]:
-    """The changes of one board after the other; *standings* holds what they have led to."""
+    """Yield the changes of each board, and write the resulting standings into *standings*."""
     pasts = _Pasts()
     bots = bot_rows.userids(connection)
     strong = {game.info.key: rating.strong_bots(game, bots) for game in Registry.installed()}
@@ -96,26 +98,26 @@ def _fold(
         before = [standings.get(key) or Rated(key[1], UNRATED, board.ended_at) for key in keys]
         fixed = strong.get(board.game, {})
         before = rating.anchored(before, fixed)
-        behind = pasts.before(board)
-        changes, after = rating.rated(
-            board.id, board.game, before, board.places, behind, board.ended_at, fixed
+        changes, after = rating.rate(
+            board.id, board.game, before, board.places, pasts.add(board), board.ended_at, fixed
         )
         standings.update(zip(keys, after, strict=True))
-        if compared is not None:
-            compared.boards += 1
+        if comparison is not None:
+            comparison.boards += 1
         yield changes
 
 
 class _Pasts:
-    """Who has had rated games with whom, while all boards are gone through."""
+    """Rated games between pairs of players, counted while all boards are read in order."""
 
     def __init__(self) -> None:
         self._ended: dict[tuple[str, int, int], deque[datetime]] = {}
 
-    def before(self, board: EndedBoard) -> dict[tuple[int, int], Past]:
-        """What the players of a board had behind them, as `store.ratings.pasts` has it; from now
-        on they have this board behind them, too."""
-        found = {}
+    def add(self, board: EndedBoard) -> dict[tuple[int, int], Past]:
+        """Add a board; return its players' earlier games with each other, see
+        `store.ratings.pasts`.
+        """
+        pasts = {}
         ids, since = board.player_ids, board.ended_at - WINDOW
         for pair in combinations(range(len(ids)), 2):
             low, high = sorted(ids[seat] for seat in pair)
@@ -124,12 +126,12 @@ class _Pasts:
             while ended and ended[0] <= since:
                 ended.popleft()
             if met:
-                found[pair] = Past(len(ended), met=True)
+                pasts[pair] = Past(len(ended), met=True)
             ended.append(board.ended_at)
-        return found
+        return pasts
 
 
 def _in_order(boards: Iterator[list[Change]]) -> Iterator[Change]:
-    """Changes as `store.ratings.all_changes` has them."""
+    """Yield changes in the order of `store.ratings.all_changes`."""
     for changes in boards:
         yield from sorted(changes, key=lambda change: change.player_id)

@@ -1,8 +1,7 @@
-"""The box of the day, its streaks and weekly table; and the scores of races and solo games.
+"""The box of the day, its streaks and its weekly table.
 
-Days are UTC. Box number 1 is that of `pbmserv.store.solo.FIRST`. What a day's box is, is drawn when
-the first player gets it, so nobody can know it before; everybody's board of that day is made of the
-same words.
+Days are UTC. Box number 1 is the one of `pbmserv.store.solo.FIRST`. A box is drawn when the first
+player gets it, so that nobody can know it before. All boards of a day have the same option words.
 """
 
 from __future__ import annotations
@@ -15,44 +14,45 @@ from functools import partial
 from typing import Any
 
 from pbmserv.commands.grammar.words import OFF
-from pbmserv.commands.table.looking import Scores, Week
+from pbmserv.commands.table.looking import Week
 from pbmserv.commands.table.starting import Daily
 from pbmserv.engine.clocks import USUAL, zone
-from pbmserv.engine.position import Position
-from pbmserv.engine.protocol import RacingGame, races
+from pbmserv.engine.protocol import races
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Rng
-from pbmserv.errors import OptionError, Refused
+from pbmserv.errors import Refused
 from pbmserv.service.boards.proposals import Proposal, make_board, read_options
-from pbmserv.service.bots.bot_moves import is_bot
+from pbmserv.service.boards.score_keeping import grade_of, streak
 from pbmserv.service.core import contact
 from pbmserv.service.core.context import CommandContext
 from pbmserv.service.core.lookup import known_game, races_of
-from pbmserv.service.core.results import Answer, Notification, Part
+from pbmserv.service.core.outcome import Answer, Notification, Part
 from pbmserv.service.time.localtime import minute_of_day, next_local
 from pbmserv.store import solo
 from pbmserv.store.accounts import persons, players, preferences
 from pbmserv.store.accounts.players import Player
-from pbmserv.store.boards.boards import BoardRow
-from pbmserv.store.operators import audit
+from pbmserv.store.boards import closed_games
 from pbmserv.store.solo import EPOCH, Reader
 
 USUAL_MINUTE = 8 * 60
-"""Minute of the local day at which the box comes where no time is named."""
+"""The minute of the local day at which the box comes by default."""
+
+BEST_OF_DAY = 5
+"""Players in the table of yesterday's box."""
 
 
 def day_of(now: datetime) -> int:
-    """The UTC day of a moment, as days since 1970."""
+    """Return the UTC day of a moment, in days since 1970."""
     return (now.astimezone(UTC).date() - EPOCH).days
 
 
 def daily(context: CommandContext, command: Daily) -> Answer:
-    """``game daily userid password [HH:MM|off]``: get the box of the day from now on, or no more.
+    """``game daily userid password [HH:MM|off]``: subscribe to the box of the day, or unsubscribe.
 
-    Without an hour it comes when it came before.
+    Without a time, the previous time remains.
 
     Raises:
-        Refused: the game has none, or the time is none.
+        Refused: the game has no box of the day, or the time is wrong.
     """
     player = context.speaker(command.who)
     game = known_game(context, command.game)
@@ -74,27 +74,27 @@ def daily(context: CommandContext, command: Daily) -> Answer:
     today = day_of(context.now)
     has_box = solo.has_daily(context.connection, player.id, key, today)
     has_tried = _has_tried(context, player, key, today)
-    told: tuple[Notification, ...] = ()
-    if not has_tried and day_of(due) != today:  # else this day's would be missed
-        told = _give(context, player, game, today)
+    notifications: tuple[Notification, ...] = ()
+    if not has_tried and day_of(due) != today:  # otherwise the player would miss today's box
+        notifications = _give(context, player, game, today)
     words = {
         "title": game.info.title,
         "game": key,
         "at": _clock(minute),
         "tz": player.tz,
-        "now": bool(told),
+        "now": bool(notifications),
         "by_other_name": has_tried and not has_box,
     }
-    return Answer((Part("daily-set", words),), told)
+    return Answer((Part("daily-set", words),), notifications)
 
 
-def make(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
-    """Give a player whose hour has come the box of this UTC day; ``None`` = not ours to do."""
+def give_due_boxes(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
+    """Give a player the due boxes of this UTC day. Return `None` if another process does it."""
     due = solo.claim_dailies(context.connection, player_id, context.now)
     if not due:
         return None
     player = players.by_id(context.connection, player_id)
-    told: list[Notification] = []
+    notifications: list[Notification] = []
     for reader in due:
         if player is None or not player.active or reader.game not in context.services.registry:
             solo.unsubscribe(context.connection, player_id, reader.game)
@@ -108,46 +108,14 @@ def make(context: CommandContext, player_id: int) -> Sequence[Notification] | No
             continue
         if _has_tried(context, player, reader.game, today):
             continue
-        told += _give(context, player, known_game(context, reader.game), today)
-    return told
-
-
-def ended(context: CommandContext, board: BoardRow, after: Position) -> dict[str, Any]:
-    """What the end of a day's box says; nothing for other boards."""
-    game, outcome = after.game, after.outcome
-    if board.seats != 1 or outcome is None or not races(game):
-        return {}
-    one = solo.daily_of_board(context.connection, board.id)
-    if one is None:
-        return {}
-    solved = outcome.reason == "solved"
-    score = outcome.scores[0] if solved and outcome.scores else None
-    names = persons.names_of(context.connection, one.player_id)
-    first = solo.first_try(context.connection, names, board.game, one.day)
-    solo.settle_daily(
-        context.connection, board.id, solved=solved, score=score, counts=first == board.id
-    )
-    notes = [note for p in reversed(list(after.backwards())) for note in p.step.notes]
-    return {
-        "number": one.number,
-        "grade": grade_of(game, board.options),
-        "solved": solved,
-        "score": score,
-        "shots": game.shots(notes),
-        "streak": streak(context, one.player_id, board.game, one.day) if solved else 0,
-    }
-
-
-def streak(context: CommandContext, player_id: int, game: str, day: int) -> int:
-    """How many boxes in a row a player has solved, up to and with this day's."""
-    days = solo.days_solved(context.connection, player_id, game, day)
-    return next((n for n, solved in enumerate(days) if solved != day - n), len(days))
+        notifications += _give(context, player, known_game(context, reader.game), today)
+    return notifications
 
 
 def week(context: CommandContext, command: Week) -> Answer:
-    """``game week``: who has solved how many boxes of this UTC week, and in how many points.
+    """``game week``: show the solved boxes and the points of each player in this UTC week.
 
-    Most boxes first, then fewest points; equal ones share a place.
+    Players with most boxes come first, then those with fewest points. Equal players share a place.
     """
     today = day_of(context.now)
     monday = today - (EPOCH + timedelta(days=today)).weekday()
@@ -155,10 +123,11 @@ def week(context: CommandContext, command: Week) -> Answer:
     for game in races_of(context, command.game):
         sums: dict[str, tuple[int, int]] = {}
         ids: dict[str, int] = {}
-        for one in solo.dailies_between(context.connection, game.info.key, monday, today):
-            boxes, points = sums.get(one.userid, (0, 0))
-            solved = (boxes + 1, points + (one.score or 0)) if one.solved else (boxes, points)
-            sums[one.userid], ids[one.userid] = solved, one.player_id
+        for row in solo.dailies_between(context.connection, game.info.key, monday, today):
+            boxes, points = sums.get(row.userid, (0, 0))
+            if row.solved:
+                boxes, points = boxes + 1, points + (row.score or 0)
+            sums[row.userid], ids[row.userid] = (boxes, points), row.player_id
         ordered = sorted(sums, key=lambda name: (-sums[name][0], sums[name][1], name))
         lines = [_WeekLine(ids[name], name) for name in ordered]
         order = [line.userid for line in persons.each_once(context.connection, lines)]
@@ -198,9 +167,9 @@ class _WeekLine:
 
 
 def _has_tried(context: CommandContext, player: Player, key: str, day: int) -> bool:
-    """Whether a player has got a day's box, under whatever name or address.
+    """Return whether a player had a day's box under any userid or address.
 
-    A name that has been deleted, or has another address since, has had its try as well.
+    Deleted userids and former addresses count as well.
     """
     names = persons.names_of(context.connection, player.id)
     return solo.has_tried(context.connection, names, contact.marks_of(context, names), key, day)
@@ -215,14 +184,14 @@ def best_of_day(context: CommandContext, key: str, day: int, most: int) -> list[
 def _give(
     context: CommandContext, player: Player, game: AnyGame, day: int
 ) -> tuple[Notification, ...]:
-    """A board with a day's box, and the letter that brings it."""
+    """Create a player's board with a day's box, and return its letter."""
     key = game.info.key
     assert races(game)
-    if audit.is_closed(context.connection, key):
+    if closed_games.is_closed(context.connection, key):
         return ()
     names = persons.names_of(context.connection, player.id)
     if not solo.try_daily(context.connection, key, day, contact.newest_marks_of(context, names)):
-        return ()  # another name of the same person was quicker
+        return ()  # another userid of the same person got it first
     words = solo.box_of(context.connection, key, day)
     if words is None:
         rng = Rng(secrets.token_bytes(32), day)
@@ -233,36 +202,31 @@ def _give(
     board = make_board(context, proposal, {player.id})
     solo.give_daily(context.connection, player.id, key, day, board.id)
     best = best_of_day(context, key, day - 1, BEST_OF_DAY)
-    about = {
+    values = {
         "number": solo.number_of(day),
         "day": f"{EPOCH + timedelta(days=day):%Y-%m-%d}",
         "grade": grade_of(game, words),
         "best": [{name: row[name] for name in ("rank", "userid", "points")} for row in table(best)],
     }
-    part = Part("daily", about, board.id, 0, board.sitters[0].seat, board.thread)
+    part = Part("daily", values, board.id, 0, board.sitters[0].seat, board.thread)
     return (replace(Notification.sitter(board.sitters[0], part), digest=False),)
 
 
-def grade_of(game: RacingGame, words: Sequence[str]) -> str:
-    """How hard the box is that a day's option words tell; "" = nobody knows."""
-    return game.grade(game.options(words, 1))
-
-
 def table(best: Sequence[solo.DayBoard]) -> list[dict[str, Any]]:
-    """Lines of a day's table, the best first; equal points share a rank."""
+    """Return the lines of a day's table, the best first. Equal points share a rank."""
     return [
         {
-            "rank": 1 + sum(better.score != one.score for better in best[:at]),
-            "userid": one.userid,
-            "points": one.score,
-            "board": one.board_id,
+            "rank": 1 + sum(better.score != board.score for better in best[:place]),
+            "userid": board.userid,
+            "points": board.score,
+            "board": board.board_id,
         }
-        for at, one in enumerate(best)
+        for place, board in enumerate(best)
     ]
 
 
 def _clock(minute: int) -> str:
-    """A minute of the day as people write it."""
+    """Return a minute of the day as HH:MM."""
     return f"{minute // 60:02}:{minute % 60:02}"
 
 
@@ -271,94 +235,3 @@ def _minute(text: str, example: str) -> int:
     if minute is None:
         raise Refused("daily-time", part=text[:20], example=example)
     return minute
-
-
-BEST = 20
-"""Lines of a list."""
-
-BEST_OF_DAY = 5
-"""Players in the table of yesterday's box."""
-
-KINDS = 5
-"""Kinds of boards whose scores are listed in an answer to who names none."""
-
-NAMED = 30
-"""Kinds of boards that such an answer names."""
-
-
-def keep_scores(
-    context: CommandContext, board: BoardRow, after: Position, ended_at: datetime
-) -> None:
-    """Keep the scores that can be compared: of people who solved a box that nobody could know.
-
-    Two names of one person at a board know more of its box than one player, so neither counts.
-    """
-    game, outcome = after.game, after.outcome
-    if not races(game) or outcome is None or not outcome.scores:
-        return
-    kind = game.kind(after.state)
-    if not kind or not board.comparable:
-        return
-    ids = [sitter.player_id for sitter in board.sitters]
-    repeated = persons.persons_of(context.connection, ids).repeated(ids) if ids[1:] else ()
-    found = {
-        sitter.seat: (sitter.player_id, outcome.scores[sitter.seat])
-        for sitter in board.sitters
-        if not is_bot(sitter)
-        and sitter.player_id not in repeated
-        and game.solved(after.state, sitter.seat)
-    }
-    solo.keep_scores(context.connection, board.id, board.game, kind, found, ended_at)
-
-
-def show_scores(context: CommandContext, command: Scores) -> Answer:
-    """``game scores [kind]``: the best of one kind of board, or of those most played."""
-    parts = []
-    for game in races_of(context, command.game):
-        key = game.info.key
-        try:
-            wanted = game.read_kind(command.kind) if command.kind else ""
-        except OptionError as error:
-            example = f"{key} scores {error.refusal.example}"
-            context.echo_hidden = not command.kind[:1].isdigit()  # "scores alice secret"
-            part = "" if context.echo_hidden else command.kind
-            raise OptionError(
-                error.refusal.code, part=part, example=example, **error.refusal.values
-            ) from error
-        there = [] if wanted else solo.score_kinds(context.connection, key, NAMED)
-        kinds = [wanted] if wanted else [kind for kind, _ in there[:KINDS]]
-        lists = [
-            {
-                "kind": kind,
-                "rows": [
-                    {
-                        "rank": rank,
-                        "userid": line.userid,
-                        "score": line.score,
-                        "board": line.board,
-                        "ended": f"{line.ended_at:%Y-%m-%d}",
-                    }
-                    for rank, line in _ranked(solo.best_scores(context.connection, key, kind, BEST))
-                ],
-            }
-            for kind in kinds
-        ]
-        words = {
-            "game": key,
-            "title": game.info.title,
-            "kind": wanted,
-            "lists": lists,
-            "kinds": [{"kind": kind, "count": count} for kind, count in there],
-        }
-        parts.append(Part("scores", words))
-    if not parts:
-        raise Refused("no-scores", part=command.game or "", example="list")
-    return Answer(tuple(parts))
-
-
-def _ranked(lines: list[solo.ScoreLine]) -> list[tuple[int, solo.ScoreLine]]:
-    """Places, equal scores sharing one."""
-    return [
-        (1 + sum(other.score < line.score for other in lines[:place]), line)
-        for place, line in enumerate(lines)
-    ]

@@ -27,19 +27,29 @@ from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import AnyGame
 from pbmserv.engine.types import Drawing, Rng, Seat
 from pbmserv.errors import MoveError
-from pbmserv.letters.scene import BoardScene, board_scene, foreseen, why
-from pbmserv.service.boards.board_page import tool_of
+from pbmserv.service.boards.score_keeping import grade_of
 from pbmserv.service.core.context import CommandContext, Services
 from pbmserv.service.core.lookup import races_of
-from pbmserv.service.solo.daily_box import best_of_day, day_of, grade_of, table
+from pbmserv.service.solo.daily_box import best_of_day, day_of, table
+from pbmserv.service.solo.solo_page import (
+    LONGEST_TAP,
+    SOLO_SEAT,
+    SoloLook,
+    SoloPage,
+    solo_fields,
+    tapped_position,
+)
 from pbmserv.store import solo
 from pbmserv.store.solo import EPOCH, number_of
+from pbmserv.views.board import BoardScene, board_scene
+from pbmserv.views.names import public_names
+from pbmserv.views.public import DailyLine
+from pbmserv.views.texts import refusal_sentence
 
 Words: TypeAlias = Mapping[str, Any]
 
 LONGEST_STATE = 6_000
 """Characters of what a form carries; a longer one is not ours."""
-LONGEST_TAP = 200
 MOST_MOVES = 200
 """Rays, markers and guesses on one box; far more than it has ports and cells."""
 KEPT_DAYS = 60
@@ -51,85 +61,54 @@ DAYS = 60
 TABLE = 200
 """Lines of a day's table."""
 _MAC = 16
-_GUEST = Seat(0)
 
 
-@dataclass(frozen=True, slots=True)
-class GuestLook:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuestLook(SoloLook):
     """A guest's request for the box.
 
     Attributes:
-        state: the form's field; "" at first, and anything may stand in it.
-        tap: the spot that was tapped; "" for none.
-        check: the guest wants to know which results the markers explain.
-        tool: what taps do: see `tool_of`.
-        take: the tool that was chosen now; "" for none.
-        restart: the guest has asked to begin the box anew, and not confirmed it yet.
-        step: after how many moves to show the box; ``None`` = as it is now.
+        state: the form's field; ``""`` for a new game. It may be forged.
+        tap: the spot that the guest taps; ``""`` for none.
+        restart: the guest asks to begin again, and has not confirmed it yet.
     """
 
     state: str = ""
     tap: str = ""
-    check: bool = False
-    tool: str = ""
-    take: str = ""
     restart: bool = False
-    step: int | None = None
 
     @property
     def is_first(self) -> bool:
-        """Whether nothing was asked yet: the same page for everybody."""
+        """Whether the request asks for nothing special, so that everybody gets the same page."""
         return self == GuestLook()
 
 
-@dataclass(frozen=True, slots=True)
-class GuestPage:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuestPage(SoloPage):
     """The guest box as its page shows it.
 
     Attributes:
-        scene: the box as the guest sees it.
-        now: the view.
-        number: of the day.
-        day: in ISO 8601.
-        state: the form's field: the game so far. The page's address with it brings the game back.
-        start: the state of the same box before the first move; "" for today's.
-        is_today: the box is today's, not that of an earlier day.
-        shots: the results of the rays so far, each as one mark.
-        trouble: why the tap does not do; "" where it does.
-        anew: the form carried no game that can be continued: the box stands at its beginning.
-        full: the form has no room for more moves, but for one that ends the game.
-        tap: where the guest has tapped just now; ``tool`` for a new tool, "" for nowhere.
-        tool: see `tool_of`.
-        asks: the page asks whether to begin anew.
-        step: after how many moves the box is shown; ``None`` = after all.
-        steps: how many moves there are.
+        number: the number of the day.
+        day: the day in ISO 8601.
+        state: the form's field, which holds the game so far. The page's address with it brings the
+            game back.
+        start: the state of the same box before the first move; ``""`` for today's box.
+        is_today: whether the box is today's.
+        shots: the results of the rays so far, one mark each.
+        anew: the state of the request was invalid, so a new game begins.
+        full: the state has room only for a move that ends the game.
+        asks: the page asks whether to begin again.
     """
 
-    scene: BoardScene
-    now: Any
     number: int
     day: str
     state: str
     start: str = ""
     is_today: bool = True
     shots: tuple[str, ...] = ()
-    trouble: str = ""
     anew: bool = False
     full: bool = False
-    tap: str = ""
-    tool: str = ""
     asks: bool = False
-    step: int | None = None
-    steps: int = 0
-
-    draft: ClassVar[str] = ""
-    at_once: ClassVar[bool] = True
-    """A tap is a move: nothing is put together first."""
-
-    @property
-    def is_running(self) -> bool:
-        """Whether the box can be played on from here."""
-        return self.scene.outcome is None and self.step is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +126,7 @@ class DailyTable:
 
     Attributes:
         grade: how hard it is; "" = nobody knows.
-        rows: who has solved it, by points: rank, userid, points, board.
+        rows: the players who solved it, by points.
         unsolved: how many have come to an end without.
         running: how many still play it.
         is_today: somebody may get it yet.
@@ -160,7 +139,7 @@ class DailyTable:
     number: int
     day: str
     grade: str
-    rows: Sequence[Words]
+    rows: Sequence[DailyLine]
     unsolved: int
     running: int
     is_today: bool
@@ -207,43 +186,32 @@ class GuestBoxes:
         day, number, moves = carried or (today, max(self._ring.keys), ())
         position = self._opening(game, day, number)
         for text in moves:
-            position = position.move(_GUEST, game.parse(_view(position), text))
+            view = game.view(position.state, SOLO_SEAT)
+            position = position.move(SOLO_SEAT, game.parse(view, text))
         trouble, anew = "", bool(look.state) and carried is None
         full = position.number >= MOST_MOVES or len(look.state) > LONGEST_STATE - LONGEST_TAP
-        step = look.step if look.step is not None and look.step < position.number else None
-        if look.tap and step is None and position.outcome is None and not anew:
+        is_newest = look.step is None or look.step >= position.number
+        if look.tap and is_newest and position.outcome is None and not anew:
             try:
                 after = tapped_position(game, position, look.tap)
                 if not full or after.outcome is not None:  # a last guess has room
                     position = after
             except MoveError as error:
-                trouble = why(error.refusal)
-        scene = solo_scene(position if step is None else position.at(step))
-        checks = look.check and step is None and position.outcome is None
-        if checks:
-            try:
-                scene = foreseen("check", {}, scene)
-            except MoveError as error:
-                trouble = why(error.refusal)
+                trouble = refusal_sentence(error.refusal, on_page=True)
+        tap = look.tap or ("tool" if look.take else "")
         plies = position.after(0)
         written = partial(self._written, game.info.key, day, number)
         return GuestPage(
-            scene,
-            scene.view,
-            number_of(day),
-            f"{EPOCH + timedelta(days=day):%Y-%m-%d}",
-            written([one.ply.text for one in plies if one.ply is not None]),
+            **solo_fields(position, look, tap, trouble),
+            number=number_of(day),
+            day=f"{EPOCH + timedelta(days=day):%Y-%m-%d}",
+            state=written([after.ply.text for after in plies if after.ply is not None]),
             start="" if day == today else written([]),
             is_today=day == today,
-            shots=game.shots([note for one in plies for note in one.step.notes]),
-            trouble=trouble,
+            shots=game.shots([note for after in plies for note in after.step.notes]),
             anew=anew,
             full=full,
-            tap="all" if look.check else look.tap or ("tool" if look.take else ""),
-            tool=tool_of(look.tool, look.take),
-            asks=look.restart and step is None and position.number > 0,
-            step=step,
-            steps=position.number,
+            asks=look.restart and is_newest and position.number > 0,
         )
 
     def _opening(self, game: RacingGame, day: int, number: int) -> Position:
@@ -298,37 +266,6 @@ def _is_playable(game: object) -> TypeGuard[RacingGame]:
     return races(game) and isinstance(game, Tappable)
 
 
-def _view(position: Position) -> Any:
-    return position.game.view(position.state, _GUEST)
-
-
-def tapped_position(game: RacingGame, position: Position, tap: str) -> Position:
-    """Return the position after a tap, which is a move by itself.
-
-    Raises:
-        MoveError: the tap is no legal move.
-    """
-    view = _view(position)
-    assert isinstance(game, Tappable)
-    text = game.tapped(view, "", tap[:LONGEST_TAP])
-    return position.move(_GUEST, game.parse(view, text))
-
-
-def solo_scene(position: Position) -> BoardScene:
-    """Return a box as its one player sees it, where nobody has an account."""
-    return board_scene(
-        position,
-        number=0,
-        names=("guest",),
-        options=(),
-        rated=False,
-        terms=USUAL,
-        seat=_GUEST,
-        own_move=True,
-        daily=0,
-    )
-
-
 # -- boxes of the day ----------------------------------------------------------------------
 
 
@@ -360,6 +297,7 @@ def daily(context: CommandContext, number: int) -> DailyTable | None:
             continue
         boards = solo.boards_of_day(connection, key, day)
         best = best_of_day(context, key, day, TABLE)
+        names = public_names(connection, {line.userid for line in best})
         is_shut = day == today or solo.still_run(connection, key, day)
         days = solo.neighbours(connection, key, day)
         scene = None if is_shut else _opened(game, words)
@@ -369,7 +307,9 @@ def daily(context: CommandContext, number: int) -> DailyTable | None:
             number=number,
             day=_date(day),
             grade=grade_of(game, words),
-            rows=table(best),
+            rows=[
+                DailyLine(**{**line, "userid": names.of(line["userid"])}) for line in table(best)
+            ],
             unsolved=boards.get(False, 0),
             running=boards.get(None, 0),
             is_today=day == today,
@@ -400,7 +340,7 @@ def _opened(game: AnyGame, words: Sequence[str]) -> BoardScene:
 def _drawing(game: AnyGame, scene: BoardScene | None) -> Drawing | None:
     if scene is None or not isinstance(game, Drawable):
         return None
-    return game.drawing(scene.view, _GUEST, scene.view)
+    return game.drawing(scene.view, SOLO_SEAT, scene.view)
 
 
 def _date(day: int) -> str:

@@ -1,8 +1,8 @@
-"""Manual setup: one person hides the atoms by hand, and another one plays at the same device.
+"""Manual setup, in which one person hides the atoms and another plays at the same device.
 
-The box is a row that the server alone reads, under a random key in the page's address. The page of
-that address shows the open box until it is shut, and from then on what the player may know, to
-everybody. So neither the address nor the browser's history nor an older page can tell the atoms.
+The box is a row that only the server reads. The address of its page has a random key. The page
+shows the open box until it is closed, and then only facts that the player may know, to everybody.
+Therefore neither the address nor the browser's history nor an older page can reveal the atoms.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from sqlalchemy import Connection
 
@@ -21,41 +21,44 @@ from pbmserv.engine.position import Position, opening
 from pbmserv.engine.protocol import ManualSetup, RacingGame, races
 from pbmserv.engine.record import GameRecord
 from pbmserv.engine.registry import Registry
-from pbmserv.engine.types import Seat
-from pbmserv.errors import MoveError, OptionError, PlayerError, Refusal, Refused
-from pbmserv.letters.scene import BoardScene, foreseen, why
-from pbmserv.service.boards.board_page import tool_of
+from pbmserv.errors import OptionError, PlayerError, Refusal, Refused
 from pbmserv.service.core.context import Services
-from pbmserv.service.core.results import NOTHING, Done
-from pbmserv.service.solo.daily_pages import solo_scene, tapped_position
+from pbmserv.service.core.outcome import NOTHING, Done
+from pbmserv.service.solo.solo_page import (
+    LONGEST_TAP,
+    SOLO_SEAT,
+    SoloLook,
+    SoloPage,
+    solo_fields,
+    tapped_position,
+)
 from pbmserv.store import hot_seats
 from pbmserv.store.core.database import Database
+from pbmserv.views.texts import refusal_sentence
 
 FORM = "hot_seat"
 """The name of the form that changes a box."""
 KEPT = timedelta(days=7)
-"""How long a box is kept after its last change."""
+"""The time for which a box is stored after its last change."""
 MOST_BOXES = 5_000
 MOST_MOVES = 200
-LONGEST_TAP = 200
 MOST_WORDS, LONGEST_WORD = 5, 40
 """Options of a box, and characters of each."""
-_PLAYER = Seat(0)
 
 
 @dataclass(frozen=True, slots=True)
 class HotSeat:
-    """A box that is filled by hand, as its row has it.
+    """A box in manual setup, as stored in its row.
 
     Attributes:
-        game: the game's key.
+        game: the key of the game.
         rules: the version of its rules.
-        words: option words of the board; with the box in them once it is shut.
+        words: the option words of the board, which include the box once it is closed.
         spots: the hidden spots while it is filled.
-        is_shut: whether it is played on.
-        moves: the player's moves, canonical.
-        turn: how often it was changed; a form of an older page changes nothing.
-        tap: the spot that was tapped last.
+        is_shut: whether it is closed and can be played.
+        moves: the canonical moves of the player.
+        turn: the number of changes. The form of an older page changes nothing.
+        tap: the spot of the last tap.
     """
 
     game: str
@@ -69,80 +72,57 @@ class HotSeat:
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> HotSeat:
-        """Read what a row has."""
+        """Return the box in a row."""
         lists = {name: tuple(row[name]) for name in ("words", "spots", "moves")}
         return cls(**{**row, **lists})
 
 
 @dataclass(frozen=True, slots=True)
-class HideLook:
-    """A request for the page of a box.
+class FillingPage:
+    """The open box, while somebody hides atoms in it.
 
     Attributes:
-        tool: what taps do: see `tool_of`.
-        take: the tool that was chosen now; "" for none.
-        check: the player wants to know which results the markers explain.
-        step: after how many moves to show the box; ``None`` = as it is now.
-    """
-
-    tool: str = ""
-    take: str = ""
-    check: bool = False
-    step: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class HotSeatPage:
-    """A box as its page shows it.
-
-    Attributes:
-        key: of the row, which is the last part of the page's address.
-        scene: the box as the player sees it; ``None`` while it is filled.
-        view: what may be seen: of the open box while it is filled.
-        is_shut: whether it is played on.
+        key: the key of the row, which is the last part of the page's address.
+        view: the box with all hidden spots.
         turn: see `HotSeat`.
-        count: how many spots are hidden; 0 once it is shut.
-        trouble: why a tap does not do; "" where it does.
-        tap: where somebody has just tapped; ``tool`` for a new tool, ``all`` for a check.
-        tool: see `tool_of`.
-        step: after how many moves the box is shown; ``None`` = after all.
-        steps: how many moves there are.
+        count: number of hidden spots.
+        trouble: the reason why a tap was refused; ``""`` for none.
+        tap: the spot that was tapped last.
     """
 
     key: str
     game: str
     title: str
-    scene: BoardScene | None
     view: Any
-    is_shut: bool
     turn: int
-    count: int = 0
+    count: int
     trouble: str = ""
     tap: str = ""
-    tool: str = ""
-    step: int | None = None
-    steps: int = 0
 
-    draft: ClassVar[str] = ""
-    at_once: ClassVar[bool] = True
-    """A tap is a move: nothing is put together first."""
 
-    @property
-    def now(self) -> Any:
-        """The view."""
-        return self.view
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HotSeatPage(SoloPage):
+    """The shut box, for the player who looks for the atoms.
 
-    @property
-    def is_running(self) -> bool:
-        """Whether the box can be played on from here."""
-        return self.scene is not None and self.scene.outcome is None and self.step is None
+    Attributes:
+        key: the key of the row, which is the last part of the page's address.
+        turn: see `HotSeat`.
+    """
+
+    key: str
+    game: str
+    title: str
+    turn: int
 
 
 class HotSeats:
-    """Answers for the pages of these boxes; play makes the changes.
+    """The pages of boxes in manual setup. Play carries out their changes.
 
     Args:
-        ask: has a form carried out, by its name and values.
+        services: the services.
+        database: the database.
+        clock: the clock.
+        ask: asks play to carry out a form, by its name and values.
     """
 
     def __init__(
@@ -159,17 +139,17 @@ class HotSeats:
 
     @property
     def game(self) -> str:
-        """The key of the first game that can be set up by hand; "" for none."""
+        """The key of the first game with manual setup, ``""`` for none."""
         return next((game.info.key for game in self._services.registry if _can_hide(game)), "")
 
     async def begin(self, words: Sequence[str]) -> str | Refusal:
-        """Begin to fill a box with these options; its key, or why there is none.
+        """Create an empty box with these options, and return its key or a refusal.
 
         Raises:
-            TooMany: too many have begun one; nothing was done.
+            TooMany: too many boxes were begun.
         """
         try:
-            box = begun(self._services.registry, self.game, words)
+            box = empty_box(self._services.registry, self.game, words)
         except OptionError as error:
             return error.refusal
         self._services.traffic.hides()
@@ -177,17 +157,17 @@ class HotSeats:
         values = {"key": key, "box": asdict(box)}
         return key if await self._ask(FORM, values) else Refusal("hides-full")
 
-    async def page(self, key: str, look: HideLook) -> HotSeatPage | None:
-        """Return the page of a box; ``None``: there is none (any more)."""
+    async def page(self, key: str, look: SoloLook) -> FillingPage | HotSeatPage | None:
+        """Return the page of a box; `None` if there is none, or no longer."""
         return await asyncio.to_thread(self._page, key, look)
 
     async def refusal(self, key: str, tap: str, *, shuts: bool) -> str | None:
-        """Return why a tap does not do, or why the box cannot be shut (*shuts*); "" if it can.
+        """Return the refusal of a tap or, if *shuts*, of closing the box.
 
-        ``None`` if there is no such box.
+        Return ``""`` if it is possible, `None` if there is no such box.
 
         Raises:
-            TooMany: somebody taps too often.
+            TooMany: there were too many taps.
         """
         box = await asyncio.to_thread(self._load, key)
         if box is None:
@@ -199,13 +179,13 @@ class HotSeats:
         try:
             changed(self._services.registry, box, tap, shuts=shuts)
         except PlayerError as error:
-            return why(error.refusal, on_page=True)
+            return refusal_sentence(error.refusal, on_page=True)
         return ""
 
     async def press(self, key: str, turn: int, tap: str, *, shuts: bool) -> None:
-        """Have a tap carried out, or the box shut (*shuts*).
+        """Carry out a tap or, if *shuts*, close the box.
 
-        A form of an older page changes nothing.
+        The form of an older page changes nothing.
         """
         await self._ask(FORM, {"key": key, "turn": turn, "tap": tap, "shuts": shuts})
 
@@ -214,34 +194,22 @@ class HotSeats:
             row = hot_seats.load(connection, key)
         return None if row is None else HotSeat.of_row(row)
 
-    def _page(self, key: str, look: HideLook) -> HotSeatPage | None:
+    def _page(self, key: str, look: SoloLook) -> FillingPage | HotSeatPage | None:
         box = self._load(key)
         if box is None:
             return None
         game = _game_of(self._services.registry, box)
-        page = HotSeatPage(
-            key, box.game, game.info.title, None, None, box.is_shut, box.turn, tap=box.tap
-        )
+        title, turn = game.info.title, box.turn
         if not box.is_shut:
-            view = _manual(game).laid_view(game.options(box.words, 1), box.spots)
-            return replace(page, view=view, count=len(box.spots))
-        position = position_of(game, box)
-        steps = position.number
-        step = look.step if look.step is not None and look.step < steps else None
-        scene = solo_scene(position if step is None else position.at(step))
-        tap, trouble = "tool" if look.take else box.tap, ""
-        if look.check and step is None and scene.outcome is None:
-            tap = "all"
-            try:
-                scene = foreseen("check", {}, scene)
-            except MoveError as error:
-                trouble = why(error.refusal, on_page=True)
-        page = replace(page, scene=scene, view=scene.view, step=step, steps=steps, tap=tap)
-        return replace(page, tool=tool_of(look.tool, look.take), trouble=trouble)
+            view = _manual(game).manual_view(game.options(box.words, 1), box.spots)
+            return FillingPage(key, box.game, title, view, turn, len(box.spots), tap=box.tap)
+        tap = "tool" if look.take else box.tap
+        fields = solo_fields(position_of(game, box), look, tap)
+        return HotSeatPage(**fields, key=key, game=box.game, title=title, turn=turn)
 
 
 class HotSeatForms:
-    """Changes to these boxes, as jobs of play."""
+    """Jobs of play that change boxes in manual setup."""
 
     def __init__(self, services: Services) -> None:
         self._registry = services.registry
@@ -249,7 +217,7 @@ class HotSeatForms:
     def carry_out(
         self, values: Mapping[str, Any], now: datetime, connection: Connection
     ) -> tuple[Done, bool]:
-        """Store a new box, or change one; whether that was done."""
+        """Store a new box, or change one. Return whether it was done."""
         key = values["key"]
         if "box" in values:
             hot_seats.forget(connection, now - KEPT)
@@ -268,32 +236,32 @@ class HotSeatForms:
         return NOTHING, True
 
 
-def begun(registry: Registry, key: str, words: Sequence[str]) -> HotSeat:
+def empty_box(registry: Registry, key: str, words: Sequence[str]) -> HotSeat:
     """Return an empty box with these options.
 
     Raises:
-        OptionError: one of them is none, or the game has no such box.
+        OptionError: an option is wrong, or the game has no such box.
     """
     game = registry.newest(key)
-    given = [word[:LONGEST_WORD] for word in words[:MOST_WORDS]]
-    options = game.options(("-race", *given), 1)
+    box_words = [word[:LONGEST_WORD] for word in words[:MOST_WORDS]]
+    options = game.options(("-race", *box_words), 1)
     return HotSeat(key, game.info.rules_version, game.describe(options))
 
 
 def changed(registry: Registry, box: HotSeat, tap: str, *, shuts: bool) -> HotSeat:
-    """Return the box after a tap, or shut.
+    """Return the box after a tap or, if *shuts*, closed.
 
     Raises:
-        PlayerError: it cannot be shut like that, or the tap is no legal move.
+        PlayerError: the box cannot be closed, or the tap is not a legal move.
     """
     game, next_turn = _game_of(registry, box), box.turn + 1
     tap = tap[:LONGEST_TAP]
     if not box.is_shut:
         options = game.options(box.words, 1)
         if not shuts:
-            spots = _manual(game).laid(options, box.spots, tap)
+            spots = _manual(game).spots_after_tap(options, box.spots, tap)
             return replace(box, spots=spots, turn=next_turn, tap=tap)
-        words = game.describe(_manual(game).laid_options(options, box.spots))
+        words = game.describe(_manual(game).manual_options(options, box.spots))
         return replace(box, words=words, spots=(), is_shut=True, turn=next_turn, tap="")
     position = position_of(game, box)
     if shuts or position.outcome is not None:
@@ -306,11 +274,11 @@ def changed(registry: Registry, box: HotSeat, tap: str, *, shuts: bool) -> HotSe
 
 
 def position_of(game: RacingGame, box: HotSeat) -> Position:
-    """Return the position after all moves on a box that is shut."""
+    """Return the position after all moves on a closed box."""
     position = opening(game, GameRecord(box.game, box.rules, 1, box.words, b""))
     for text in box.moves:
-        view = game.view(position.state, _PLAYER)
-        position = position.move(_PLAYER, game.parse(view, text))
+        view = game.view(position.state, SOLO_SEAT)
+        position = position.move(SOLO_SEAT, game.parse(view, text))
     return position
 
 

@@ -1,1 +1,1 @@
-"""Clocks and what falls due."""
+"""Clocks of boards, local time, and threads that work in rounds."""

@@ -1,4 +1,4 @@
-"""Keeps the clocks of boards: the times a challenge may set, and what a turn does to them."""
+"""Clocks of boards: the times that a challenge sets, and the effect of a turn on them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from pbmserv.commands.grammar.words import MOST_DAYS
-from pbmserv.engine.clocks import USUAL, SeatClock, Terms, counted, merged, read_remind, turned
+from pbmserv.engine.clocks import (
+    USUAL,
+    SeatClock,
+    Terms,
+    clocks_after_turn,
+    counted_time,
+    merge_spans,
+    read_remind,
+)
 from pbmserv.engine.position import Position
 from pbmserv.engine.types import Seat
 from pbmserv.errors import OptionError
@@ -22,16 +30,16 @@ _EXAMPLES = {"nagtime": 7, "forfeittime": 30, "totaltime": 60}
 
 
 def read_times(words: Sequence[str], before: Terms = USUAL) -> Terms:
-    """The terms that a challenge asks for.
+    """Return the terms that a challenge asks for.
 
-    A forfeit that is named without a reminder brings the reminder nearer if it has to.
+    If only the forfeit is given, the reminder comes before it.
 
     Args:
         words: ``--nagtime=N``, ``--forfeittime=N`` and ``--totaltime=N``, in any order; 0 = none.
-        before: holds for what is not named.
+        before: the terms for times that are not given.
 
     Raises:
-        OptionError: a time is written twice, too long, or does not fit the others.
+        OptionError: a time is given twice, too long, or does not fit the others.
     """
     terms = before
     seen: dict[str, str] = {}
@@ -64,12 +72,17 @@ def read_times(words: Sequence[str], before: Terms = USUAL) -> Terms:
 
 
 def _nag_before(forfeit: int) -> int:
-    """Days to the reminder, as usual a third of those to the forfeit; 0 = it comes a day before."""
+    """Return the days to the reminder, a third of those to the forfeit; 0: one day before it."""
     return max(1, forfeit * USUAL.nag // USUAL.forfeit) if forfeit > 1 else 0
 
 
 def accepted(context: CommandContext, board: BoardRow, undecided: Collection[str]) -> None:
-    """Somebody has accepted without a move; *board* is as it was before."""
+    """Set the clocks of a board that a player has accepted without a move.
+
+    Args:
+        board: the board before that.
+        undecided: userids of players who have not accepted yet.
+    """
     if board.status != BoardStatus.PROPOSED:
         return
     position = context.position(board)
@@ -78,7 +91,7 @@ def accepted(context: CommandContext, board: BoardRow, undecided: Collection[str
 
 
 def started(context: CommandContext, board: BoardRow) -> Times:
-    """The times of a board whose clocks nobody has started."""
+    """Return the times of a board whose clocks have not started."""
     return times_at(context, board, context.position(board), board.undecided, ())
 
 
@@ -89,20 +102,20 @@ def times_at(
     undecided: Collection[str],
     ended: Collection[Seat],
 ) -> Times:
-    """The times of a board at *position*.
+    """Return the times of a board at *position*.
 
     Args:
-        board: as it was before the ply that led there, or before somebody accepted.
-        undecided: userids of those who have not accepted even now.
-        ended: seats whose wait that ply has ended.
+        board: the board before the ply that led there, or before a player accepted.
+        undecided: userids of players who have not accepted yet.
+        ended: seats whose turn that ply has ended.
     """
     before = board.clocks or (SeatClock(),) * board.seats
-    if undecided:  # a challenge that nobody has taken up cannot be lost: only answers are due
+    if undecided:  # only answers are due: nobody can lose an open challenge
         waiting = {s.seat for s in board.sitters if s.userid in undecided}
     else:
-        waiting = set(position.game.to_act(position.state)) - board.bots  # no clock runs for a bot
+        waiting = set(position.game.to_act(position.state)) - board.bots  # bots have no clocks
     if board.status == "proposed" and not undecided:
-        ended = {s.seat for s in board.sitters}  # the answers are in, and play begins
+        ended = {s.seat for s in board.sitters}  # all have answered, and play begins
     spent = {}
     if board.terms.total is not None and board.status == BoardStatus.ACTIVE:
         for sitter in board.sitters:
@@ -111,7 +124,9 @@ def times_at(
                 continue
             away = clocks.away(context.connection, sitter.player_id, since)
             down = clocks.down(context.connection, since)
-            spent[sitter.seat] = counted(since, context.now, merged((*away, *down)))
+            spent[sitter.seat] = counted_time(since, context.now, merge_spans((*away, *down)))
     terms = board.terms.for_answer() if undecided else board.terms
     ahead = [read_remind(sitter.remind)[0] for sitter in board.sitters]
-    return Times(*turned(before, waiting, ended, context.now, spent, terms, ahead, board.due_at))
+    return Times(
+        *clocks_after_turn(before, waiting, ended, context.now, spent, terms, ahead, board.due_at)
+    )

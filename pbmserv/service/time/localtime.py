@@ -38,29 +38,29 @@ _LEAP_YEARS_APART = 8  # 1896 to 1904, 2096 to 2104
 
 
 def minute_of_day(text: str) -> int | None:
-    """The minute of a day that people write as "18:30", "at 7pm" or "7h"; ``None``: it is none."""
-    found = _TIME.fullmatch(text)
-    if found is None:
+    """Return the minute of a day ("18:30", "at 7pm", "7h"); `None` if the text is no time."""
+    match = _TIME.fullmatch(text)
+    if match is None:
         return None
-    hour, half = int(found[1]), found[3]
+    hour, half = int(match[1]), match[3]
     if half in {"am", "pm"}:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if half == "pm" else 0)
-    return hour * 60 + int(found[2] or 0)
+    return hour * 60 + int(match[2] or 0)
 
 
 def local_date(now: datetime, tz: tzinfo) -> date:
-    """What the calendar says there."""
+    """Return the local date."""
     return now.astimezone(tz).date()
 
 
 def next_local(now: datetime, tz: tzinfo, minute: int) -> datetime:
-    """When the clocks there next show this minute of the day, in UTC and later than *now*.
+    """Return the next moment, in UTC and after *now*, at which local clocks show this minute.
 
-    Once a local day: of a minute that comes twice (clocks go back) the first one counts, and
-    for one that is left out (clocks go forward) the moment right after the gap. A day that a
-    zone leaves out altogether (Samoa, 2011-12-30) has none.
+    There is one on each local day. If clocks go back, the first of the two moments counts; if they
+    go forward, the moment right after the gap. A day that a zone leaves out (Samoa, 2011-12-30) has
+    none.
 
     Args:
         now: aware.
@@ -76,12 +76,12 @@ def next_local(now: datetime, tz: tzinfo, minute: int) -> datetime:
 
 
 def end_of_day(day: date, tz: tzinfo) -> datetime:
-    """The moment at which that local day is over, in UTC."""
+    """Return the end of a local day, in UTC."""
     return _instant(datetime.combine(day + timedelta(days=1), time()), tz)
 
 
 def days_touched(begins: datetime, ends: datetime, tz: tzinfo) -> Iterator[date]:
-    """Every local day of which some part lies between the two moments, *ends* not included."""
+    """Yield the local days that overlap the time from *begins* to *ends*, exclusive."""
     day = local_date(begins, tz)
     last = local_date(max(begins, ends - timedelta(microseconds=1)), tz)
     while day <= last:
@@ -90,7 +90,7 @@ def days_touched(begins: datetime, ends: datetime, tz: tzinfo) -> Iterator[date]
 
 
 def read_date(text: str, today: date) -> date | None:
-    """The day a person means; ``None`` when that is not clear.
+    """Return the day that a text means; `None` if that is not clear.
 
     Understood: ``2026-12-24``, ``24 Dec``, ``Dec 24``, ``24.12.``, ``today``, ``tomorrow``,
     ``in 5 days``, ``2 weeks``, ``friday`` (the next one that is not today). A day without a
@@ -104,42 +104,42 @@ def _read_date(text: str, today: date) -> date | None:
     words = words.removeprefix("until ").removeprefix("till ").removeprefix("the ")
     if words in {"today", "tomorrow"}:
         return today + timedelta(days=words == "tomorrow")
-    if found := _IN.fullmatch(words):
-        count = int(found[1]) if found[1].isdigit() else 1
-        return today + timedelta(days=count * (7 if found[2] == "week" else 1))
+    if match := _IN.fullmatch(words):
+        count = int(match[1]) if match[1].isdigit() else 1
+        return today + timedelta(days=count * (7 if match[2] == "week" else 1))
     if weekday := _weekday(words.removeprefix("next ").removeprefix("on ")):
         return today + timedelta(days=(weekday - 1 - today.weekday() - 1) % 7 + 1)
-    if found := _ISO.fullmatch(words):
-        return _date(int(found[1]), int(found[2]), int(found[3]))
-    if found := _DOTS.fullmatch(words):
-        return _coming(today, int(found[2]), int(found[1]), found[3])
-    if found := _DAY_MONTH.fullmatch(words):
-        return _coming(today, _month(found[2]), int(found[1]), found[3])
-    if found := _MONTH_DAY.fullmatch(words):
-        return _coming(today, _month(found[1]), int(found[2]), found[3])
+    if match := _ISO.fullmatch(words):
+        return _date(int(match[1]), int(match[2]), int(match[3]))
+    if match := _DOTS.fullmatch(words):
+        return _coming(today, int(match[2]), int(match[1]), match[3])
+    if match := _DAY_MONTH.fullmatch(words):
+        return _coming(today, _month(match[2]), int(match[1]), match[3])
+    if match := _MONTH_DAY.fullmatch(words):
+        return _coming(today, _month(match[1]), int(match[2]), match[3])
     return None
 
 
 def zone_name(text: str) -> str | None:
-    """The name of a time zone as the database of zones spells it, or ``None``."""
+    """Return the name of a time zone as the zone database spells it; `None` if there is none."""
     return _zones().get(text.lower().replace(" ", "_"))
 
 
 def is_offset(text: str) -> bool:
-    """Whether somebody wrote hours from Greenwich (``UTC+2``), which do not tell their zone."""
+    """Whether a text is an offset from UTC (``UTC+2``), which does not name a zone."""
     return _OFFSET.fullmatch(text.strip().lower()) is not None
 
 
 def zone_of_city(word: str) -> str | None:
-    """The one zone that is named after a city; ``None`` if there is none, or several."""
+    """Return the only zone that is named after a city; `None` if there is none, or several."""
     city = word.strip().lower().replace(" ", "_")
     zones = _zones()
-    found = [zones[name] for name in zones if name.split("/")[1:] == [city]]
-    return found[0] if len(found) == 1 else None
+    matching = [zones[name] for name in zones if name.split("/")[1:] == [city]]
+    return matching[0] if len(matching) == 1 else None
 
 
 def near_zones(text: str, most: int = 3) -> list[str]:
-    """Names of zones that somebody who wrote *text* may have meant, the likeliest first."""
+    """Return names of zones that *text* may mean, the likeliest first."""
     wanted = text.lower().replace(" ", "_")
     zones = _zones()
     cities = [zones[name] for name in sorted(zones) if wanted in name.split("/")[1:]]
@@ -161,7 +161,7 @@ def _zones() -> dict[str, str]:
 
 
 def _moment(day: date, minute: int, tz: tzinfo) -> datetime | None:
-    """The first time that *day* shows *minute*; ``None`` when there is no such day there."""
+    """Return the first moment of *minute* on *day*; `None` if the zone leaves out that day."""
     moment = _instant(datetime.combine(day, time(*divmod(minute, 60))), tz)
     shown = local_date(moment, tz)
     # A gap over midnight belongs to the day before it; a day may also be left out.
@@ -172,7 +172,7 @@ def _moment(day: date, minute: int, tz: tzinfo) -> datetime | None:
 
 
 def _instant(wall: datetime, tz: tzinfo) -> datetime:
-    """The first moment in UTC at which clocks show *wall*, or have gone past it in a gap."""
+    """Return the first moment in UTC at which local clocks show *wall*, or jump over it."""
     moment = wall.replace(tzinfo=tz, fold=0).astimezone(UTC)
     if moment.astimezone(tz).replace(tzinfo=None) == wall:
         return moment
@@ -190,14 +190,14 @@ def _instant(wall: datetime, tz: tzinfo) -> datetime:
 
 
 def _weekday(word: str) -> int:
-    """1 for Monday to 7 for Sunday, in full or by three letters or more; 0 = no weekday."""
+    """Return 1 for Monday to 7 for Sunday, by three letters or more; 0 if it is no weekday."""
     if len(word) < 3:
         return 0
     return next((n for n, name in enumerate(_WEEKDAYS, 1) if name.startswith(word)), 0)
 
 
 def _month(word: str) -> int:
-    """1 to 12, in full or by three letters; 0 = no month."""
+    """Return 1 to 12 for a month, in full or by three letters; 0 if it is no month."""
     word = "sep" if word == "sept" else word
     return next((n for n, name in enumerate(_MONTHS, 1) if name.startswith(word)), 0)
 
@@ -206,9 +206,9 @@ def _coming(today: date, month: int, day: int, year: str | None) -> date | None:
     if year:
         return _date(int(year), month, day)
     for later in range(_LEAP_YEARS_APART + 1):
-        found = _date(today.year + later, month, day)
-        if found is not None and found >= today:
-            return found
+        day_of_year = _date(today.year + later, month, day)
+        if day_of_year is not None and day_of_year >= today:
+            return day_of_year
     return None
 
 

@@ -1,1 +1,1 @@
-"""People and their accounts: tables and rows."""
+"""Rows of players and their accounts."""

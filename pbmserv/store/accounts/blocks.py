@@ -1,8 +1,8 @@
-"""Rows about blocks: players from whom a player wants no words and no boards.
+"""Rows of blocks: players whose messages and boards a player refuses.
 
-A block holds between persons (`store.accounts.persons`), so callers give all names of both. It
-also names the mailboxes of the blocked person, as keyed hashes: a name that is deleted and comes
-back, or that gives its old address to a new name, stays blocked.
+A block is between persons (`store.accounts.persons`), so callers pass all names of both. It also
+stores the mailboxes of the blocked person, as keyed hashes: a player who signs up again, or gives
+an old address to a new name, stays blocked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pbmserv.store.tables.accounts import blocked_mailboxes, blocks, players
 
 
 def blocked_userids(connection: Connection, player_ids: Collection[int]) -> list[str]:
-    """Return the userids that any of these players blocks, in order."""
+    """Return the userids that any of these players blocks, sorted."""
     userids = connection.execute(
         select(players.c.userid)
         .join(blocks, blocks.c.blocked_id == players.c.id)
@@ -28,7 +28,7 @@ def blocked_userids(connection: Connection, player_ids: Collection[int]) -> list
 
 
 def by_name(connection: Connection, player_ids: Collection[int]) -> list[tuple[int, int]]:
-    """Return (player id, id of a name that player blocks) for some players."""
+    """Return pairs of player id and blocked player id."""
     rows = connection.execute(
         select(blocks.c.player_id, blocks.c.blocked_id).where(blocks.c.player_id.in_(player_ids))
     )
@@ -36,7 +36,7 @@ def by_name(connection: Connection, player_ids: Collection[int]) -> list[tuple[i
 
 
 def by_mailbox(connection: Connection, player_ids: Collection[int]) -> list[tuple[int, str]]:
-    """Return (player id, mark of a mailbox that player blocks) for some players."""
+    """Return pairs of player id and mark of a blocked mailbox."""
     table = blocked_mailboxes
     rows = connection.execute(
         select(table.c.player_id, table.c.mark).where(table.c.player_id.in_(player_ids))
@@ -72,11 +72,12 @@ def unblock(
     blocked: Collection[int],
     marks: Collection[str],
 ) -> None:
-    """Take every block back that one of some players has on a person.
+    """Remove every block by some players on a person.
 
     Args:
+        player_ids: players whose blocks are removed.
         blocked: ids of the person's names.
-        marks: of the person's mailboxes.
+        marks: marks of the person's mailboxes.
     """
     by_mailbox = connection.execute(
         select(blocked_mailboxes.c.blocked_id).where(
@@ -91,7 +92,7 @@ def unblock(
 
 
 def forget_by(connection: Connection, player_id: int) -> None:
-    """Forget whom a player blocks."""
+    """Delete the blocks by a player."""
     for table in (blocked_mailboxes, blocks):
         connection.execute(delete(table).where(table.c.player_id == player_id))
 

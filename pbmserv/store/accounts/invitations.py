@@ -1,6 +1,6 @@
 """Rows of invitations by mail address, and of addresses that want none.
 
-No address is kept here, only a mark of it that nobody can turn back (`KeyRing.marks`).
+They hold no addresses, only keyed hashes of them, called marks (`KeyRing.marks`).
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from pbmserv.store.tables.accounts import InvitationState, invitations, uninvite
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """A letter to an address whose owner may become a player.
+    """An invitation to an address whose owner may become a player.
 
     Attributes:
-        player_id: who invites.
-        mark: of the address.
-        sent: a letter went out; else the address wants none, or had enough of them.
-        name: the userid that the inviter proposes; may be "".
+        player_id: the inviting player.
+        mark: keyed hash of the address.
+        sent: whether a letter was sent; not if the address wants none or got enough of them.
+        name: userid that the inviter proposes; may be ``""``.
         options: canonical words.
-        board_id: the board that was made of it.
+        board_id: board that was created from it.
     """
 
     player_id: int
@@ -42,21 +42,21 @@ class Invitation:
     board_id: int | None = None
 
 
-def add(connection: Connection, one: Invitation) -> int:
-    """Keep it; its number."""
-    terms = one.terms
+def add(connection: Connection, invitation: Invitation) -> int:
+    """Store an invitation; return its number."""
+    terms = invitation.terms
     number: int = connection.execute(
         insert(invitations)
         .values(
-            player_id=one.player_id,
-            mark=one.mark,
-            sent=one.sent,
-            name=one.name,
-            game=one.game,
-            options=list(one.options),
+            player_id=invitation.player_id,
+            mark=invitation.mark,
+            sent=invitation.sent,
+            name=invitation.name,
+            game=invitation.game,
+            options=list(invitation.options),
             terms=[terms.nag, terms.forfeit, terms.total],
-            created_at=one.created_at,
-            state=one.state,
+            created_at=invitation.created_at,
+            state=invitation.state,
         )
         .returning(invitations.c.id)
     ).scalar_one()
@@ -67,16 +67,16 @@ _BY_ID = select(*columns_of(Invitation, invitations)).where(invitations.c.id == 
 
 
 def by_id(connection: Connection, number: int) -> Invitation | None:
-    """The invitation with this number."""
-    return _one(connection.execute(_BY_ID, {"number": number}).first())
+    """Return an invitation, `None` if there is none."""
+    return _invitation(connection.execute(_BY_ID, {"number": number}).first())
 
 
 def lock(connection: Connection, number: int) -> Invitation | None:
-    """The same; nobody else can answer it until this transaction ends."""
-    return _one(connection.execute(_BY_ID.with_for_update(), {"number": number}).first())
+    """Return an invitation and lock its row until the end of the transaction."""
+    return _invitation(connection.execute(_BY_ID.with_for_update(), {"number": number}).first())
 
 
-def _one(row: Any) -> Invitation | None:
+def _invitation(row: Any) -> Invitation | None:
     if row is None:
         return None
     return replace(Invitation(*row), options=tuple(row.options), terms=Terms(*row.terms))
@@ -85,27 +85,27 @@ def _one(row: Any) -> Invitation | None:
 def settle(
     connection: Connection, number: int, state: InvitationState, board_id: int | None = None
 ) -> None:
-    """Note what was answered, and the board that was made of it."""
+    """Note the answer to an invitation, and the board that was created from it."""
     connection.execute(
         update(invitations).where(invitations.c.id == number).values(state=state, board_id=board_id)
     )
 
 
 def by_player(connection: Connection, player_id: int, since: datetime) -> int:
-    """How many a player has written since then."""
+    """Return the number of a player's invitations since a moment."""
     return _count(connection, invitations.c.player_id == player_id, since)
 
 
 def has_invited(
     connection: Connection, player_id: int, marks: Sequence[str], since: datetime
 ) -> bool:
-    """Whether a player has invited an address since then."""
+    """Return whether a player has invited an address since a moment."""
     pair = (invitations.c.player_id == player_id) & invitations.c.mark.in_(marks)
     return _count(connection, pair, since) > 0
 
 
 def sent_to(connection: Connection, marks: Sequence[str], since: datetime) -> int:
-    """How many letters have gone to an address since then, whoever invited."""
+    """Return the number of letters sent to an address since a moment, by all inviters."""
     return _count(connection, invitations.c.sent & invitations.c.mark.in_(marks), since)
 
 
@@ -115,20 +115,20 @@ def _count(connection: Connection, which: ColumnElement[bool], since: datetime) 
 
 
 def want_none(connection: Connection, mark: str, now: datetime) -> None:
-    """Never write to this address again; saying so twice changes nothing."""
+    """Note that an address wants no invitations."""
     connection.execute(
         insert_into(connection, uninvited).values(mark=mark, since=now).on_conflict_do_nothing()
     )
 
 
 def wants_none(connection: Connection, marks: Sequence[str]) -> bool:
-    """Whether the owner of an address has asked for that."""
-    found = connection.execute(select(uninvited.c.mark).where(uninvited.c.mark.in_(marks)))
-    return found.first() is not None
+    """Return whether an address wants no invitations."""
+    rows = connection.execute(select(uninvited.c.mark).where(uninvited.c.mark.in_(marks)))
+    return rows.first() is not None
 
 
 def drop_open(connection: Connection, player_id: int) -> None:
-    """Nobody can take up what a player has written who leaves."""
+    """Delete the open invitations of a player who leaves."""
     connection.execute(
         delete(invitations).where(
             invitations.c.player_id == player_id, invitations.c.state == InvitationState.OPEN

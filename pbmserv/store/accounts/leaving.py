@@ -1,4 +1,4 @@
-"""Rows of a player who leaves, comes back, or is forgotten."""
+"""Rows of players who leave, come back, or are erased."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, selec
 
 from pbmserv.commands.reserved_userids import NEUTRAL
 from pbmserv.mail.letter_kinds import letters_that
+from pbmserv.store import audit
 from pbmserv.store.accounts import blocks
 from pbmserv.store.accounts import invitations as invitation_rows
 from pbmserv.store.accounts import players as player_rows
 from pbmserv.store.accounts.players import Player
 from pbmserv.store.delivery import bounces, kept_letters
-from pbmserv.store.operators import audit
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import (
     PlayerState,
@@ -47,22 +47,26 @@ _OPEN = (
     LetterState.RETURNED,
 )
 _LISTS = letters_that(lambda kind: kind.lists_people)
-_CHUNK = 500  # SQLite takes 32,766 values in a statement; less is quicker to prepare
+_CHUNK = 500
+"""Values in one statement; SQLite accepts 32,766, but fewer are quicker to prepare."""
 
 
 def running(connection: Connection, player_id: int) -> list[int]:
-    """Numbers of the player's boards that are proposed or active, in the order to lock them."""
-    found = connection.execute(
+    """Return the player's boards that are proposed or active, in the order to lock them."""
+    rows = connection.execute(
         select(boards.c.id)
         .join(seats, seats.c.board_id == boards.c.id)
         .where(seats.c.player_id == player_id, boards.c.status.in_(RUNNING))
         .order_by(boards.c.id)
     )
-    return list(dict.fromkeys(found.scalars()))
+    return list(dict.fromkeys(rows.scalars()))
 
 
 def leave(connection: Connection, player: Player) -> None:
-    """No more letters: the address is empty, every reply address is revoked, nothing waits."""
+    """End all letters to a player.
+
+    The address is removed, every reply address is revoked, and nothing waits any more.
+    """
     connection.execute(
         update(players)
         .where(players.c.id == player.id)
@@ -88,7 +92,7 @@ def leave(connection: Connection, player: Player) -> None:
 
 
 def come_back(connection: Connection, player: Player, address: str) -> None:
-    """Letters go to *address*, one of the confirmed ones, again, whatever came back from there."""
+    """Send letters to *address*, a confirmed one, again, and forget the bounces from there."""
     bounces.forgive(connection, [address])
     connection.execute(
         update(players)
@@ -98,9 +102,9 @@ def come_back(connection: Connection, player: Player, address: str) -> None:
 
 
 def erase(connection: Connection, player: Player) -> str:
-    """Remove all personal data of a player who has no running board; the neutral userid.
+    """Remove all personal data of a player who has no running board; return the neutral userid.
 
-    Games stay: their moves and results under the neutral name, without chat.
+    Boards stay, with their moves and results, under the neutral userid and without chat.
     """
     ever = _addresses_ever(connection, player)
     own = _only_own(connection, player.id, ever)
@@ -143,7 +147,7 @@ def erase(connection: Connection, player: Player) -> str:
 
 
 def neutral_userid(connection: Connection, player_id: int) -> str:
-    """``gone-`` and the player's number, or a longer number should somebody be called so."""
+    """Return ``gone-`` and the player's number, with zeros appended if that userid is taken."""
     neutral = f"{NEUTRAL}{player_id}"
     while player_rows.of_name(connection, neutral) is not None:
         neutral += "0"
@@ -151,7 +155,7 @@ def neutral_userid(connection: Connection, player_id: int) -> str:
 
 
 def _retired(connection: Connection, userid: str) -> dict[str, str]:
-    """Neutral names in place of those of accounts that were merged into this one."""
+    """Rename accounts that were merged into this one; return the neutral userids by userid."""
     names = {}
     for name in audit.merged_into(connection, userid):
         part = player_rows.of_name(connection, name)
@@ -164,9 +168,9 @@ def _retired(connection: Connection, userid: str) -> dict[str, str]:
 
 
 def _addresses_ever(connection: Connection, player: Player) -> list[str]:
-    """Every address that was this player's at some time.
+    """Return every address that was confirmed for this player at some time.
 
-    Not those that were only named: anybody's address can be named.
+    Other addresses that the player named are left out: anybody can name any address.
     """
     ever = set(player_rows.addresses_of(connection, player.id))
     for statement in (
@@ -180,7 +184,7 @@ def _addresses_ever(connection: Connection, player: Player) -> list[str]:
 
 
 def _only_own(connection: Connection, player_id: int, ever: Sequence[str]) -> list[str]:
-    """Those of the addresses that are nobody else's now."""
+    """Return those addresses that no other player has now."""
     shared = connection.execute(
         select(addresses.c.address).where(
             addresses.c.address.in_(ever), addresses.c.player_id != player_id
@@ -190,57 +194,57 @@ def _only_own(connection: Connection, player_id: int, ever: Sequence[str]) -> li
 
 
 def _signups(connection: Connection, player_id: int) -> list[int]:
-    """The requests that made this player, those of other addresses in the same mail too."""
+    """Return the requests that created this player, and all others of their batches."""
     batches = select(signups.c.batch).where(signups.c.player_id == player_id)
-    found = connection.execute(select(signups.c.id).where(signups.c.batch.in_(batches)))
-    return list(found.scalars())
+    rows = connection.execute(select(signups.c.id).where(signups.c.batch.in_(batches)))
+    return list(rows.scalars())
 
 
 def _confirmations(connection: Connection, player: Player) -> list[int]:
-    """Letters that asked addresses to confirm the signup, those that never answered, too."""
+    """Return the letters that asked for a confirmation of the signup."""
     requests = _signups(connection, player.id)
-    named = select(signups.c.address).where(signups.c.id.in_(requests))
-    found = connection.execute(
+    addresses_asked = select(signups.c.address).where(signups.c.id.in_(requests))
+    rows = connection.execute(
         select(outbox.c.id, outbox.c.words).where(
             outbox.c.letter == "confirm",
             outbox.c.player_id.is_(None),
-            outbox.c.recipient.in_(named),
+            outbox.c.recipient.in_(addresses_asked),
         )
     )
-    return [row.id for row in found if row.words.get("signup") in requests]
+    return [row.id for row in rows if row.words.get("signup") in requests]
 
 
 def _readers(connection: Connection, player_id: int) -> Mapping[int, list[int]]:
-    """Who else gets letters about the player's boards: board ids by player id."""
+    """Return the boards of the player that others get letters about, by reader."""
     own = select(seats.c.board_id).where(seats.c.player_id == player_id)
-    found: dict[int, list[int]] = {}
+    boards_by_reader: dict[int, list[int]] = {}
     for table in (seats, followers):
         for row in connection.execute(
             select(table.c.player_id, table.c.board_id).where(
                 table.c.board_id.in_(own), table.c.player_id != player_id
             )
         ):
-            found.setdefault(row.player_id, []).append(row.board_id)
-    return found
+            boards_by_reader.setdefault(row.player_id, []).append(row.board_id)
+    return boards_by_reader
 
 
 def _written_to(connection: Connection, player_id: int) -> list[str]:
-    """Userids to whom the player has sent messages, by the answers that say so."""
-    found: set[str] = set()
+    """Return the userids to whom the player has sent messages, according to the answers."""
+    userids: set[str] = set()
     for words in connection.execute(
         select(outbox.c.words).where(
             outbox.c.player_id == player_id, outbox.c.letter.in_(("message-sent", "summary"))
         )
     ).scalars():
-        found.update(words.get("to", ()))
+        userids.update(words.get("to", ()))
         for line in words.get("lines", ()):
             for part in line["parts"]:
-                found.update(part["words"].get("to", ()))
-    return sorted(found)
+                userids.update(part["words"].get("to", ()))
+    return sorted(userids)
 
 
 def _drop_plans(connection: Connection, player_id: int) -> None:
-    """Forget moves for later turns."""
+    """Delete moves that wait for a turn or a confirmation."""
     connection.execute(update(seats).where(seats.c.player_id == player_id).values(plan=None))
     seated = select(seats.c.seat).where(
         seats.c.board_id == submitted_moves.c.board_id,
@@ -253,10 +257,10 @@ def _drop_plans(connection: Connection, player_id: int) -> None:
 def _erase_mails(
     connection: Connection, player_id: int, ever: Sequence[str], own: Sequence[str]
 ) -> None:
-    """Blank the mails this player has sent; that they came stays, so none counts twice.
+    """Blank the mails that this player sent; their rows stay, so that no copy is carried out.
 
-    Of an address that somebody else has, too, those are spared that the operator has to look at:
-    they may be the other one's, and all others have done what they asked for.
+    If another player has the address, too, mails that wait for the operator are kept: they may be
+    the other player's.
     """
     moves = (
         select(plies.c.mail_id)
@@ -284,10 +288,10 @@ def _erase_mails(
 def _erase_letters(
     connection: Connection, player: Player, names: Mapping[str, str], own: Sequence[str]
 ) -> None:
-    """Blank letters to the player; take names and words out of those to others.
+    """Blank letters to the player; remove the player's names and words from letters to others.
 
     Args:
-        names: every userid of the player's, and what stands in its place.
+        names: neutral userid by userid of the player.
     """
     written_to = _written_to(connection, player.id)
     to_player = or_(
@@ -311,7 +315,7 @@ def _erase_letters(
             about = and_(
                 outbox.c.player_id == reader, outbox.c.board_id.in_(shared[start : start + _CHUNK])
             )
-            # They have got theirs, or it is composed anew; nobody needs our copy with the name.
+            # They were delivered, or will be composed again without the name.
             kept_letters.drop_bytes(connection, about)
             for userid, neutral in names.items():
                 _take_out(connection, about, userid, neutral)
@@ -323,7 +327,7 @@ def _erase_letters(
     )
     anybody = outbox.c.player_id.is_(None)
     own_boards = select(seats.c.board_id).where(seats.c.player_id == player.id)
-    # Digests and reports are about many boards, so they are found by their readers alone.
+    # Digests and reports are about many boards, so their readers select them.
     several = and_(
         outbox.c.letter.in_(("tray", "reminders", "summary")),
         or_(outbox.c.player_id.in_(readers), anybody),
@@ -340,9 +344,9 @@ def _erase_letters(
 def _take_out(
     connection: Connection, which: ColumnElement[bool], userid: str, neutral: str
 ) -> None:
-    """Name and words of *userid* out of letters to others."""
-    told = select(outbox.c.id, outbox.c.words).where(which, func.length(outbox.c.words) > 0)
-    for row in connection.execute(told).all():
+    """Replace *userid* in letters to others, and remove the player's words."""
+    letters = select(outbox.c.id, outbox.c.words).where(which, func.length(outbox.c.words) > 0)
+    for row in connection.execute(letters).all():
         words = without_name(row.words, userid, neutral)
         if words != row.words:
             kept_letters.drop_bytes(connection, outbox.c.id == row.id)
@@ -350,16 +354,16 @@ def _take_out(
 
 
 def without_name(words: Any, userid: str, neutral: str) -> Any:
-    """The words of a letter with another name wherever the userid stood, without what they said."""
+    """Return the words of a letter with *userid* replaced and without the words that it said."""
     match words:
         case dict():
-            found = {key: without_name(value, userid, neutral) for key, value in words.items()}
-            if "said" in found and words.get("by") == userid:
-                found["said"] = ""
-            if isinstance(echo := found.get("echo"), str):  # the line as somebody wrote it
+            result = {key: without_name(value, userid, neutral) for key, value in words.items()}
+            if "said" in result and words.get("by") == userid:
+                result["said"] = ""
+            if isinstance(echo := result.get("echo"), str):  # a line of a mail
                 name = rf"(?<![\w-]){re.escape(userid)}(?![\w-])"
-                found["echo"] = re.sub(name, neutral, echo, flags=re.IGNORECASE)
-            return found
+                result["echo"] = re.sub(name, neutral, echo, flags=re.IGNORECASE)
+            return result
         case list() | tuple():
             return [without_name(value, userid, neutral) for value in words]
         case _:

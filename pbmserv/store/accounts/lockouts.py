@@ -1,6 +1,6 @@
 """Rows that slow down the guessing of passwords, shared by all hosts and kept over restarts.
 
-Keys are hashes, so that no row shows a userid, a network or an address.
+Keys are hashes, so no row shows a userid, a network or an address.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pbmserv.store.tables.accounts import password_sources, wrong_passwords
 
 @dataclass(frozen=True, slots=True)
 class WrongPasswords:
-    """Wrong passwords that were counted under one key.
+    """The wrong passwords counted under one key.
 
     Attributes:
         wrong: number in the current window.
         locked_until: end of the newest lock; `None` if there was none.
-        level: how many locks came before that one without a pause.
+        level: number of locks before that one without a pause.
     """
 
     wrong: int
@@ -36,11 +36,11 @@ _COLUMNS = columns_of(WrongPasswords, wrong_passwords)
 def add_wrong(
     connection: Connection, key: str, *, window_start: datetime, now: datetime, forget_at: datetime
 ) -> WrongPasswords:
-    """Count one wrong password and return the row as it is then.
+    """Count a wrong password and return the updated row.
 
     Args:
-        window_start: a window that began earlier is over, and a new one begins now.
-        forget_at: when the row may be removed, unless a lock keeps it longer.
+        window_start: start of the current window; an older count begins again at one.
+        forget_at: time at which the row may be removed, unless a lock keeps it longer.
     """
     row = wrong_passwords.c
     new = insert_into(connection, wrong_passwords).values(
@@ -62,7 +62,7 @@ def add_wrong(
 def lock(
     connection: Connection, key: str, until: datetime, level: int, forget_at: datetime
 ) -> None:
-    """Lock a key that has a row, and begin to count from zero."""
+    """Lock a key that has a row, and count from zero again."""
     connection.execute(
         update(wrong_passwords)
         .where(wrong_passwords.c.key == key)
@@ -83,14 +83,14 @@ def forget(connection: Connection, key: str) -> None:
 
 
 def is_source(connection: Connection, key: str, now: datetime) -> bool:
-    """Return whether a player lately had the password right from this source."""
+    """Return whether a player recently sent the right password from this source."""
     row = password_sources.c
     statement = select(row.key).where(row.key == key, row.forget_at > now)
     return connection.execute(statement).first() is not None
 
 
 def note_source(connection: Connection, key: str, forget_at: datetime) -> None:
-    """Remember a source from which a password was right."""
+    """Remember a source of a right password."""
     new = insert_into(connection, password_sources).values(key=key, forget_at=forget_at)
     connection.execute(
         new.on_conflict_do_update(index_elements=["key"], set_={"forget_at": forget_at})
@@ -98,7 +98,7 @@ def note_source(connection: Connection, key: str, forget_at: datetime) -> None:
 
 
 def prune(connection: Connection, now: datetime) -> int:
-    """Remove rows that no longer matter; return how many there were."""
+    """Remove rows that no longer matter; return their number."""
     return sum(
         connection.execute(delete(table).where(table.c.forget_at < now)).rowcount
         for table in (wrong_passwords, password_sources)

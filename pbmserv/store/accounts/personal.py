@@ -1,4 +1,4 @@
-"""All that is kept on one player, as values ready for JSON: what ``export`` sends."""
+"""All data about a player, ready for JSON, as ``export`` sends it."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from pbmserv.store.tables.mail import bounces, inbox, outbox
 
 
 def kept_on(connection: Connection, player: Player) -> dict[str, Any]:
-    """Everything about a player that is the player's own to know.
+    """Return all data about a player that the player may know.
 
-    Of a board that is their own moves, as they were written down, never what an opponent has
-    hidden. The password is kept as an argon2id hash only, which is left out.
+    Of a board, these are the player's own moves as written, never what an opponent hides. The
+    password hash is left out.
     """
     return {
         "account": _account(connection, player),
@@ -157,7 +157,7 @@ def _account(connection: Connection, player: Player) -> dict[str, Any]:
 
 
 def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
-    found: dict[int, dict[str, Any]] = {}
+    boards_by_id: dict[int, dict[str, Any]] = {}
     unsolved = set(
         connection.execute(
             select(daily_boards.c.board_id).where(
@@ -183,8 +183,9 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
     )
     for row in connection.execute(statement).mappings():
         plain = _plain(list(row.keys()), list(row.values()))
-        board = found.setdefault(row["id"], {**plain, "seat": [], "moves": []})
-        # They may tell what is hidden there, and what a day's box hides that others still solve.
+        board = boards_by_id.setdefault(row["id"], {**plain, "seat": [], "moves": []})
+        # Options may show what is hidden on a running board, or in a box of the day that others
+        # still solve.
         if row["status"] in {"proposed", "active"} or row["id"] in unsolved:
             board.pop("options", None)
         board["seat"].append(row["seat"])
@@ -199,23 +200,23 @@ def _boards(connection: Connection, player_id: int) -> list[dict[str, Any]]:
         .where(seats.c.player_id == player_id)
         .order_by(plies.c.board_id, plies.c.number)
     )
-    # A ply's number at its board would tell how many plies others have made.
+    # The number of a ply on its board would show how many plies others have made.
     numbers: Counter[tuple[int, int]] = Counter()
     for board_id, seat, text, at in connection.execute(moves).all():
         numbers[board_id, seat] += 1
         move = {"number": numbers[board_id, seat], "seat": seat, "text": text, "created_at": at}
-        found[board_id]["moves"].append(move)
-    planned = select(seats.c.board_id, seats.c.plan).where(
+        boards_by_id[board_id]["moves"].append(move)
+    plans = select(seats.c.board_id, seats.c.plan).where(
         seats.c.player_id == player_id, seats.c.plan.is_not(None)
     )
-    for plan in connection.execute(planned):
-        found[plan.board_id]["queued"] = plan.plan
-    return list(found.values())
+    for plan in connection.execute(plans):
+        boards_by_id[plan.board_id]["queued"] = plan.plan
+    return list(boards_by_id.values())
 
 
 def _letters(connection: Connection, player_id: int) -> list[dict[str, Any]]:
-    """Which letters went out, and words of people in them."""
-    found = connection.execute(
+    """Return the letters to a player, and the words of people in them."""
+    rows = connection.execute(
         select(
             outbox.c.letter, outbox.c.created_at, outbox.c.board_id, outbox.c.state, outbox.c.words
         )
@@ -223,7 +224,7 @@ def _letters(connection: Connection, player_id: int) -> list[dict[str, Any]]:
         .order_by(outbox.c.id)
     )
     letters = []
-    for row in found:
+    for row in rows:
         letter = {
             "letter": row.letter,
             "written_at": _when(row.created_at),
@@ -238,9 +239,9 @@ def _letters(connection: Connection, player_id: int) -> list[dict[str, Any]]:
 
 
 def _rows(connection: Connection, statement: Any) -> list[dict[str, Any]]:
-    found = connection.execute(statement)
-    names = tuple(found.keys())
-    return [_plain(names, row) for row in found.all()]
+    rows = connection.execute(statement)
+    names = tuple(rows.keys())
+    return [_plain(names, row) for row in rows.all()]
 
 
 def _plain(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:

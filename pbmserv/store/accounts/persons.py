@@ -1,8 +1,8 @@
 """Players who are one person: their confirmed addresses lead to the same mailbox.
 
-This is the only place that decides it. Sharing is passed on: if a first player shares a mailbox
-with a second, and the second shares another with a third, all three are one person. It holds as
-long as the addresses do; players who have signed off or were suspended are included.
+Only this module decides that. Sharing is transitive: if one player shares a mailbox with a second,
+and the second shares another with a third, all three are one person. Players who left or were
+barred are included.
 """
 
 from __future__ import annotations
@@ -17,12 +17,11 @@ from sqlalchemy import Connection, bindparam, select
 from pbmserv.store.tables.accounts import addresses
 
 MOST_NAMES = 1_000
-"""Further names that are looked up for a set of players; behind a mailbox with more, some of them
-count as persons of their own."""
+"""Further names that are looked up for a set of players. If a mailbox has more, the rest count as
+separate persons."""
 
 MOST_LINES = 8
-"""A list is read this many times as far as it is long, at most, to fill the places of names that
-are left out."""
+"""Limit for reading more lines in place of those left out, as a multiple of the list's length."""
 
 _PAIRS = select(addresses.c.player_id, addresses.c.mailbox).order_by(
     addresses.c.player_id, addresses.c.mailbox
@@ -33,17 +32,17 @@ _OWNERS_OF = _PAIRS.where(addresses.c.mailbox.in_(bindparam("mailboxes", expandi
 
 @dataclass(frozen=True, slots=True)
 class Persons:
-    """Some players, sorted into persons.
+    """Players grouped into persons.
 
     Attributes:
-        by_player: the lowest player id of the person, by player id; other names of the same
-            persons are included.
+        by_player: lowest player id of the person, by player id; includes all other names of these
+            persons.
     """
 
     by_player: dict[int, int]
 
     def same(self, one: int, other: int) -> bool:
-        """Whether two players are one person."""
+        """Return whether two players are one person."""
         return self.by_player[one] == self.by_player[other]
 
     def names(self, player_id: int) -> frozenset[int]:
@@ -52,14 +51,14 @@ class Persons:
         return frozenset(each for each, owner in self.by_player.items() if owner == person)
 
     def repeated(self, player_ids: Iterable[int]) -> frozenset[int]:
-        """Return those players of whom another name is among these players, too."""
+        """Return those players whose person has another name among these players."""
         ids = set(player_ids)
         counts = Counter(self.by_player[each] for each in ids)
         return frozenset(each for each in ids if counts[self.by_player[each]] > 1)
 
 
 def persons_of(connection: Connection, player_ids: Collection[int]) -> Persons:
-    """Sort players into persons, together with all their other names."""
+    """Group players into persons, with all their other names."""
     owner = {each: each for each in player_ids}
     first_of: dict[str, int] = {}  # a player with that mailbox
     new_ids, limit = set(owner), len(owner) + MOST_NAMES
@@ -109,7 +108,7 @@ def _join(owner: dict[int, int], one: int, other: int) -> None:
 
 
 class _Line(Protocol):
-    """A line of a list, about one player."""
+    """A line of a list that is about one player."""
 
     @property
     def player_id(self) -> int: ...
@@ -122,8 +121,8 @@ def each_once(connection: Connection, lines: Sequence[L], besides: Collection[in
     """Keep the first line of each person, and none of persons who are named elsewhere.
 
     Args:
-        lines: of a list, the best ones first.
-        besides: ids of the players who are named elsewhere.
+        lines: lines of a list, best first.
+        besides: ids of players who are named elsewhere.
     """
     persons = persons_of(connection, {*besides, *(line.player_id for line in lines)})
     named = {persons.by_player[each] for each in besides}
@@ -142,10 +141,10 @@ def first_each_once(
     most: int,
     besides: Collection[int] = (),
 ) -> list[L]:
-    """Return the first *most* lines of a list in which each person stands once.
+    """Return the first *most* lines of a list in which each person appears once.
 
     Args:
-        read: returns so many lines of the whole list, the best ones first.
+        read: returns the first lines of the whole list, best first; gets their number.
         besides: as for `each_once`.
     """
     wanted = most

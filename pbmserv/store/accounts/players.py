@@ -1,4 +1,4 @@
-"""Rows about people: players, their addresses, signups and the keys of reply addresses."""
+"""Rows of players, addresses, signups, changes of address, and keys of reply addresses."""
 
 from __future__ import annotations
 
@@ -35,29 +35,32 @@ from pbmserv.store.tables.boards import seats
 from pbmserv.store.tables.mail import bounces
 
 _MOST_ALIKE = 200
-"""Userids that are compared with a misspelt one."""
+"""Largest number of userids that are compared with a misspelt one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """A player.
+    """A player or bot.
 
     Attributes:
-        address: where letters go; "" for one who has left.
-        reply_epoch: a reply address made with a lower one is no longer valid.
-        format: ``html`` (text and HTML), ``text`` or ``spoken`` (boards in sentences, for a screen
-            reader).
+        address: address for letters; ``""`` for a player who has left.
+        reply_epoch: reply addresses with a lower epoch are revoked.
+        format: ``html`` (text and HTML), ``text``, or ``spoken`` (boards in sentences, for screen
+            readers).
         tz: name of the time zone.
-        accept: challenges are accepted by ``ask``, ``auto`` or ``none``.
+        accept: what happens to challenges: ``ask``, ``auto`` or ``none``.
         remind: extra reminders before a forfeit (``2d,6h``), and ``night``.
-        broadcasts: wants the operators' words to everybody.
-        labels: cells named by the labels of the far sides of a board are asked about (``ask``) or
-            taken (``both``).
-        report: the coach's report comes with each result (``always``) or when asked for (``ask``).
-        public: pages that everybody may read name them.
-        messages: whose words reach them: ``all``, ``played`` (people they have played), ``none``.
-        digest_minute: minute of the local day for the one mail a day; ``None`` = no digest.
-        unreachable_since: letters to every address came back; ``None`` = they arrive.
+        broadcasts: whether operators' messages to everybody are sent.
+        report: whether the coach's report comes with each result (``always``) or on request
+            (``ask``).
+        labels: whether a cell named by the labels of the far sides of a board leads to a question
+            (``ask``) or is accepted (``both``).
+        public: whether public pages show the name.
+        messages: senders whose messages are delivered: ``all``, ``played`` (former opponents) or
+            ``none``.
+        digest_minute: minute of the local day for the daily digest; `None` for no digest.
+        unreachable_since: time since which letters to every address come back; `None` if they
+            arrive.
     """
 
     id: int
@@ -80,16 +83,18 @@ class Player:
 
     @property
     def active(self) -> bool:
-        """Whether they may speak, be challenged and get letters."""
+        """Return whether the player may send commands, be challenged and get letters."""
         return self.state == PlayerState.ACTIVE
 
 
 @dataclass(frozen=True, slots=True)
 class PendingSignup:
-    """A request for a userid from one address; `player_id` is set once it was confirmed.
+    """A request for a userid from one address.
 
     Attributes:
-        created_at: when its letter was sent, or, before that, when the request came.
+        batch: joins the requests of one signup for several addresses.
+        player_id: player that was created by the confirmation; `None` before.
+        created_at: time of the confirmation letter, or of the request before that letter.
     """
 
     id: int
@@ -114,37 +119,37 @@ _BY_ADDRESS = (
 
 
 def by_id(connection: Connection, player_id: int) -> Player | None:
-    """The player with this row id, also one who has left."""
-    found = _BY_ID.run(connection, {"id": player_id})
-    return Player(*found[0]) if found else None
+    """Return a player in any state, `None` if there is none."""
+    rows = _BY_ID.run(connection, {"id": player_id})
+    return Player(*rows[0]) if rows else None
 
 
 def by_userid(connection: Connection, userid: str) -> Player | None:
-    """The active player with this userid (lower case): one to play with and to write to."""
-    found = _ACTIVE.run(connection, {"userid": userid})
-    return Player(*found[0]) if found else None
+    """Return the active player with this userid (lower case)."""
+    rows = _ACTIVE.run(connection, {"userid": userid})
+    return Player(*rows[0]) if rows else None
 
 
 def of_name(connection: Connection, userid: str) -> Player | None:
-    """Whoever has this userid (lower case), also one who has left: a name in old games."""
-    found = _BY_USERID.run(connection, {"userid": userid})
-    return Player(*found[0]) if found else None
+    """Return the player or bot with this userid (lower case), in any state."""
+    rows = _BY_USERID.run(connection, {"userid": userid})
+    return Player(*rows[0]) if rows else None
 
 
 def by_address(connection: Connection, address: str) -> list[Player]:
-    """All active players for whom *address* is confirmed, in whatever case it is written."""
+    """Return the active players for whom *address* (any case) is confirmed."""
     return [Player(*row) for row in connection.execute(_BY_ADDRESS, {"address": address.lower()})]
 
 
 def is_address(connection: Connection, address: str) -> bool:
-    """Whether *address* (lower case) is that of a player, also of one who has left."""
-    found = select(addresses.c.player_id).where(addresses.c.address == address).limit(1)
-    return connection.execute(found).first() is not None
+    """Return whether *address* (lower case) is confirmed for a player in any state."""
+    statement = select(addresses.c.player_id).where(addresses.c.address == address).limit(1)
+    return connection.execute(statement).first() is not None
 
 
 def seated_like(connection: Connection, userid: str) -> list[str]:
-    """Some userids of players at boards that begin as this one does and are about as long."""
-    found = connection.execute(
+    """Return userids of players with boards that may be meant by a misspelt userid."""
+    rows = connection.execute(
         select(players.c.userid)
         .where(
             players.c.userid.startswith(userid[0], autoescape=True),
@@ -155,26 +160,26 @@ def seated_like(connection: Connection, userid: str) -> list[str]:
         .order_by(players.c.id)
         .limit(_MOST_ALIKE)
     )
-    return list(found.scalars())
+    return list(rows.scalars())
 
 
 def listed(connection: Connection, *which: ColumnElement[bool]) -> list[Player]:
-    """Players for whom all conditions hold, in order of their numbers."""
-    found = connection.execute(_PLAYER.where(*which).order_by(players.c.id))
-    return [Player(*row) for row in found]
+    """Return the players that meet all conditions, in the order of their ids."""
+    rows = connection.execute(_PLAYER.where(*which).order_by(players.c.id))
+    return [Player(*row) for row in rows]
 
 
 def userids(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
-    """Userids of some players."""
-    found = connection.execute(select(players.c.id, players.c.userid).where(players.c.id.in_(ids)))
-    return {row.id: row.userid for row in found}
+    """Return the userids of some players by id."""
+    rows = connection.execute(select(players.c.id, players.c.userid).where(players.c.id.in_(ids)))
+    return {row.id: row.userid for row in rows}
 
 
 def create(
     connection: Connection, userid: str, password_hash: str, address: str, now: datetime
 ) -> Player | None:
-    """A new player with one confirmed address; ``None`` when the userid is taken."""
-    created = connection.execute(
+    """Create a player with one confirmed address; return `None` if the userid is taken."""
+    player_id = connection.execute(
         insert_into(connection, players)
         .values(
             userid=userid,
@@ -186,16 +191,16 @@ def create(
         .on_conflict_do_nothing(index_elements=["userid"])
         .returning(players.c.id)
     ).scalar()
-    if created is None:
+    if player_id is None:
         return None
-    add_address(connection, created, address, now)
-    return by_id(connection, created)
+    add_address(connection, player_id, address, now)
+    return by_id(connection, player_id)
 
 
 def add_address(connection: Connection, player_id: int, address: str, now: datetime) -> None:
-    """One more confirmed address; adding one that is there changes nothing.
+    """Add a confirmed address; an existing one stays as it is.
 
-    What came back from it is forgotten: it has just been shown to work.
+    Bounces from the address are forgotten, since it has just been shown to work.
     """
     connection.execute(
         insert_into(connection, addresses)
@@ -206,17 +211,17 @@ def add_address(connection: Connection, player_id: int, address: str, now: datet
 
 
 def addresses_of(connection: Connection, player_id: int) -> list[str]:
-    """Confirmed addresses, the one confirmed first in front."""
-    found = connection.execute(
+    """Return the confirmed addresses of a player, in the order of their confirmation."""
+    rows = connection.execute(
         select(addresses.c.address)
         .where(addresses.c.player_id == player_id)
         .order_by(addresses.c.confirmed_at, addresses.c.address)
     )
-    return list(found.scalars())
+    return list(rows.scalars())
 
 
 def set_password(connection: Connection, player_id: int, password_hash: str) -> None:
-    """Replace a password's hash."""
+    """Replace the password hash."""
     connection.execute(
         update(players).where(players.c.id == player_id).values(password_hash=password_hash)
     )
@@ -230,8 +235,8 @@ def add_signup(
     batch: str,
     now: datetime,
 ) -> int:
-    """Keep a request until its confirmation comes; its id is returned."""
-    created: int = connection.execute(
+    """Store a request until it is confirmed; return its id."""
+    signup_id: int = connection.execute(
         insert(signups)
         .values(
             userid=userid,
@@ -242,57 +247,57 @@ def add_signup(
         )
         .returning(signups.c.id)
     ).scalar_one()
-    return created
+    return signup_id
 
 
 _SIGNUP = select(*columns_of(PendingSignup, signups))
 
 
 def signup(connection: Connection, signup_id: int) -> PendingSignup | None:
-    """The request with this id."""
+    """Return a request for a userid, `None` if there is none."""
     row = connection.execute(_SIGNUP.where(signups.c.id == signup_id)).first()
     return PendingSignup(*row) if row else None
 
 
 def pending(connection: Connection, userid: str) -> list[PendingSignup]:
-    """Requests for a userid that nobody has confirmed yet, newest first."""
-    found = connection.execute(
+    """Return the unconfirmed requests for a userid, newest first."""
+    rows = connection.execute(
         _SIGNUP.where(signups.c.userid == userid, signups.c.player_id.is_(None)).order_by(
             signups.c.id.desc()
         )
     )
-    return [PendingSignup(*row) for row in found]
+    return [PendingSignup(*row) for row in rows]
 
 
 def waiting_of_batch(connection: Connection, batch: str) -> list[PendingSignup]:
-    """Return the requests for the other addresses of a signup that nobody has confirmed yet."""
-    found = connection.execute(
+    """Return the unconfirmed requests of a batch."""
+    rows = connection.execute(
         _SIGNUP.where(signups.c.batch == batch, signups.c.player_id.is_(None)).order_by(
             signups.c.id
         )
     )
-    return [PendingSignup(*row) for row in found]
+    return [PendingSignup(*row) for row in rows]
 
 
 def ask_signups(connection: Connection, numbers: Sequence[int], now: datetime) -> None:
-    """Note that letters for these requests go out now."""
+    """Note that confirmation letters for these requests are sent now."""
     connection.execute(update(signups).where(signups.c.id.in_(numbers)).values(created_at=now))
 
 
 def late_signups(connection: Connection, before: datetime, most: int) -> Sequence[int]:
-    """Return the numbers of requests from *before* a moment that nobody has confirmed."""
+    """Return the numbers of the oldest unconfirmed requests from *before* a moment."""
     return _oldest(connection, signups, signups.c.player_id, before, most)
 
 
 def late_changes(connection: Connection, before: datetime, most: int) -> Sequence[int]:
-    """Return the numbers of changes of address from *before* a moment that wait for a yes."""
+    """Return the numbers of the oldest unconfirmed changes of address from *before* a moment."""
     return _oldest(connection, address_changes, address_changes.c.confirmed_at, before, most)
 
 
 def _oldest(
     connection: Connection, table: Table, answer: Column[Any], before: datetime, most: int
 ) -> Sequence[int]:
-    """Return the numbers of the oldest requests from *before* whose *answer* is null."""
+    """Return the numbers of the oldest rows from *before* a moment whose *answer* is null."""
     numbers = connection.execute(
         select(table.c.id)
         .where(answer.is_(None), table.c.created_at < before)
@@ -303,27 +308,27 @@ def _oldest(
 
 
 def batch_owner(connection: Connection, batch: str) -> int | None:
-    """The player that another address of the same request has already become."""
-    found: int | None = connection.execute(
+    """Return the player that another request of the same batch has created."""
+    player_id: int | None = connection.execute(
         select(signups.c.player_id)
         .where(signups.c.batch == batch, signups.c.player_id.is_not(None))
         .limit(1)
     ).scalar()
-    return found
+    return player_id
 
 
 def settle_signup(connection: Connection, signup_id: int, player_id: int) -> None:
-    """Note which player a request has become."""
+    """Note the player that a request has created."""
     connection.execute(update(signups).where(signups.c.id == signup_id).values(player_id=player_id))
 
 
 def signing_keys(connection: Connection) -> dict[int, bytes]:
-    """Every key of reply addresses by its id."""
+    """Return the keys of reply addresses by id."""
     return {row.id: row.secret for row in connection.execute(select(keys.c.id, keys.c.secret))}
 
 
 def add_signing_key(connection: Connection, key_id: int, secret: bytes, now: datetime) -> None:
-    """One more key; does nothing if another process added that id first."""
+    """Add a key; do nothing if another process has added this id first."""
     connection.execute(
         insert_into(connection, keys)
         .values(id=key_id, secret=secret, created_at=now)
@@ -333,7 +338,11 @@ def add_signing_key(connection: Connection, key_id: int, secret: bytes, now: dat
 
 @dataclass(frozen=True, slots=True)
 class AddressChange:
-    """One new address of a change; `batch` joins those that were asked for together."""
+    """A new address in a change of addresses.
+
+    Attributes:
+        batch: joins the addresses of one change.
+    """
 
     id: int
     player_id: int
@@ -354,11 +363,11 @@ def ask_change(
     batch: str,
     now: datetime,
 ) -> dict[str, int]:
-    """Note a change of address in place of any that still waits; row ids by address.
+    """Store a change of addresses in place of an unconfirmed one; return row ids by address.
 
     Args:
         wanted: the player's future addresses.
-        confirmed: those of them that need no confirmation, being confirmed already.
+        confirmed: those of them that are confirmed already.
     """
     stop_change(connection, player_id)
     return {
@@ -378,13 +387,13 @@ def ask_change(
 
 
 def address_change(connection: Connection, change_id: int) -> AddressChange | None:
-    """The change with this id; ``None`` when it was stopped or replaced by a newer one."""
+    """Return a change of address, `None` if it was stopped or replaced."""
     row = connection.execute(_CHANGE.where(address_changes.c.id == change_id)).first()
     return AddressChange(*row) if row else None
 
 
 def stop_change(connection: Connection, player_id: int) -> None:
-    """Forget all that waits for confirmation; what is confirmed stays."""
+    """Delete the unconfirmed addresses of a change."""
     connection.execute(
         delete(address_changes).where(
             address_changes.c.player_id == player_id, address_changes.c.confirmed_at.is_(None)
@@ -392,31 +401,34 @@ def stop_change(connection: Connection, player_id: int) -> None:
     )
 
 
-def confirm_change(connection: Connection, found: AddressChange, now: datetime) -> list[str]:
-    """Confirm a new address; those from before its batch are dropped and come back.
+def confirm_change(connection: Connection, change: AddressChange, now: datetime) -> list[str]:
+    """Confirm a new address, and drop addresses that the change does not name.
 
-    Letters go to the first of those that were named and are confirmed. Reply addresses that went
-    to dropped ones are revoked with them.
+    Letters go to the first confirmed address of the change. If addresses are dropped, the reply
+    addresses of the player are revoked.
+
+    Returns:
+        The dropped addresses.
     """
-    player = by_id(connection, found.player_id)
+    player = by_id(connection, change.player_id)
     assert player is not None
-    add_address(connection, found.player_id, found.address, now)
+    add_address(connection, change.player_id, change.address, now)
     connection.execute(
-        update(address_changes).where(address_changes.c.id == found.id).values(confirmed_at=now)
+        update(address_changes).where(address_changes.c.id == change.id).values(confirmed_at=now)
     )
-    of_batch = _CHANGE.where(address_changes.c.batch == found.batch).order_by(address_changes.c.id)
+    of_batch = _CHANGE.where(address_changes.c.batch == change.batch).order_by(address_changes.c.id)
     kept = [row.address for row in connection.execute(of_batch) if row.confirmed_at]
-    dropped = keep_addresses(connection, found.player_id, kept)
+    dropped = keep_addresses(connection, change.player_id, kept)
     connection.execute(
         update(players)
-        .where(players.c.id == found.player_id)
+        .where(players.c.id == change.player_id)
         .values(address=kept[0], reply_epoch=player.reply_epoch + (1 if dropped else 0))
     )
     return dropped
 
 
 def keep_addresses(connection: Connection, player_id: int, kept: Sequence[str]) -> list[str]:
-    """Drop every confirmed address but these; the dropped ones come back."""
+    """Drop all confirmed addresses except *kept*; return the dropped ones."""
     dropped = [a for a in addresses_of(connection, player_id) if a not in kept]
     connection.execute(
         delete(addresses).where(
@@ -428,5 +440,5 @@ def keep_addresses(connection: Connection, player_id: int, kept: Sequence[str]) 
 
 
 def forget_change(connection: Connection, change_id: int) -> None:
-    """One new address will never be confirmed."""
+    """Delete a change of address."""
     connection.execute(delete(address_changes).where(address_changes.c.id == change_id))

@@ -1,1 +1,1 @@
-"""Boards and what is done on them: tables and rows."""
+"""Rows of boards, moves and challenges."""

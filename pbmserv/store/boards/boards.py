@@ -1,4 +1,4 @@
-"""Rows about boards: who sits there, who watches, how it ended."""
+"""Rows of boards, their seats and followers."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Sitter:
     """A player at a board.
 
     Attributes:
-        state, tz, remind, public, unreachable_since: as `Player` has them.
-        digest: gets one mail a day.
-        plan: moves that wait for their turn, as `engine.plans` writes them; nobody else's to know.
+        state, tz, remind, public, unreachable_since: as in `Player`.
+        digest: whether the player gets a daily digest.
+        plan: moves that wait for their turn, as `engine.plans` writes them; secret.
     """
 
     seat: Seat
@@ -44,29 +44,29 @@ class Sitter:
     plan: str | None = field(repr=False)
 
     def person_away(self, away: Iterable[Span]) -> Person:
-        """What their clock must know. A digest that cannot arrive reminds nobody."""
+        """Return the player's settings for a clock; a digest that cannot arrive counts as none."""
         digest = self.digest and self.unreachable_since is None
         return Person.of(self.tz, self.remind, away, digest=digest)
 
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """A board as the database has it.
+    """A board with its seats.
 
     Attributes:
-        comparable: its scores can be compared; not where somebody may have known the box.
-        plies: how many moves its record has.
-        thread: a random word for Message-IDs.
-        terms: how long its players may take.
-        clocks: by seat; empty where nobody has started them yet.
-        due_at: when a worker looks at the clocks.
+        comparable: whether its scores can be compared; not if somebody may have known the box.
+        plies: number of moves in its record.
+        thread: random word for Message-IDs.
+        terms: time limits of its players.
+        clocks: by seat; empty if they have not been started.
+        due_at: time at which the scheduler checks the clocks.
         sitters: by seat.
-        followed: somebody watches it.
-        origin: the board whose box was drawn for it first, where this is a copy.
-        chosen_by: id of the player who named the box of a race; ``None`` = the server drew it.
+        followed: whether it has followers.
+        origin: if it is a copy, the board for which the box was drawn first.
+        chosen_by: player who chose the box of a race; `None` if the server drew it.
         names: userids by seat.
-        bots: the seats of bots.
-        plans: the moves that wait, by seat.
+        bots: seats of bots.
+        plans: moves that wait, by seat.
     """
 
     id: int
@@ -92,16 +92,16 @@ class BoardRow:
     bots: frozenset[Seat]
     plans: Mapping[Seat, str] = field(repr=False)
 
-    def with_names(self, called: Mapping[str, str]) -> BoardRow:
-        """The board with other names for its userids."""
-        sitters = tuple([replace(one, userid=called[one.userid]) for one in self.sitters])
-        return replace(self, sitters=sitters, names=tuple([one.userid for one in sitters]))
+    def with_names(self, userids: Mapping[str, str]) -> BoardRow:
+        """Return the board with other userids."""
+        sitters = tuple([replace(sitter, userid=userids[sitter.userid]) for sitter in self.sitters])
+        return replace(self, sitters=sitters, names=tuple([sitter.userid for sitter in sitters]))
 
     @property
     def chooser(self) -> str:
-        """Userid of the player who chose the box of a race and may know it; ``""`` for nobody.
+        """Return the userid of the player who chose the box of a race, ``""`` if nobody did.
 
-        A chooser whose seat an operator has given to somebody else is not named.
+        If an operator has given that player's seat to another one, the name is not shown.
         """
         if self.chosen_by is None:
             return ""
@@ -110,11 +110,11 @@ class BoardRow:
 
     @property
     def undecided(self) -> tuple[str, ...]:
-        """Userids of those who have not accepted yet."""
+        """Return the userids of players who have not accepted yet."""
         return tuple(s.userid for s in self.sitters if s.accepted_at is None)
 
     def sitter_of(self, player_id: int) -> Sitter | None:
-        """The seat of a player; the first one if they hold several."""
+        """Return the first seat of a player, `None` if the player has none."""
         for sitter in self.sitters:
             if sitter.player_id == player_id:
                 return sitter
@@ -138,8 +138,8 @@ _SEEN = (
     .order_by(seats.c.seat)
 )
 _LOAD = Prepared(_SEEN, same=len(_OF_BOARD))
-# SQLite has one writer and leaves the clause out. Who waited for the lock gets locked rows as
-# they are now, but others as they were before: so the seats, which `accept` changes, are locked.
+# SQLite ignores the clause. After waiting for a lock, PostgreSQL returns the new state of locked
+# rows but the old state of others; so the seats, which `accept` changes, are locked, too.
 _LOCK = Prepared(_SEEN.with_for_update(of=(boards, seats)), same=len(_OF_BOARD))
 _PLAYER_BOARDS = (
     select(boards.c.id)
@@ -149,8 +149,8 @@ _PLAYER_BOARDS = (
 )
 
 _PLAYED = 6
-"""Plies of a player at a board from which that player has learnt how to move. The plies of other
-players do not count, since they may be secret."""
+"""Plies after which a player knows how to move. Plies of other players do not count, since their
+number may be secret."""
 
 _own_plies = (
     select(func.count())
@@ -174,7 +174,7 @@ _EARLIER = Prepared(
 
 
 def is_first(connection: Connection, board: BoardRow, player_id: int) -> bool:
-    """Whether a player has not played this game before *board*, but on boards hardly begun."""
+    """Return whether a player is new to this game: earlier boards, if any, were hardly begun."""
     values = {"player": player_id, "board": board.id, "game": board.game}
     return not _EARLIER.run(connection, values)
 
@@ -183,26 +183,26 @@ def _read(statement: Prepared, connection: Connection, board_id: int) -> BoardRo
     rows = statement.run(connection, {"board": board_id})
     if not rows:
         return None
-    found = dict(zip(_NAMES, rows[0], strict=False))  # what comes after them is the sitter's
-    found["options"] = tuple(found["options"])
-    found["clocks"] = from_json(found["clocks"])
+    values = dict(zip(_NAMES, rows[0], strict=False))  # the other columns are the sitter's
+    values["options"] = tuple(values["options"])
+    values["clocks"] = from_json(values["clocks"])
     sitters = tuple([Sitter(*row[len(_NAMES) :]) for row in rows])
     bots = frozenset([sitter.seat for sitter in sitters if sitter.state == PlayerState.BOT])
     terms = Terms(
-        found.pop("nag_days"),
-        found.pop("forfeit_days"),
-        found.pop("total_days"),
+        values.pop("nag_days"),
+        values.pop("forfeit_days"),
+        values.pop("total_days"),
         alone=len(sitters) - len(bots) == 1,
     )
     names = tuple([sitter.userid for sitter in sitters])
     plans = {sitter.seat: sitter.plan for sitter in sitters if sitter.plan}
-    return BoardRow(**found, terms=terms, sitters=sitters, names=names, bots=bots, plans=plans)
+    return BoardRow(**values, terms=terms, sitters=sitters, names=names, bots=bots, plans=plans)
 
 
 load = partial(_read, _LOAD)
-"""A board, without a lock; ``None``: there is none of this number."""
+"""Return a board, `None` if there is none."""
 lock = partial(_read, _LOCK)
-"""The same, which nobody else can change until this transaction ends."""
+"""Return a board and lock its rows until the end of the transaction."""
 
 
 def create(
@@ -224,13 +224,16 @@ def create(
     terms: Terms = USUAL,
     waiting: Collection[Seat] | None = None,
 ) -> int:
-    """A new board; *sitting* are player ids by seat, *accepted* those who need not be asked.
+    """Create a board and return its number.
 
-    *waiting* are the seats that act first if nobody need be asked; where it is not given, a
-    worker finds out and starts their clocks. The clocks of those who are asked run at once.
+    Args:
+        sitting: player ids by seat.
+        accepted: players who need not be asked.
+        waiting: seats that act first if nobody is asked. `None` lets the scheduler find out
+            and start their clocks. The clocks of players who are asked start at once.
     """
-    asked = [Seat(seat) for seat, player in enumerate(sitting) if player not in accepted]
-    times = clocks.opening(connection, sitting, asked or waiting, terms, now)
+    asked_seats = [Seat(seat) for seat, player in enumerate(sitting) if player not in accepted]
+    times = clocks.opening(connection, sitting, asked_seats or waiting, terms, now)
     board_id: int = connection.execute(
         insert(boards)
         .values(
@@ -240,7 +243,7 @@ def create(
             options=list(options),
             seed=seed,
             thread=thread,
-            status=BoardStatus.PROPOSED if asked else BoardStatus.ACTIVE,
+            status=BoardStatus.PROPOSED if asked_seats else BoardStatus.ACTIVE,
             rated=rated,
             comparable=comparable,
             origin=origin,
@@ -272,7 +275,7 @@ def create(
 
 
 def accept(connection: Connection, board_id: int, player_id: int, now: datetime) -> None:
-    """A player has said yes, on every seat they hold."""
+    """Note that a player accepts, at all seats that the player has."""
     connection.execute(
         update(seats)
         .where(seats.c.board_id == board_id, seats.c.player_id == player_id)
@@ -281,7 +284,7 @@ def accept(connection: Connection, board_id: int, player_id: int, now: datetime)
 
 
 def set_status(connection: Connection, board_id: int, status: str) -> None:
-    """From proposed to active or declined; nobody is waited for at a declined board."""
+    """Make a proposed board active or declined; a declined board has no clocks."""
     values: dict[str, Any] = {"status": status}
     if status == BoardStatus.DECLINED:
         values |= {"clocks": None, "due_at": None}
@@ -291,7 +294,7 @@ def set_status(connection: Connection, board_id: int, status: str) -> None:
 def finish(
     connection: Connection, board_id: int, outcome: Mapping[str, Any], now: datetime
 ) -> None:
-    """The board is over."""
+    """Finish a board."""
     connection.execute(
         update(boards)
         .where(boards.c.id == board_id)
@@ -300,7 +303,7 @@ def finish(
 
 
 def reopen(connection: Connection, board_id: int) -> None:
-    """The board is not over after all: what ended it was taken back."""
+    """Make a finished board active again, after an undo."""
     connection.execute(
         update(boards)
         .where(boards.c.id == board_id)
@@ -311,7 +314,7 @@ def reopen(connection: Connection, board_id: int) -> None:
 def of_player(
     connection: Connection, player_id: int, statuses: Sequence[str], game: str | None, limit: int
 ) -> list[int]:
-    """Numbers of a player's boards, newest first."""
+    """Return the numbers of a player's boards, newest first."""
     statement = _PLAYER_BOARDS.where(boards.c.status.in_(statuses)).limit(limit)
     if game is not None:
         statement = statement.where(boards.c.game == game)
@@ -320,7 +323,7 @@ def of_player(
 
 @dataclass(frozen=True, slots=True)
 class Follower:
-    """Somebody who watches a board; `what` is ``all`` or ``end``."""
+    """A player who follows a board: every turn (*what* is ``all``) or its end (``end``)."""
 
     player_id: int
     userid: str
@@ -342,25 +345,25 @@ _FOLLOWED = (
 
 
 def followers_of(connection: Connection, board_id: int) -> list[Follower]:
-    """Who watches a board; those who have left are not told any more."""
+    """Return the active followers of a board."""
     return [Follower(*row) for row in _FOLLOWERS.run(connection, {"board": board_id})]
 
 
 def followed_by(connection: Connection, player_id: int) -> list[tuple[int, str]]:
-    """What a player watches: (board, ``all`` or ``end``), newest board first."""
+    """Return pairs of board and ``all`` or ``end`` that a player follows, newest board first."""
     return [(row[0], row[1]) for row in connection.execute(_FOLLOWED, {"player": player_id})]
 
 
 def count_followers(connection: Connection, board_id: int) -> int:
-    """How many watch a board."""
-    found: int = connection.execute(
+    """Return the number of followers of a board."""
+    number: int = connection.execute(
         select(func.count()).select_from(followers).where(followers.c.board_id == board_id)
     ).scalar_one()
-    return found
+    return number
 
 
 def follow(connection: Connection, board_id: int, player_id: int, what: str) -> None:
-    """Watch a board from now on; another *what* replaces the one before."""
+    """Follow a board, or change what is followed."""
     connection.execute(
         insert_into(connection, followers)
         .values(board_id=board_id, player_id=player_id, what=what)
@@ -374,15 +377,15 @@ def follow(connection: Connection, board_id: int, player_id: int, what: str) -> 
 
 
 def unfollow(connection: Connection, board_id: int, player_id: int) -> bool:
-    """Watch a board no longer; whether the player did so."""
-    gone = connection.execute(
+    """Stop following a board; return whether the player followed it."""
+    result = connection.execute(
         delete(followers).where(
             followers.c.board_id == board_id, followers.c.player_id == player_id
         )
     )
-    return gone.rowcount > 0
+    return result.rowcount > 0
 
 
 def drop_followers(connection: Connection, board_id: int) -> None:
-    """Nothing more will happen on a board."""
+    """Remove all followers of a board."""
     connection.execute(delete(followers).where(followers.c.board_id == board_id))

@@ -1,7 +1,7 @@
-"""Rows before a board: challenges that are open, seeks, and boards that wait for a yes.
+"""Rows of challenges, seeks, and boards that wait for a confirmation.
 
-Somebody may ask for a board in a player's name without proving to be that player; it is made when
-the player says yes.
+Anybody can ask for a board in a player's name without proving to be that player; such a board is
+created when the player confirms it.
 """
 
 from __future__ import annotations
@@ -82,36 +82,41 @@ _ALONE = (
 
 
 def alone(connection: Connection, player_id: int) -> int:
-    """Running boards at which the player sits alone."""
-    found: int = connection.execute(_ALONE, {"player": player_id}).scalar_one()
-    return found
+    """Return the number of running boards at which the player is alone."""
+    number: int = connection.execute(_ALONE, {"player": player_id}).scalar_one()
+    return number
 
 
 def open_by(connection: Connection, player_id: int, *, proven: bool) -> int:
-    """Boards on which the player waits for others to accept, and has *proven* to want that; or
-    those of which only a From address says so."""
-    found: int = connection.execute(_OPEN, {"player": player_id, "proven": proven}).scalar_one()
-    return found
+    """Return the number of boards on which the player waits for others to accept.
+
+    Args:
+        proven: count boards that the player provably asked for, or those without proof.
+    """
+    number: int = connection.execute(_OPEN, {"player": player_id, "proven": proven}).scalar_one()
+    return number
 
 
 def open_towards(connection: Connection, player_id: int, other_id: int, *, proven: bool) -> int:
-    """Those of them on which the player waits for this other one to accept."""
-    found: int = connection.execute(
+    """Return the number of such boards on which the player waits for this other one."""
+    number: int = connection.execute(
         _OPEN_TOWARDS, {"player": player_id, "other": other_id, "proven": proven}
     ).scalar_one()
-    return found
+    return number
 
 
 def running_between(connection: Connection, player_id: int, other_id: int) -> int:
-    """Boards of both that are not over, accepted or not."""
-    found: int = connection.execute(_BETWEEN, {"player": player_id, "other": other_id}).scalar_one()
-    return found
+    """Return the number of boards of both players that are not over, accepted or not."""
+    number: int = connection.execute(
+        _BETWEEN, {"player": player_id, "other": other_id}
+    ).scalar_one()
+    return number
 
 
 def have_played(
     connection: Connection, player_ids: Collection[int], other_ids: Collection[int]
 ) -> bool:
-    """Whether one of some players and one of others have both agreed to a board that has begun."""
+    """Return whether one of some players has played with one of others."""
     ids = {"players": sorted(player_ids), "others": sorted(other_ids)}
     return connection.execute(_PLAYED, ids).first() is not None
 
@@ -123,23 +128,28 @@ def waiting_for(
     options: Sequence[str],
     sitting: Sequence[int],
 ) -> int | None:
-    """A challenge to this player with exactly these options and seats, if there is one."""
+    """Return a challenge to this player with exactly these options and seats.
+
+    Returns:
+        None if there is none.
+    """
     for board_id, words in connection.execute(_WAITING, {"player": player_id, "game": game}):
-        there = connection.execute(
+        player_ids = connection.execute(
             select(seats.c.player_id).where(seats.c.board_id == board_id).order_by(seats.c.seat)
         ).scalars()
-        if list(words) == list(options) and list(there) == list(sitting):
-            found: int = board_id
-            return found
+        if list(words) == list(options) and list(player_ids) == list(sitting):
+            number: int = board_id
+            return number
     return None
 
 
-_LOCK = 0x7365656B  # "seek"
+_LOCK = 0x7365656B
+"""Number of the advisory lock: "seek" in ASCII."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seek:
-    """An unanswered seek; `options` are canonical words."""
+    """An unanswered seek; its options are canonical words."""
 
     id: int
     player_id: int
@@ -166,28 +176,28 @@ _SEEKS_OF = _SEEK.where(seeks.c.player_id == bindparam("player")).order_by(seeks
 
 
 def lock_seeks(connection: Connection) -> None:
-    """Nobody else looks for opponents until this transaction ends.
+    """Let nobody else look for opponents until the end of the transaction.
 
-    Two seeks that fit and come at the same moment would otherwise not see each other, and both
-    would wait. (SQLite has one writer.)
+    Otherwise two simultaneous seeks that fit would not see each other, and both would wait.
+    SQLite has one writer.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
 
 
 def seeks_like(connection: Connection, game: str, seats: int, options: Sequence[str]) -> list[Seek]:
-    """Everybody who looks for exactly this and can be reached, who waits longest first."""
-    found = connection.execute(_LIKE, {"game": game, "seats": seats})
-    return [seek for row in found if (seek := _seek(row)).options == tuple(options)]
+    """Return the seeks of reachable players with these options, oldest first."""
+    rows = connection.execute(_LIKE, {"game": game, "seats": seats})
+    return [seek for row in rows if (seek := _seek(row)).options == tuple(options)]
 
 
 def seeks_of(connection: Connection, player_id: int) -> list[Seek]:
-    """What a player looks for, oldest first."""
+    """Return the seeks of a player, oldest first."""
     return [_seek(row) for row in connection.execute(_SEEKS_OF, {"player": player_id})]
 
 
 def open_seeks(connection: Connection, most: int) -> list[Seek]:
-    """What all look for who can be reached, who waits longest first."""
+    """Return the seeks of all reachable players, oldest first."""
     return [_seek(row) for row in connection.execute(_OPEN_SEEKS, {"most": most})]
 
 
@@ -199,7 +209,7 @@ def add_seek(
     options: Sequence[str],
     now: datetime,
 ) -> None:
-    """A player looks for opponents from now on."""
+    """Store a seek."""
     connection.execute(
         insert(seeks).values(
             player_id=player_id, game=game, seats=seats, options=list(options), created_at=now
@@ -208,7 +218,7 @@ def add_seek(
 
 
 def remove_seeks(connection: Connection, ids: Sequence[int]) -> None:
-    """These have been answered, or are no longer wanted."""
+    """Delete seeks that were answered or withdrawn."""
     if ids:
         connection.execute(delete(seeks).where(seeks.c.id.in_(ids)))
 
@@ -219,13 +229,13 @@ def _seek(row: Any) -> Seek:
 
 @dataclass(frozen=True, slots=True)
 class Unconfirmed:
-    """A board that waits for a yes.
+    """A board that waits for a confirmation.
 
     Attributes:
         options: canonical words.
-        sitting: ids of its players, by seat.
-        replayed: the board whose box it is to have, if it is to be a copy.
-        board_id: the board that was made of it; ``None`` = it still waits.
+        sitting: player ids by seat.
+        replayed: board whose box it will have, if it is a copy.
+        board_id: board that was created from it; `None` before.
     """
 
     player_id: int
@@ -238,19 +248,19 @@ class Unconfirmed:
     board_id: int | None = None
 
 
-def add_unconfirmed(connection: Connection, one: Unconfirmed) -> int:
-    """Keep it; its number."""
-    terms = one.terms
+def add_unconfirmed(connection: Connection, board: Unconfirmed) -> int:
+    """Store a board that waits for a confirmation; return its number."""
+    terms = board.terms
     number: int = connection.execute(
         insert(unconfirmed_boards)
         .values(
-            player_id=one.player_id,
-            game=one.game,
-            options=list(one.options),
-            sitting=list(one.sitting),
+            player_id=board.player_id,
+            game=board.game,
+            options=list(board.options),
+            sitting=list(board.sitting),
             terms=[terms.nag, terms.forfeit, terms.total],
-            replayed=one.replayed,
-            created_at=one.created_at,
+            replayed=board.replayed,
+            created_at=board.created_at,
         )
         .returning(unconfirmed_boards.c.id)
     ).scalar_one()
@@ -258,7 +268,7 @@ def add_unconfirmed(connection: Connection, one: Unconfirmed) -> int:
 
 
 def lock_unconfirmed(connection: Connection, number: int) -> Unconfirmed | None:
-    """The row, which nobody else can answer until this transaction ends."""
+    """Return a row and lock it until the end of the transaction."""
     row = connection.execute(
         select(*columns_of(Unconfirmed, unconfirmed_boards))
         .where(unconfirmed_boards.c.id == number)
@@ -275,7 +285,7 @@ def lock_unconfirmed(connection: Connection, number: int) -> Unconfirmed | None:
 
 
 def confirmed(connection: Connection, number: int, board_id: int) -> None:
-    """Note the board that was made of it."""
+    """Note the board that was created."""
     connection.execute(
         update(unconfirmed_boards)
         .where(unconfirmed_boards.c.id == number)
@@ -284,5 +294,5 @@ def confirmed(connection: Connection, number: int, board_id: int) -> None:
 
 
 def drop_unconfirmed(connection: Connection, number: int) -> None:
-    """Its player does not want it."""
+    """Delete a board that its player does not want."""
     connection.execute(delete(unconfirmed_boards).where(unconfirmed_boards.c.id == number))

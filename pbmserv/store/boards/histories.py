@@ -1,4 +1,4 @@
-"""Rows for lists of boards: what has ended, how many there are, and what was played in full."""
+"""Rows for lists of finished boards, and for counts of boards."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from sqlalchemy import Connection, Select, and_, bindparam, func, or_, select
 
 from pbmserv.store.tables import boards
 from pbmserv.store.tables.accounts import PlayerState, players
-from pbmserv.store.tables.boards import plies, seats
+from pbmserv.store.tables.boards import RUNNING, plies, seats
 
 
 @dataclass(frozen=True, slots=True)
 class EndedGame:
-    """A finished board in a list; `places` and `names` by seat.
+    """A finished board in a list.
 
     Attributes:
-        turns: moves that used one: no markers, and no undo (what it took back was a move).
+        turns: number of moves that used a turn; markers and undos do not.
+        places, names: by seat.
     """
 
     board: int
@@ -33,7 +34,7 @@ class EndedGame:
 
 
 Behind: TypeAlias = tuple[datetime, int]
-"""When a board ended, and its number: a list goes on behind it."""
+"""End and number of the last board of a page; the next page begins after it."""
 
 _ENDED = select(
     boards.c.id,
@@ -48,7 +49,7 @@ OF_GAME = (
     .order_by(*_NEWEST_FIRST)
     .limit(bindparam("most"))
 )
-"""The newest finished boards of a game, read off the index from its end."""
+"""The newest finished boards of a game, read from the end of the index."""
 
 _BEHIND = or_(
     boards.c.finished_at < bindparam("ended"),
@@ -75,8 +76,8 @@ _ENDED_AT = select(boards.c.finished_at).where(boards.c.id == bindparam("board")
 def of_game(
     connection: Connection, game: str, most: int, behind: Behind | None = None
 ) -> list[EndedGame]:
-    """The newest finished boards of a game, newest first."""
-    return _behind(connection, OF_GAME, {"of_game": game, "most": most}, behind)
+    """Return finished boards of a game, newest first; *behind* is where the list goes on."""
+    return _page(connection, OF_GAME, {"of_game": game, "most": most}, behind)
 
 
 def of_player(
@@ -86,29 +87,29 @@ def of_player(
     most: int,
     behind: Behind | None = None,
 ) -> list[EndedGame]:
-    """A player's newest finished boards, of one game or of all, newest first."""
+    """Return finished boards of a player, of one game or of all, newest first."""
     values = {"of_player": player_id, "most": most}
     if game is None:
-        return _behind(connection, OF_PLAYER, values, behind)
-    return _behind(connection, _OF_PLAYER_GAME, {**values, "of_game": game}, behind)
+        return _page(connection, OF_PLAYER, values, behind)
+    return _page(connection, _OF_PLAYER_GAME, {**values, "of_game": game}, behind)
 
 
 def count(connection: Connection, player_id: int, statuses: Sequence[str], game: str | None) -> int:
-    """How many boards a player has in these states."""
+    """Return the number of a player's boards in these states."""
     statement = _COUNT.where(boards.c.status.in_(statuses))
     if game is not None:
         statement = statement.where(boards.c.game == game)
-    found: int = connection.execute(statement, {"of_player": player_id}).scalar_one()
-    return found
+    number: int = connection.execute(statement, {"of_player": player_id}).scalar_one()
+    return number
 
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """A finished board of a player with another one, who is active or a bot.
+    """A finished board of a player with another player or bot.
 
     Attributes:
-        options: of the board, as its record has them.
-        seat, other_seat: where the two sat.
+        options: as in the board's record.
+        seat, other_seat: seats of the two.
         places: by seat.
     """
 
@@ -150,30 +151,52 @@ _MET = (
 
 
 def met(connection: Connection, player_id: int, most: int) -> list[Met]:
-    """Return the players that a player has met on boards that are over, the newest first.
+    """Return a player's finished boards with others, newest first.
 
-    Races on a box that one of their players had chosen say nothing and are left out.
+    Races on a box that a player had chosen are left out, since they are not comparable.
     """
-    found = connection.execute(_MET, {"of_player": player_id, "most": most})
-    return [Met(*row[:2], tuple(row[2]), *row[3:7], tuple(row[7]["places"])) for row in found]
+    rows = connection.execute(_MET, {"of_player": player_id, "most": most})
+    return [Met(*row[:2], tuple(row[2]), *row[3:7], tuple(row[7]["places"])) for row in rows]
+
+
+_RUNNING_WITH = (
+    select(players.c.userid, func.count(boards.c.id.distinct()))
+    .select_from(boards)
+    .join(_mine, _mine.c.board_id == boards.c.id)
+    .join(_theirs, _theirs.c.board_id == boards.c.id)
+    .join(players, players.c.id == _theirs.c.player_id)
+    .where(
+        _mine.c.player_id == bindparam("of_player"),
+        _theirs.c.player_id != bindparam("of_player"),
+        boards.c.status.in_(RUNNING),
+        players.c.state != PlayerState.DELETED,
+    )
+    .group_by(players.c.userid)
+)
+
+
+def running_with(connection: Connection, player_id: int) -> dict[str, int]:
+    """Return the numbers of a player's running and proposed boards, by userid of the others."""
+    rows = connection.execute(_RUNNING_WITH, {"of_player": player_id})
+    return {row[0]: row[1] for row in rows}
 
 
 def ended_at(connection: Connection, board_id: int) -> datetime | None:
-    """When a board ended."""
-    found: datetime | None = connection.execute(_ENDED_AT, {"board": board_id}).scalar()
-    return found
+    """Return when a board ended."""
+    moment: datetime | None = connection.execute(_ENDED_AT, {"board": board_id}).scalar()
+    return moment
 
 
-def _behind(
+def _page(
     connection: Connection, statement: Select[Any], values: dict[str, Any], behind: Behind | None
 ) -> list[EndedGame]:
     if behind is None:
-        return _found(connection, statement, values)
+        return _games(connection, statement, values)
     ended, board = behind
-    return _found(connection, statement.where(_BEHIND), {**values, "ended": ended, "board": board})
+    return _games(connection, statement.where(_BEHIND), {**values, "ended": ended, "board": board})
 
 
-def _found(
+def _games(
     connection: Connection, statement: Select[Any], values: dict[str, Any]
 ) -> list[EndedGame]:
     rows = connection.execute(statement, values).all()

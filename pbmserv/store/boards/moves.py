@@ -1,4 +1,4 @@
-"""Rows of moves: those that were played, plans, submitted moves; and boards replayed from them."""
+"""Rows of moves, plans and submitted moves, and positions replayed from them."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _SUBMITTED = select(submitted_moves.c.turn, submitted_moves.c.text).where(
 
 
 def record(connection: Connection, board_id: int, after: int = 0) -> list[Ply]:
-    """The moves of a board that come after ply *after*."""
-    found = _PLIES.run(connection, {"board": board_id, "after": after})
-    return [Ply(row[0], Seat(row[1]), row[2], row[3]) for row in found]
+    """Return the moves of a board after ply *after*."""
+    rows = _PLIES.run(connection, {"board": board_id, "after": after})
+    return [Ply(row[0], Seat(row[1]), row[2], row[3]) for row in rows]
 
 
 def log(
@@ -58,7 +58,7 @@ def log(
     mail_id: int | None,
     now: datetime,
 ) -> None:
-    """Add moves to the record of a board, which does not count them yet: `append` does."""
+    """Add moves to a board's record without counting them; `append` counts."""
     rows = [
         {
             "board_id": board_id,
@@ -83,7 +83,7 @@ def append(
     now: datetime,
     times: Times,
 ) -> None:
-    """Log one move and count it; *times* are the clocks after it."""
+    """Add a move and count it; *times* are the clocks after it."""
     log(connection, board_id, (ply,), mail_id, now)
     _PLAYED.run(
         connection,
@@ -97,24 +97,24 @@ def append(
 
 
 def plans(connection: Connection, board_id: int) -> dict[Seat, str]:
-    """The canonical plans of a board, by seat."""
-    found = _PLANS.run(connection, {"board": board_id})
-    return {Seat(seat): plan for seat, plan in found}
+    """Return the canonical plans of a board by seat."""
+    rows = _PLANS.run(connection, {"board": board_id})
+    return {Seat(seat): plan for seat, plan in rows}
 
 
 def keep_plan(connection: Connection, board_id: int, seat: Seat, plan: str | None) -> None:
-    """Keep a seat's plan in place of the one it had; ``None``: it has none any more."""
-    mine = (seats.c.board_id == board_id) & (seats.c.seat == seat)
-    connection.execute(update(seats).where(mine).values(plan=plan))
+    """Replace a seat's plan; `None` removes it."""
+    is_seat = (seats.c.board_id == board_id) & (seats.c.seat == seat)
+    connection.execute(update(seats).where(is_seat).values(plan=plan))
 
 
 def drop_plans(connection: Connection, board_id: int) -> None:
-    """Forget every plan of a board."""
+    """Delete every plan of a board."""
     connection.execute(update(seats).where(seats.c.board_id == board_id).values(plan=None))
 
 
 def submitted(connection: Connection, board_id: int, seat: Seat) -> tuple[int, str] | None:
-    """The turn and text of the move that waits for its player's ``confirm``."""
+    """Return turn and text of the move that waits for its player's ``confirm``."""
     row = connection.execute(_SUBMITTED, {"board": board_id, "at": seat}).first()
     return None if row is None else (row.turn, row.text)
 
@@ -122,7 +122,7 @@ def submitted(connection: Connection, board_id: int, seat: Seat) -> tuple[int, s
 def submit(
     connection: Connection, board_id: int, seat: Seat, turn: int, text: str, now: datetime
 ) -> None:
-    """Keep a submitted move in place of the one before."""
+    """Store a submitted move in place of an earlier one."""
     drop_submitted(connection, board_id, seat)
     connection.execute(
         insert(submitted_moves).values(
@@ -132,7 +132,7 @@ def submit(
 
 
 def drop_submitted(connection: Connection, board_id: int, seat: Seat) -> None:
-    """Forget a seat's submitted move, if it has one."""
+    """Delete a seat's submitted move."""
     connection.execute(
         delete(submitted_moves).where(
             submitted_moves.c.board_id == board_id, submitted_moves.c.seat == seat
@@ -141,19 +141,16 @@ def drop_submitted(connection: Connection, board_id: int, seat: Seat) -> None:
 
 
 REMEMBERED_PLIES = 4_000
-"""Positions that a process keeps in memory over all boards: about 1.3 kB each, 6 MB in play and
-as much in each post. A board that is forgotten is replayed, 10 us for a ply, 30 on cold caches."""
-
+"""Plies of all cached positions, about 1.3 kB each. A board that is not cached is replayed."""
 
 Before: TypeAlias = Callable[[Position, Sequence[Ply]], None]
-"""Is told from which position on which plies are about to be replayed."""
+"""Gets a position and the plies that are about to be replayed from it."""
 
 
 class Positions:
-    """Newest positions by board, least recently used ones forgotten. Thread-safe.
+    """A thread-safe cache of the newest position of each board.
 
-    What is remembered is only ever a cache: it is asked with the number of plies that the board's
-    row shows, and filled with committed positions alone.
+    Callers name the number of plies that the board's row counts, and add committed positions only.
     """
 
     def __init__(self, registry: Registry, most: int = REMEMBERED_PLIES) -> None:
@@ -169,9 +166,10 @@ class Positions:
         board: BoardRow,
         before: Before | None = None,
     ) -> Position:
-        """The position of *board* after the plies that its row counts.
+        """Return the position of *board* after the plies that its row counts.
 
-        *before* is told of the plies that are about to be replayed, and may raise.
+        Args:
+            before: is called before plies are replayed, and may raise.
         """
         with self._lock:
             position = self._kept.get(board.id)
@@ -191,14 +189,14 @@ class Positions:
         return position
 
     def remember(self, played: Mapping[int, Position]) -> None:
-        """Keep positions, by board; call this only once they are committed."""
+        """Add positions by board; call this only after the commit."""
         with self._lock:
             for board_id, position in played.items():
-                known = self._kept.get(board_id)
-                if known is not None:
-                    if known.number >= position.number:
+                cached = self._kept.get(board_id)
+                if cached is not None:
+                    if cached.number >= position.number:
                         continue
-                    self._plies -= known.number + 1
+                    self._plies -= cached.number + 1
                 self._kept[board_id] = position
                 self._kept.move_to_end(board_id)
                 self._plies += position.number + 1
@@ -215,7 +213,7 @@ class Positions:
 
 
 class Lookout(Positions):
-    """What others remember, for whoever looks from inside of a transaction: nothing is kept."""
+    """Positions for reading inside of a transaction: uses another cache and adds nothing to it."""
 
     def __init__(self, positions: Positions, registry: Registry) -> None:
         super().__init__(registry)
@@ -227,8 +225,8 @@ class Lookout(Positions):
         board: BoardRow,
         before: Before | None = None,
     ) -> Position:
-        """As `Positions.newest`."""
+        """Return a position, see `Positions.newest`."""
         return self._positions.newest(connection, board, before)
 
     def remember(self, played: Mapping[int, Position]) -> None:
-        """Nothing: the position may never be committed."""
+        """Do nothing: the position may never be committed."""

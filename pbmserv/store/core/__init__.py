@@ -1,1 +1,1 @@
-"""What every feature stands on: tables and rows."""
+"""Databases, writers, statements and the schema."""

@@ -1,4 +1,4 @@
-"""Opens a database, and explains its errors. PostgreSQL is set up in `store.core.postgresql`."""
+"""Opens a database, and explains its errors; `store.core.postgresql` sets up PostgreSQL."""
 
 from __future__ import annotations
 
@@ -17,19 +17,22 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from pbmserv.files import file_of, make_file, why_not
 
 BUSY_TIMEOUT_MS = 30_000
-"""Milliseconds that a write waits for another process, such as an operator's command; then it
+"""Milliseconds that a write waits for another process, such as an operator's command. Then it
 fails, and its mail is put off (451). `store.core.postgresql` has more timeouts."""
 
 _FEW = 4
-"""Used connections below which more are to spare: a pool has three times as many."""
+"""Used connections below which enough others are free: a pool has three times as many."""
 
 SYNCHRONOUS = "FULL"
-"""SQLite's ``PRAGMA synchronous``: a commit returns when it is on the disk."""
+"""SQLite's ``PRAGMA synchronous``: a commit returns when it is on disk."""
 
 
 def mail_url(url: str) -> str:
-    """Return the URL of the mail store: a second SQLite file, so that door and play never wait for
-    each other; on PostgreSQL the same database."""
+    """Return the URL of the mail store.
+
+    It is a second SQLite file, so that door and play never wait for each other; on PostgreSQL it is
+    the same database.
+    """
     path = file_of(url)
     if path is None:
         return url
@@ -37,19 +40,19 @@ def mail_url(url: str) -> str:
 
 
 class Database:
-    """Engines for one database.
+    """The engines of one database.
 
-    On SQLite the writing engine begins with BEGIN IMMEDIATE, so that a transaction never
-    finds out half-way that another process writes; readers see the last commit (WAL) and
-    wait for nobody. On PostgreSQL both are the same engine. Errors quote no parameters: these
-    are mails, hidden moves and password hashes, and errors are kept for the operator.
+    On SQLite the writing engine begins with BEGIN IMMEDIATE, so that a transaction never finds out
+    in the middle that another process writes; readers see the last commit (WAL) and do not wait.
+    On PostgreSQL both engines are the same. Errors do not quote parameters, which may be mails,
+    hidden
+    moves and password hashes: errors are stored for the operator.
     """
 
     def __init__(self, url: str, pool_size: int = 8) -> None:
         parsed = make_url(url)
         self.url = url
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
-        self._kept: deque[Connection] = deque()
         self._is_closed = False
         if self.is_sqlite:
             path = file_of(url)
@@ -58,45 +61,62 @@ class Database:
             self.writing = _sqlite(url, "BEGIN IMMEDIATE", 2, cache_kb=1_000)
             self.reading = _sqlite(url, "BEGIN", pool_size, cache_kb=400)
         else:
-            from pbmserv.store.core.postgresql import open_engine  # with SQLite no driver is loaded
+            from pbmserv.store.core.postgresql import open_engine  # loads the driver
 
             self.writing = self.reading = open_engine(url, pool_size, BUSY_TIMEOUT_MS)
+        self._kept = {engine: deque[Connection]() for engine in (self.writing, self.reading)}
 
     @property
     def reads_at_once(self) -> bool:
-        """Whether an event loop may read a row itself: on SQLite that takes less time than a thread
-        does, and waits for nothing as long as there are connections to spare."""
+        """Return whether an event loop may read a row itself.
+
+        On SQLite, that takes less time than a thread, and does not wait while connections are free.
+        """
         pool = self.reading.pool
         return self.is_sqlite and isinstance(pool, QueuePool) and pool.checkedout() < _FEW
 
     def looking(self) -> Connection:
         """Return a connection to SQLite for frequent reads: each statement is a transaction of its
         own. A connection of the pool and a transaction would take several times as long."""
-        connection = self.reading.connect()
-        connection.begin()  # SQLAlchemy's idea of a transaction lasts as long as the connection
-        at_driver("COMMIT", connection)
-        return connection
+        return _without_transactions(self.reading)
 
     @contextlib.contextmanager
     def one_state(self) -> Iterator[Connection]:
-        """A connection that sees one state of the database. On SQLite it is kept for the next use,
-        as with `looking`: a new one takes as long as to read twenty rows."""
-        if not self.is_sqlite:
+        """A connection that sees one state of the database."""
+        if self.is_sqlite:
+            with self._over_kept(self.reading, "BEGIN") as connection:
+                yield connection
+        else:
             with self.reading.connect() as connection:
                 yield connection
-            return
+
+    @contextlib.contextmanager
+    def one_change(self) -> Iterator[Connection]:
+        """A transaction that may write; it is committed at the end, or undone after an error."""
+        if self.is_sqlite:
+            with self._over_kept(self.writing, "BEGIN IMMEDIATE") as connection:
+                yield connection
+        else:
+            with self.writing.begin() as connection:
+                yield connection
+
+    @contextlib.contextmanager
+    def _over_kept(self, engine: Engine, begin: str) -> Iterator[Connection]:
+        """A transaction of SQLite over a connection that is kept for the next one: to take one from
+        the pool takes as long as to read twenty rows."""
+        kept = self._kept[engine]
         try:
-            connection = self._kept.pop()
+            connection = kept.pop()
         except IndexError:
-            connection = self.looking()
+            connection = _without_transactions(engine)
         try:
-            at_driver("BEGIN", connection)
+            at_driver(begin, connection)
             yield connection
             at_driver("COMMIT", connection)
         except BaseException:
             connection.close()
             raise
-        self._kept.append(connection)
+        kept.append(connection)
         if self._is_closed:
             self._close_kept()
 
@@ -115,13 +135,26 @@ class Database:
         self._close_kept()
 
     def _close_kept(self) -> None:
-        with contextlib.suppress(IndexError):
-            while True:
-                self._kept.pop().close()
+        for kept in self._kept.values():
+            with contextlib.suppress(IndexError):
+                while True:
+                    kept.pop().close()
+
+
+def _without_transactions(engine: Engine) -> Connection:
+    """Return a connection to SQLite on which SQLAlchemy begins no transaction."""
+    connection = engine.connect()
+    try:
+        connection.begin()  # SQLAlchemy's idea of a transaction lasts as long as the connection
+        at_driver("COMMIT", connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _close_returned(_connection: Any, record: ConnectionPoolEntry) -> None:
-    """Close a connection that a disposed pool would keep open until it is garbage."""
+    """Close a connection that a disposed pool would keep open until garbage collection."""
     record.close()
 
 
@@ -131,24 +164,24 @@ def _sqlite(url: str, begin: str, pool_size: int, cache_kb: int) -> Engine:
         poolclass=QueuePool,
         pool_size=pool_size,
         max_overflow=4,
-        pool_use_lifo=True,  # the one whose pages are in memory; others stay small
+        pool_use_lifo=True,  # reuse the connection that has pages in memory
         hide_parameters=True,
         connect_args={"check_same_thread": False, "timeout": BUSY_TIMEOUT_MS / 1000},
     )
 
     @event.listens_for(engine, "connect")
     def configure(dbapi_connection: Any, _record: Any) -> None:
-        # The driver's own transaction control would commit behind our back; ours is explicit.
+        # The driver must not begin and commit transactions itself.
         dbapi_connection.isolation_level = None
         if not dbapi_connection.execute("PRAGMA page_count").fetchone()[0]:
-            # Only a database without any page can be told so: it gives room back step by step.
+            # Give room back in steps; only a database without pages can be set to that.
             dbapi_connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
         _use_wal(dbapi_connection)
         for pragma in (
             f"synchronous={SYNCHRONOUS}",
-            "journal_size_limit=67108864",  # a log that a long reader made grow shrinks again
+            "journal_size_limit=67108864",  # shrink a log that grew during a long read
             "foreign_keys=ON",
-            f"cache_size=-{cache_kb}",  # each connection fills its own; the kernel has the file
+            f"cache_size=-{cache_kb}",  # small: the kernel caches the file, too
             "temp_store=MEMORY",
         ):
             dbapi_connection.execute(f"PRAGMA {pragma}")
@@ -161,7 +194,7 @@ def _sqlite(url: str, begin: str, pool_size: int, cache_kb: int) -> Engine:
 
 
 def at_driver(statement: str, connection: Connection) -> None:
-    """Have the driver begin or end a transaction or savepoint, and raise SQLAlchemy's errors."""
+    """Begin or end a transaction or savepoint at the driver, with SQLAlchemy's errors."""
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql(statement)
         return
@@ -173,18 +206,18 @@ def at_driver(statement: str, connection: Connection) -> None:
 
 
 def wrapped(statement: str, error: sqlite3.Error) -> BaseException:
-    """Return SQLAlchemy's error for one of the driver; it quotes no parameters."""
+    """Return SQLAlchemy's error for an error of the driver, without parameters."""
     return DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True)
 
 
 def gave_way(error: DBAPIError) -> bool:
-    """Whether PostgreSQL rolled back in favour of another transaction (40001, 40P01) or hung up."""
+    """Return whether PostgreSQL rolled back for another transaction (40001, 40P01) or hung up."""
     state = getattr(error.orig, "sqlstate", None)
     return state in {"40001", "40P01"} or error.connection_invalidated
 
 
 def _use_wal(dbapi_connection: Any) -> None:
-    """Switch to WAL, again and again while another process does the same: SQLite does not wait."""
+    """Switch to WAL; repeat while another process does the same, since SQLite does not wait."""
     end = time.monotonic() + BUSY_TIMEOUT_MS / 1000
     while True:
         try:
@@ -206,8 +239,10 @@ def outage_line(error: BaseException) -> str | None:
 
 
 def error_line(error: BaseException) -> str:
-    """Return what the driver or the system says, without statement and values, and what helps if
-    SQLite may not write."""
+    """Return the message of the driver or the system, without statement and values.
+
+    If SQLite cannot write, the line ends with advice.
+    """
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {why_not(error)}"
     cause = error.orig if isinstance(error, DBAPIError) else error

@@ -1,8 +1,8 @@
-"""Opens PostgreSQL so that a server which does not answer is given up after a known time.
+"""Opens PostgreSQL so that every wait has an end.
 
-TCP notices a machine that is gone (keepalives, TCP_USER_TIMEOUT), the server ends what takes too
-long by itself (statement_timeout), and where neither can tell, since something between us takes
-our packets and says nothing, we stop waiting. Whatever the database URL says of these, counts.
+TCP detects a machine that is gone (keepalives, TCP_USER_TIMEOUT). The server ends statements that
+take too long (statement_timeout). If something between us drops packets silently, neither can tell,
+and we stop waiting. Timeouts in the database URL have precedence.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 SILENCE_S = 15
-"""How long an answer may take beyond what the server allows its statements."""
+"""Seconds that an answer may take beyond the server's own timeout."""
 
 IDLE_MS = 60_000
-"""How long a transaction of ours may stand open while we ask for nothing."""
+"""Milliseconds that an idle transaction of ours may stay open."""
 
 POOL_TIMEOUT = "pool_timeout"
-"""Our own word in a URL: seconds to wait for a connection that others use."""
+"""Our own parameter in a URL: seconds to wait for a free connection."""
 
 CONNECTING: Mapping[str, str] = {
     "connect_timeout": "5",  # seconds, for each host of the URL
@@ -38,19 +38,19 @@ CONNECTING: Mapping[str, str] = {
     "keepalives_count": "3",
     "tcp_user_timeout": str(SILENCE_S * 1000),
 }
-"""What libpq is asked for (libpq's documentation, "Parameter Key Words")."""
+"""Parameters of libpq (its documentation, "Parameter Key Words")."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """What one database URL amounts to.
+    """The timeouts that follow from a database URL.
 
     Attributes:
-        url: without our own words, for libpq alone.
-        connecting: parameters of libpq that the URL does not name.
-        allowed: settings of a session that the URL does not name, milliseconds.
-        idle_s: how long a connection that was idle may take to answer.
-        silence_s: see `SILENCE_S`; what the URL calls tcp_user_timeout.
+        url: the URL without our own words, for libpq.
+        connecting: parameters of libpq that the URL does not set.
+        allowed: settings of a session that the URL does not set, in milliseconds.
+        idle_s: seconds in which an idle connection must answer.
+        silence_s: see `SILENCE_S`; the URL can set it as tcp_user_timeout.
         pool_s: see `POOL_TIMEOUT`.
     """
 
@@ -63,67 +63,69 @@ class Timeouts:
 
 
 def wrong_in(url: str) -> str:
-    """What SQLAlchemy or libpq would not understand in a URL; ``""``: nothing."""
+    """Return what SQLAlchemy or libpq would not accept in a URL, ``""`` if it is right."""
     try:
         parsed = make_url(url)
         parsed.get_dialect()().create_connect_args(parsed)
-    except (ArgumentError, ValueError):  # whose text may quote a password
+    except (ArgumentError, ValueError):  # the text may quote a password
         return "the host or port is wrong; in a password @ is %40, : is %3A, and / is %2F"
     if not parsed.database:
         return "the name of the database is missing"
-    known = {POOL_TIMEOUT, *(option.keyword.decode() for option in Conninfo.get_defaults())}
+    names = {POOL_TIMEOUT, *(option.keyword.decode() for option in Conninfo.get_defaults())}
     for name, value in parsed.query.items():
-        if name not in known:
-            near = get_close_matches(name, known, 1)
-            return f"there is no option {name}" + "".join(f"; did you mean {one}?" for one in near)
+        if name not in names:
+            similar = get_close_matches(name, names, 1)
+            return f"there is no option {name}" + "".join(
+                f"; did you mean {word}?" for word in similar
+            )
         if not isinstance(value, str) and name not in {"host", "port"}:
-            return f"{name} can be said once only"
+            return f"{name} can be given only once"
         if name.endswith("timeout") and not re.fullmatch(r"[0-9]{1,7}", str(value)):
             return f"{name} needs a whole number"
     return ""
 
 
 def timeouts(url: str, busy_ms: int) -> Timeouts:
-    """Read what a URL says, and fill in the rest.
+    """Read the timeouts in a URL, and add the defaults.
 
     Args:
-        busy_ms: how long a statement waits for somebody else's lock.
+        busy_ms: milliseconds that a statement waits for a lock.
     """
     parsed = make_url(url)
-    said = {name: str(value) for name, value in parsed.query.items()}
-    options = said.get("options", "")
-    known = {**CONNECTING, **said}
+    in_url = {name: str(value) for name, value in parsed.query.items()}
+    options = in_url.get("options", "")
+    parameters = {**CONNECTING, **in_url}
     allowed = {
         "lock_timeout": busy_ms,
         "statement_timeout": busy_ms * 3 // 2,
-        # A server of ours that vanished in the middle must not keep its locks for two hours.
+        # A server of ours that vanishes in a transaction must not keep its locks for hours.
         "idle_in_transaction_session_timeout": IDLE_MS,
     }
     return Timeouts(
         parsed.difference_update_query([POOL_TIMEOUT]),
-        {name: value for name, value in CONNECTING.items() if name not in said},
+        {name: value for name, value in CONNECTING.items() if name not in in_url},
         {name: value for name, value in allowed.items() if not _is_option(name, options)},
-        # psycopg gives a connection two seconds at least (as libpq does), 0 = no end.
-        max(2.0, float(known["connect_timeout"])),
-        float(known["tcp_user_timeout"]) / 1000 or SILENCE_S,
-        float(said.get(POOL_TIMEOUT, "10")),
+        # psycopg waits at least two seconds, as libpq does; 0 means without limit.
+        max(2.0, float(parameters["connect_timeout"])),
+        float(parameters["tcp_user_timeout"]) / 1000 or SILENCE_S,
+        float(in_url.get(POOL_TIMEOUT, "10")),
     )
 
 
 def _is_option(name: str, options: str) -> bool:
-    """Whether the URL's ``options=-c name=value`` sets it."""
+    """Return whether the URL sets an option by ``options=-c name=value``."""
     return re.search(rf"(?:-c\s*|--){name.replace('_', '[_-]')}\s*=", options) is not None
 
 
 class PatientConnection(psycopg.Connection[Any]):
-    """A connection that waits for an answer so long and no longer.
+    """A connection that waits for an answer for a limited time.
 
-    One that was given up is closed, since nobody knows what the server still does on it.
+    When the time is over, it is closed, since the state of the server is unknown.
 
     Attributes:
-        patience: seconds; ``None`` = without end.
-        resting: patience while nobody uses it, which is with a ping.
-        working: patience while somebody does.
+        patience: seconds; `None` for no limit.
+        resting: patience while the connection is idle, for a ping.
+        working: patience while it is used.
     """
 
     patience: float | None = None
@@ -131,7 +133,7 @@ class PatientConnection(psycopg.Connection[Any]):
     working: float | None = None
 
     def wait(self, gen: PQGen[Any], interval: float = 0.1, timeout: float | None = None) -> Any:
-        """As psycopg's, with an end."""
+        """Wait as psycopg does, for a limited time."""
         try:
             return super().wait(gen, interval, self.patience if timeout is None else timeout)
         except psycopg.OperationalError as error:
@@ -142,7 +144,7 @@ class PatientConnection(psycopg.Connection[Any]):
 
 
 def open_engine(url: str, pool_size: int, busy_ms: int) -> Engine:
-    """An engine whose every wait has an end, also the one for a connection; see `timeouts`."""
+    """Return an engine whose every wait has an end, see `timeouts`."""
     limits = timeouts(url, busy_ms)
     engine = create_engine(
         limits.url,
@@ -166,14 +168,14 @@ def _connected(limits: Timeouts, named: Mapping[str, Any]) -> PatientConnection:
     opened = PatientConnection.connect(**{**limits.connecting, **named})
     try:
         _set_up(opened, limits)
-    except BaseException:  # nobody else has seen it yet
+    except BaseException:
         opened.close()
         raise
     return opened
 
 
 def _set_up(opened: PatientConnection, limits: Timeouts) -> None:
-    """Tell the server and the connection how long things may take."""
+    """Set the timeouts of the session and of the connection."""
     opened.patience = opened.resting = limits.idle_s
     for name, value in limits.allowed.items():
         opened.execute(f"SET {name} = {value}".encode())
@@ -190,13 +192,13 @@ def _begin_work(opened: PatientConnection, _record: Any, _proxy: Any) -> None:
 
 
 def _rest(opened: PatientConnection | None, _record: Any) -> None:
-    if opened is not None:  # None: it has been given up
+    if opened is not None:  # None if it was closed
         opened.patience = opened.resting
 
 
 @contextmanager
 def unhurried(connection: Connection) -> Iterator[None]:
-    """Let statements of this transaction take as long as they need: a migration's."""
+    """Let the statements of this transaction, such as a migration's, take as long as they need."""
     opened = connection.connection.driver_connection
     assert isinstance(opened, PatientConnection)
     connection.exec_driver_sql("SET LOCAL statement_timeout = 0")

@@ -16,13 +16,14 @@ from pbmserv.store.core.database import Database, mail_url
 
 Stores: TypeAlias = Collection[str]
 ALL: Stores = ("mail", "game")
-"""The stores whose tables a database has: on SQLite each may be a file, PostgreSQL has both."""
+"""The stores: on SQLite each is a file, a PostgreSQL database has both."""
 
-LOCK = 0x70626D73  # "pbms": one migration at a time over one PostgreSQL
+LOCK = 0x70626D73
+"""Number of the advisory lock for migrations: "pbms" in ASCII."""
 
 
 def migrations_folder() -> Path:
-    """Where the migrations are: in the installed package, else beside it in the checkout."""
+    """Return the folder of the migrations: in an installed package, or in the checkout."""
     package = Path(__file__).resolve().parents[2]
     installed = package / "_migrations"
     return installed if installed.is_dir() else package.parent / "migrations"
@@ -34,21 +35,21 @@ def alembic_ini() -> Path:
 
 
 def upgrade(database: Database, stores: Stores = ALL) -> None:
-    """Migrate to the newest revision; a fresh database gets the tables of *stores*."""
+    """Migrate to the newest revision; a new database gets the tables of *stores*."""
     with migrating(database) as connection:
         _upgrade(connection, stores)
 
 
 @contextmanager
 def migrating(database: Database) -> Iterator[Connection]:
-    """Begin a transaction for migrations: only one at a time, as long as they need."""
+    """Begin a transaction for migrations: one at a time, and without time limits."""
     with database.writing.begin() as connection, _time_for(database, connection):
         _lock(connection)
         yield connection
 
 
 def build(connection: Connection, stores: Stores = ALL) -> None:
-    """Migrate within a transaction of the caller, who gives it the time that it needs."""
+    """Migrate within a transaction of the caller, who lifts the time limits."""
     _lock(connection)
     _upgrade(connection, stores)
 
@@ -62,12 +63,12 @@ def _lock(connection: Connection) -> None:
 def _upgrade(connection: Connection, stores: Stores) -> None:
     from alembic import command
 
-    head()  # refuse several heads in a sentence of ours
+    head()  # fails with a clear message if there are several
     command.upgrade(_config(connection, stores), "head")
 
 
 def _time_for(database: Database, connection: Connection) -> AbstractContextManager[None]:
-    """Let a migration take as long as it needs."""
+    """Lift the time limits of a transaction for a migration."""
     if database.is_sqlite:
         return nullcontext()
     from pbmserv.store.core.postgresql import unhurried
@@ -76,19 +77,19 @@ def _time_for(database: Database, connection: Connection) -> AbstractContextMana
 
 
 def revisions() -> dict[str, tuple[str, ...]]:
-    """Return each revision that this version knows, with the revisions before it.
+    """Return the revisions that this version knows, each with its predecessors.
 
-    Reads the assignments in the files of migrations and runs nothing: Alembic takes longer to
-    import than everything else that a start needs of the schema.
+    This reads the assignments in the files of migrations and executes nothing: importing Alembic
+        takes longer than everything else at the start.
     """
-    known = {}
+    predecessors = {}
     for path in sorted((migrations_folder() / "versions").glob("*.py")):
         assigned = dict(_ASSIGNED.findall(path.read_text("utf-8")))
         before = ast.literal_eval(assigned["down_revision"]) or ()
-        known[str(ast.literal_eval(assigned["revision"]))] = (
+        predecessors[str(ast.literal_eval(assigned["revision"]))] = (
             (before,) if isinstance(before, str) else tuple(before)
         )
-    return known
+    return predecessors
 
 
 _ASSIGNED = re.compile(
@@ -96,10 +97,10 @@ _ASSIGNED = re.compile(
 )
 
 
-def heads(known: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the revisions that no other one follows."""
-    followed = {before for one in known.values() for before in one}
-    return sorted(set(known) - followed)
+def heads(graph: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the revisions without successors."""
+    followed = {before for predecessors in graph.values() for before in predecessors}
+    return sorted(set(graph) - followed)
 
 
 def head() -> str:
@@ -118,12 +119,12 @@ def head() -> str:
 
 
 def is_known(revision: str) -> bool:
-    """Tell whether this version has a revision; one that it does not have is a newer version's."""
+    """Return whether this version has a revision; others are of newer versions."""
     return revision in revisions()
 
 
 def current(connection: Connection) -> str | None:
-    """Return the revision of the database; ``None`` for an empty one."""
+    """Return the revision of the database, `None` if it is empty."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     rows = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
@@ -131,7 +132,7 @@ def current(connection: Connection) -> str | None:
 
 
 def prepare(database: Database, stores: Stores = ALL) -> None:
-    """Upgrade if the database is older. Does not import Alembic otherwise.
+    """Upgrade an older database. Alembic is imported only then.
 
     Raises:
         ServerFault: the database is newer than this version.
@@ -149,7 +150,7 @@ def require(database: Database) -> None:
     """Refuse a database that is not at this version's revision.
 
     Raises:
-        ServerFault: says what to do.
+        ServerFault: it is not; the message says what to do.
     """
     with database.reading.connect() as connection:
         revision = current(connection)
@@ -171,10 +172,10 @@ def _newer(revision: str) -> str:
 
 
 def check(database: Database, stores: Stores = ALL) -> list[str]:
-    """What in the tables is not as the models have it, one sentence each; empty = all is well.
+    """Return the differences between database and tables, one sentence each.
 
     Raises:
-        ServerFault: the database is not at this version's revision; says what to do.
+        ServerFault: the database is not at this version's revision.
     """
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
@@ -196,7 +197,7 @@ def stores_at(url: str) -> list[tuple[str, Stores]]:
 
 
 def belongs_to(stores: Stores) -> Callable[..., bool]:
-    """Return Alembic's filter of objects: only tables of *stores*, and all that a database has."""
+    """Return a filter for Alembic: tables of *stores*, and everything that the database has."""
 
     def belongs(item: Any, _name: str | None, kind: str, reflected: bool, _other: Any) -> bool:
         return kind != "table" or reflected or item.info.get("store", "game") in stores

@@ -1,16 +1,15 @@
-"""Statements that cost on SQLite only what the driver takes for them; savepoints; upserts.
+"""Prepared statements, savepoints, upserts, and helpers for columns and rows.
 
-SQLAlchemy sets up a context for every execution: some fifty microseconds, several times what
-an embedded database needs to answer. On the way of an ordinary move that was most of the work.
-A `Prepared` is compiled once and then handed to the driver, with the conversions that the
-types of its columns ask for. On PostgreSQL, where a statement travels to a server and back, it
-is executed as usual.
+SQLAlchemy sets up a context for each execution, which takes several times as long as an embedded
+database needs to answer. A `Prepared` statement is compiled once; on SQLite it is passed to the
+driver with the conversions of its columns. On PostgreSQL, where a statement travels to a server and
+back, it is executed as usual.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
 from functools import cached_property, partial
@@ -37,19 +36,21 @@ from pbmserv.store.tables.columns import State, read, written
 
 Values: TypeAlias = Mapping[str, Any]
 _Convert: TypeAlias = Callable[[Any], Any] | None
+_Conversion: TypeAlias = tuple[int, Callable[[Any], Any]]
+"""A place in a row, and the function for the value there."""
 
 _DIALECT = SQLiteDialect_pysqlite(json_serializer=written)
 _NO_VALUES: Sequence[Values] = ({},)
 
 
 class Prepared:
-    """One Core statement.
+    """A Core statement that is compiled once.
 
     Args:
-        statement: what to execute.
-        columns: what an insert fills, all of them; defaults of columns are not applied.
-        same: so many columns, the first ones, say the same in each row; who calls reads them of
-            the first one.
+        statement: statement to execute.
+        columns: all columns that an insert fills; their defaults are not applied.
+        same: number of leading columns with the same values in each row. They are converted in the
+            first row only, which is where callers read them.
     """
 
     def __init__(
@@ -60,88 +61,97 @@ class Prepared:
         self._same = same
 
     def run(self, connection: Connection, *each: Values) -> Sequence[Sequence[Any]]:
-        """Execute it for each of these values; all that it finds, of one alone."""
+        """Execute it for each set of values; return the rows, if there is one set."""
         if connection.dialect.name != "sqlite":
-            there = connection.execute(self._statement, each or _NO_VALUES)
-            return there.all() if there.returns_rows else []
+            result = connection.execute(self._statement, each or _NO_VALUES)
+            return result.all() if result.returns_rows else []
         if not connection.in_transaction():
-            connection.begin()  # as any first statement does
-        text, names, conversions, constants, results, later = self._embedded
+            connection.begin()  # as the first statement of SQLAlchemy does
+        rows = self._run_embedded(connection, each or _NO_VALUES)
+        results, later = self._embedded.results, self._embedded.later
+        for number, row in enumerate(rows) if results else ():
+            rows[number] = _converted(row, later if number else results)
+        return rows
+
+    def _run_embedded(self, connection: Connection, each: Sequence[Values]) -> list[Sequence[Any]]:
+        """Execute it for each set of values at the driver; return the rows as the driver does."""
+        text, names, conversions, constants, _, _ = self._embedded
         bound = []
-        for values in each or _NO_VALUES:
-            given = {**values, **constants} if constants else values
-            row = list(map(given.__getitem__, names))
-            for place, convert in conversions:
-                if row[place] is not None:
-                    row[place] = convert(row[place])
-            bound.append(row)
+        for values in each:
+            parameters = {**values, **constants} if constants else values
+            bound.append(_converted(map(parameters.__getitem__, names), conversions))
         driver: Any = connection.connection.dbapi_connection
         try:
-            one = len(bound) == 1
-            done = driver.execute(text, bound[0]) if one else driver.executemany(text, bound)
-            found: list[Sequence[Any]] = done.fetchall()
+            if len(bound) == 1:
+                cursor = driver.execute(text, bound[0])
+            else:
+                cursor = driver.executemany(text, bound)
+            rows: list[Sequence[Any]] = cursor.fetchall()
         except sqlite3.Error as error:
             raise wrapped(text, error) from error
-        for at, kept in enumerate(found) if results else ():
-            converted = list(kept)
-            for place, convert in later if at else results:
-                if converted[place] is not None:
-                    converted[place] = convert(converted[place])
-            found[at] = converted
-        return found
+        return rows
 
     @cached_property
     def _embedded(self) -> _Embedded:
         statement: Any = self._statement
         compiled: SQLCompiler = statement.compile(dialect=_DIALECT, column_keys=self._columns)
         names = list(compiled.positiontup or ())
-        conversions: list[tuple[int, Callable[[Any], Any]]] = []
+        conversions: list[_Conversion] = []
         constants: dict[str, Any] = {}
         for place, name in enumerate(names):
             bind = compiled.binds[name]
             convert = _writer(bind.type)
             if not bind.required:
-                known = bind.value
-                constants[name] = known if known is None or convert is None else convert(known)
+                value = bind.value
+                constants[name] = value if value is None or convert is None else convert(value)
             elif convert is not None:
                 conversions.append((place, convert))
-        results: list[tuple[int, Callable[[Any], Any]]] = []
+        results: list[_Conversion] = []
         for place, column in enumerate(getattr(statement, "exported_columns", ())):
             convert = _reader(column.type)
             if convert is not None:
                 results.append((place, convert))
-        later = [one for one in results if one[0] >= self._same]
+        later = [result for result in results if result[0] >= self._same]
         return _Embedded(str(compiled), names, conversions, constants, results, later)
 
 
 class _Embedded(NamedTuple):
-    """A statement as SQLite's driver takes it.
+    """A statement for SQLite's driver.
+
+    NULL is `None` in all of our types and is never converted.
 
     Attributes:
-        names: of each ``?``.
+        names: name of each ``?``.
         conversions: place and conversion of each ``?`` that needs one.
-        constants: the values of those that are not given at the execution.
-        results: place and conversion of each column that needs one.
-        later: the same, of rows after the first.
-
-    NULL is ``None`` in all of our types, so that nothing converts it.
+        constants: values of parameters that are part of the statement.
+        results: place and conversion of each column that needs one, in the first row.
+        later: the same for the other rows.
     """
 
     text: str
     names: Sequence[str]
-    conversions: Sequence[tuple[int, Callable[[Any], Any]]]
+    conversions: Sequence[_Conversion]
     constants: Values
-    results: Sequence[tuple[int, Callable[[Any], Any]]]
-    later: Sequence[tuple[int, Callable[[Any], Any]]]
+    results: Sequence[_Conversion]
+    later: Sequence[_Conversion]
+
+
+def _converted(values: Iterable[Any], conversions: Sequence[_Conversion]) -> list[Any]:
+    """Return values with conversions at some places."""
+    converted = list(values)
+    for place, convert in conversions:
+        if converted[place] is not None:
+            converted[place] = convert(converted[place])
+    return converted
 
 
 def _writer(kind: TypeEngine[Any]) -> _Convert:
     if isinstance(kind, Boolean):
-        return None  # the driver takes it as it is
+        return None  # the driver accepts booleans
     if isinstance(kind, JSON):
         return written
     if isinstance(kind, State):
-        return str  # the driver looks twice at other classes
+        return str  # the driver is slower with subclasses
     return kind.dialect_impl(_DIALECT).bind_processor(_DIALECT)
 
 
@@ -152,56 +162,58 @@ def _reader(kind: TypeEngine[Any]) -> _Convert:
 
 
 class Savepoint:
-    """A savepoint of a certain name in an open transaction; `begin_nested` would cost as much as an
-    ordinary job."""
+    """A savepoint with a fixed name in an open transaction.
+
+    `begin_nested` would take as long as an ordinary job.
+    """
 
     def __init__(self, name: str) -> None:
         self.begin = partial(at_driver, f"SAVEPOINT {name}")
-        """From here on things can be taken back."""
+        """Set the savepoint."""
         self.undo = partial(at_driver, f"ROLLBACK TO SAVEPOINT {name}")
-        """Take back everything since `begin`; `end` must follow."""
+        """Roll back to `begin`; `end` must follow."""
         self.end = partial(at_driver, f"RELEASE SAVEPOINT {name}")
-        """Keep what there is."""
+        """Release the savepoint."""
 
 
 def insert_into(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
-    """An insert that knows ``on_conflict_do_nothing`` and ``on_conflict_do_update``."""
+    """Return an insert with ``on_conflict_do_nothing`` and ``on_conflict_do_update``."""
     if connection.dialect.name == "postgresql":
         return postgresql.insert(table)
     return sqlite.insert(table)
 
 
 def older(connection: Connection, moment: datetime, most: int, *, table: Table) -> Sequence[int]:
-    """Numbers of at most so many rows of a *table*, made before *moment*, oldest first."""
-    made = table.c.created_at
-    statement = select(table.c.id).where(made < moment).order_by(made).limit(most)
+    """Return the numbers of up to *most* rows of a *table* from before *moment*, oldest first."""
+    created_at = table.c.created_at
+    statement = select(table.c.id).where(created_at < moment).order_by(created_at).limit(most)
     return list(connection.execute(statement).scalars())
 
 
 def remove(connection: Connection, numbers: Sequence[int], *, table: Table) -> None:
-    """Remove the rows of these numbers from a *table*."""
+    """Delete rows of a *table* by number."""
     connection.execute(delete(table).where(table.c.id.in_(numbers)))
 
 
 def columns_of(
     row: type, *tables: FromClause, **others: ColumnElement[Any]
 ) -> list[ColumnElement[Any]]:
-    """What to select so that ``row(*found)`` is right: a column for each field, of its name.
+    """Return the columns to select for ``row(*values)``: one for each field, by its name.
 
     Args:
         row: a dataclass; its last fields may have defaults instead of columns.
-        tables: where the columns are; the first one that has it gives it.
-        others: what the fields are that no column is named after.
+        tables: tables with the columns; the first one that has a name wins.
+        others: expressions for fields that are not named like a column.
     """
-    found: list[ColumnElement[Any]] = []
-    for field in (one for one in fields(row) if not one.kw_only):
-        table = next((one for one in tables if field.name in one.c), None)
+    columns: list[ColumnElement[Any]] = []
+    for field in (candidate for candidate in fields(row) if not candidate.kw_only):
+        table = next((candidate for candidate in tables if field.name in candidate.c), None)
         if field.name in others:
-            found.append(others[field.name].label(field.name))
+            columns.append(others[field.name].label(field.name))
         elif table is not None:
-            found.append(table.c[field.name])
+            columns.append(table.c[field.name])
         elif field.default is MISSING:
             raise TypeError(f"no column is named like {row.__name__}.{field.name}")
         else:
             break
-    return found
+    return columns

@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from pbmserv.errors import ServerFault, StoreAway
-from pbmserv.monitoring.metrics import Pulse, Vital
+from pbmserv.monitoring.vitals import Pulse, Vital
 from pbmserv.store.core.database import Database, gave_way
 from pbmserv.store.core.statements import Savepoint
 
@@ -178,7 +178,7 @@ class GroupWriter(_QueueWriter):
         """Commit a job together with those that wait behind it."""
         outcomes: list[_Outcome] = []
         try:
-            with self._database.writing.begin() as connection:
+            with self._database.one_change() as connection:
                 self._run_group(connection, order, outcomes)
         except Exception as error:  # nothing of the group was written
             log.error("jobs were rolled back", exc_info=error, extra={"jobs": len(outcomes)})

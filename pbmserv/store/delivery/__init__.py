@@ -1,1 +1,1 @@
-"""Mail that came, letters that go, and digests: tables and rows."""
+"""Rows of mails that arrive, of letters, and of bounces."""

@@ -1,8 +1,8 @@
-"""Rows of what has arrived and waits to be carried out: the queue between the door and play.
+"""Rows of arrivals, the queue between the door and play.
 
-The door adds them; play carries each out once, and says so in the same transaction. On SQLite the
-two write to files of their own: play notes the arrival's number in `settled`, and the door removes
-what is settled. On PostgreSQL play claims rows for a while and removes them itself.
+The door adds them. Play carries out each once, and records that in the same transaction. On SQLite,
+door and play write to different files: play adds the arrival's number to `settled`, and the door
+removes settled arrivals. On PostgreSQL, play leases rows and removes them itself.
 """
 
 from __future__ import annotations
@@ -36,27 +36,32 @@ from pbmserv.mail.envelope import UNCHECKED, Envelope, Verdict
 from pbmserv.store.core.statements import Prepared
 from pbmserv.store.tables.mail import arrivals, settled, stores
 
-Kind: TypeAlias = Literal["mail", "over", "form"]
+Kind: TypeAlias = Literal["mail", "over", "form", "press"]
+OF_PAGES: frozenset[Kind] = frozenset({"form", "press"})
+"""Kinds of arrivals that come from pages and have results."""
+NO_MAIL = Envelope("", "", b"")
 
 
 REMOVAL = "removal"
-"""Of what is settled: work that waits while a copy is made (`files.alone_with`)."""
+"""Name of the lock for the removal of settled arrivals, see `file_locks.exclusive_work`."""
 
 PROBE = -1
-"""The number of a mail that is written and deleted again in one transaction."""
+"""Number of a probe, a mail that is written and deleted in one transaction."""
 PROBE_OCTETS = 8_192
-"""As large as a mail: it needs new pages, which a full disk does not give."""
+"""Size of a probe: it needs new pages, which a full disk does not have."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewArrival:
-    """What has come and is to be stored.
+    """A mail or a request of a page that is to be stored.
 
     Attributes:
-        kind: ``mail``; ``over``: a mail over a limit, whose sender is to be told; ``form``: what
-            a page asks for, as JSON in `raw`.
+        kind: ``mail``; ``over``: a mail over a limit, whose sender is to be told; ``form``: a form
+            of a page; ``press``: a player's command from a page.
+        envelope: the mail; `NO_MAIL` if it comes from a page.
         lane: those of one lane are carried out in their order, and share their part of the time.
-        player_id: whose reply address it came to.
+        player_id: the player of the reply address or page.
+        body: JSON from a page.
     """
 
     kind: Kind
@@ -65,11 +70,19 @@ class NewArrival:
     received_at: datetime
     verdict: Verdict = UNCHECKED
     player_id: int | None = None
+    body: bytes = b""
+
+    @classmethod
+    def of_page(
+        cls, kind: Kind, body: bytes, lane: str, received_at: datetime, player_id: int | None = None
+    ) -> NewArrival:
+        """Return an arrival from a page."""
+        return NewArrival(kind, NO_MAIL, lane, received_at, player_id=player_id, body=body)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival(NewArrival):
-    """What has come, stored under its number, which is never given again."""
+    """A stored arrival; its number is never given again."""
 
     id: int = field(default=0, kw_only=True)
 
@@ -83,13 +96,14 @@ _ALL = select(arrivals.c.id, *(arrivals.c[name] for name in _NAMES))
 _NEXT = Prepared(
     _ALL.where(arrivals.c.id > bindparam("after")).order_by(arrivals.c.id).limit(bindparam("most"))
 )
-_AT_ONCE = 500
+_CHUNK = 500
+"""Numbers in one statement."""
 _SETTLE = Prepared(insert(settled), ("store", "number", "result", "settled_at"))
 _TAKE = delete(arrivals).where(arrivals.c.id == bindparam("number"))
 
 
 def add(connection: Connection, new: NewArrival) -> int:
-    """Store an arrival, and return its number."""
+    """Store an arrival and return its number."""
     row = {
         "kind": new.kind,
         "recipient": new.envelope.recipient,
@@ -97,7 +111,7 @@ def add(connection: Connection, new: NewArrival) -> int:
         "peer": new.envelope.peer,
         "hello": new.envelope.hello,
         "handed_on": new.envelope.handed_on,
-        "raw": new.envelope.raw,
+        "raw": new.envelope.raw or new.body,
         "verdict": new.verdict.result,
         "found": new.verdict.found,
         "lane": new.lane,
@@ -107,69 +121,74 @@ def add(connection: Connection, new: NewArrival) -> int:
     return int(_ADD.run(connection, row)[0][0])
 
 
-def write(connection: Connection, now: datetime) -> None:
-    """Write as much as a mail does, and take it back: who commits this has waited for the disk."""
+def write_probe(connection: Connection, now: datetime) -> None:
+    """Write and delete a probe of the size of a mail; after the commit the disk has taken it."""
     probe = {"kind": "mail", "recipient": "", "sender": "", "lane": "", "received_at": now}
-    raw = secrets.token_bytes(PROBE_OCTETS)  # that cannot be packed
+    raw = secrets.token_bytes(PROBE_OCTETS)  # random, so that it does not compress
     connection.execute(insert(arrivals).values(id=PROBE, raw=raw, peer="", hello="", **probe))
     connection.execute(delete(arrivals).where(arrivals.c.id == PROBE))
 
 
 def store_of(connection: Connection) -> str:
-    """The name of this store, by which another file in its place is told from it."""
+    """Return the UUID of this store, which tells it from another file in its place."""
     return str(connection.execute(select(stores.c.uuid)).scalar_one())
 
 
 def beat(connection: Connection, now: datetime) -> None:
-    """A door says that it takes mail in."""
+    """Note that a door accepts mail now."""
     connection.execute(update(stores).values(beat_at=now))
 
 
 def beat_at(connection: Connection) -> datetime | None:
-    """When a door said so last; ``None``: none has yet."""
-    found: datetime | None = connection.execute(select(stores.c.beat_at)).scalar()
-    return found
+    """Return when a door last accepted mail, `None` if never."""
+    moment: datetime | None = connection.execute(select(stores.c.beat_at)).scalar()
+    return moment
 
 
 def _stored(statement: Prepared, connection: Connection, **values: Any) -> list[Arrival]:
-    """The arrivals that a statement like `_ALL` finds."""
+    """Return the arrivals that a statement like `_ALL` selects."""
     stored = []
     for row in statement.run(connection, values):
         number, kind, recipient, sender, peer, hello, handed_on, raw = row[:8]
         verdict, found, lane, player, at = row[8:]
-        envelope = Envelope(sender, recipient, raw, peer, hello, handed_on)
-        stored.append(Arrival(kind, envelope, lane, at, Verdict(verdict, found), player, id=number))
+        is_of_page = kind in OF_PAGES
+        envelope = (
+            NO_MAIL if is_of_page else Envelope(sender, recipient, raw, peer, hello, handed_on)
+        )
+        body = raw if is_of_page else b""
+        sender_check = Verdict(verdict, found)
+        stored.append(Arrival(kind, envelope, lane, at, sender_check, player, body, id=number))
     return stored
 
 
 after = partial(_stored, _NEXT)
-"""Up to *most* that came *after* that number, in their order."""
+"""Return up to *most* arrivals with numbers greater than *after*, in order."""
 
 
 def numbers(connection: Connection) -> list[int]:
-    """Of all that are there, in their order."""
+    """Return the numbers of all arrivals, in order."""
     return list(connection.execute(select(arrivals.c.id).order_by(arrivals.c.id)).scalars())
 
 
-def remove(connection: Connection, numbers_: Sequence[int]) -> None:
-    """Remove what is settled."""
-    for at in range(0, len(numbers_), _AT_ONCE):
-        some = numbers_[at : at + _AT_ONCE]
-        connection.execute(delete(arrivals).where(arrivals.c.id.in_(some)))
+def remove(connection: Connection, ids: Sequence[int]) -> None:
+    """Remove settled arrivals."""
+    for at in range(0, len(ids), _CHUNK):
+        connection.execute(delete(arrivals).where(arrivals.c.id.in_(ids[at : at + _CHUNK])))
 
 
 def take_over(connection: Connection, other: Connection, done: Collection[int]) -> None:
-    """Store what another mail store has and this one has not.
+    """Add arrivals of another mail store that this one does not have.
 
     Args:
-        other: the other one. If it is an older copy of this one, numbers stay; else they are new.
-        done: numbers in it that nobody needs any more.
+        other: connection to the other store. If it is an older copy of this one, numbers stay; else
+            the arrivals get new ones.
+        done: numbers in the other store that are settled.
     """
     is_copy = store_of(connection) == store_of(other)
-    known = {*done, *(numbers(connection) if is_copy else ())}
+    skipped = {*done, *(numbers(connection) if is_copy else ())}
     names = [c for c in arrivals.c if is_copy or c is not arrivals.c.id]
     for number in numbers(other):
-        if number not in known:
+        if number not in skipped:
             row = other.execute(select(*names).where(arrivals.c.id == number)).mappings().one()
             connection.execute(
                 insert(arrivals).values(**{**row, "claimed_until": None, "claimed_by": None})
@@ -177,31 +196,31 @@ def take_over(connection: Connection, other: Connection, done: Collection[int]) 
 
 
 def by_lane(connection: Connection) -> dict[str, tuple[int, int]]:
-    """How many are there of each lane, and the octets of their texts."""
-    found = select(arrivals.c.lane, func.count(), func.sum(func.length(arrivals.c.raw)))
-    rows = connection.execute(found.group_by(arrivals.c.lane))
+    """Return the number of arrivals and the octets of their texts for each lane."""
+    statement = select(arrivals.c.lane, func.count(), func.sum(func.length(arrivals.c.raw)))
+    rows = connection.execute(statement.group_by(arrivals.c.lane))
     return {lane: (mails, int(size)) for lane, mails, size in rows}
 
 
 def oldest_after(connection: Connection, number: int) -> datetime | None:
-    """When the first came after that one; ``None``: nothing did."""
-    found: datetime | None = connection.execute(
+    """Return when the first arrival after a number came, `None` if there is none."""
+    received_at: datetime | None = connection.execute(
         select(arrivals.c.received_at)
         .where(arrivals.c.id > number)
         .order_by(arrivals.c.id)
         .limit(1)
     ).scalar()
-    return found
+    return received_at
 
 
 def has_free(connection: Connection, now: datetime) -> bool:
-    """Whether any could be claimed."""
+    """Return whether an arrival can be claimed."""
     free = arrivals.c.claimed_until.is_(None) | (arrivals.c.claimed_until <= now)
     return connection.execute(select(arrivals.c.id).where(free).limit(1)).first() is not None
 
 
 def waiting(connection: Connection) -> tuple[int, datetime | None]:
-    """How many there are, and since when the first waits."""
+    """Return the number of arrivals, and when the first one came."""
     row = connection.execute(
         select(func.count(), func.min(arrivals.c.received_at)).select_from(arrivals)
     ).one()
@@ -212,13 +231,17 @@ def waiting(connection: Connection) -> tuple[int, datetime | None]:
 
 
 class Gone(ServerFault):
-    """An arrival has been carried out by somebody else."""
+    """An arrival was carried out by another process."""
 
 
 def settle(
     connection: Connection, arrival: Arrival, now: datetime, result: Any, *, store: str
 ) -> None:
-    """Note, in the transaction that carries it out, that an arrival is done. *result*: of a form.
+    """Record that an arrival is done, in the transaction that carries it out.
+
+    Args:
+        result: answer for the page that waits for a form.
+        store: UUID of the mail store.
 
     Raises:
         Gone: it was done before.
@@ -231,19 +254,21 @@ def settle(
 
 
 def settled_since(connection: Connection, store: str, number: int) -> set[int]:
-    """Numbers from that one on that are done."""
-    found = select(settled.c.number).where(settled.c.store == store, settled.c.number >= number)
-    return set(connection.execute(found).scalars())
+    """Return the numbers of settled arrivals, from *number* on."""
+    statement = select(settled.c.number).where(settled.c.store == store, settled.c.number >= number)
+    return set(connection.execute(statement).scalars())
 
 
 def settled_before(connection: Connection, store: str, before: datetime) -> set[int]:
-    """Numbers of what was done before that time."""
-    found = select(settled.c.number).where(settled.c.store == store, settled.c.settled_at < before)
-    return set(connection.execute(found).scalars())
+    """Return the numbers of arrivals that were settled before a moment."""
+    statement = select(settled.c.number).where(
+        settled.c.store == store, settled.c.settled_at < before
+    )
+    return set(connection.execute(statement).scalars())
 
 
 def result_of(connection: Connection, store: str, number: int) -> tuple[bool, Any]:
-    """Whether an arrival is done, and what came of it."""
+    """Return whether an arrival is settled, and its result."""
     row = connection.execute(
         select(settled.c.result).where(settled.c.store == store, settled.c.number == number)
     ).first()
@@ -251,11 +276,11 @@ def result_of(connection: Connection, store: str, number: int) -> tuple[bool, An
 
 
 def forget_settled(connection: Connection, store: str, gone: Collection[int]) -> None:
-    """Drop notes about arrivals that the door has removed."""
-    numbers_ = list(gone)
-    for at in range(0, len(numbers_), _AT_ONCE):
-        some = settled.c.number.in_(numbers_[at : at + _AT_ONCE])
-        connection.execute(delete(settled).where(settled.c.store == store, some))
+    """Delete the records of arrivals that the door has removed."""
+    ids = list(gone)
+    for at in range(0, len(ids), _CHUNK):
+        chunk = settled.c.number.in_(ids[at : at + _CHUNK])
+        connection.execute(delete(settled).where(settled.c.store == store, chunk))
 
 
 # -- one database for all stages (PostgreSQL) ----------------------------------------------
@@ -272,8 +297,8 @@ _HELD = (
     .limit(1)
     .scalar_subquery()
 )
-"""An earlier one of its lane in another play's hands. Not an `exists`: as a join, PostgreSQL reads
-and sorts all that waits before it gives us the first hundred."""
+"""An earlier arrival of the same lane that another play has leased. With `exists`, PostgreSQL would
+join and sort the whole queue before it returned the first hundred."""
 _CLAIMABLE = Prepared(
     _ALL.where(
         arrivals.c.claimed_until.is_(None) | (arrivals.c.claimed_until <= bindparam("now")),
@@ -311,38 +336,40 @@ def claim(
 ) -> list[Arrival]:
     """Lease up to *most* of the oldest arrivals, *of_lane* of each lane, to the process *by*.
 
-    No other play gets them, or later ones of their lanes, before *until*. Rows that another play
-    is claiming at this moment are locked, but not yet visible as claimed. So a lane is skipped
-    from its first mail on that is neither ours nor gone: only the play that has the earlier mails
-    of a lane may have later ones.
+    No other play gets them, or later ones of their lanes, before *until*. Rows that another play is
+    claiming at this moment are locked, but not yet visible as claimed. So a lane is cut off at its
+    first mail that another play may have: only the play with the earlier mails of a lane may have
+    later ones.
 
-    Arrivals that are claimed in the name of *by* and not *in_hand* are given back first: a dead
-    predecessor had them, or the answer to an earlier claim was lost.
+    Arrivals that are claimed by *by* and not *in_hand* are given back first: a dead predecessor had
+    them, or the answer to an earlier claim was lost.
     """
     release_claims(connection, by, in_hand)
-    found = _stored(_CLAIMABLE, connection, now=now, most=most)
-    if not found:
+    claimable = _stored(_CLAIMABLE, connection, now=now, most=most)
+    if not claimable:
         return []
-    lanes, ids = [one.lane for one in found], [one.id for one in found]
+    lanes, ids = [arrival.lane for arrival in claimable], [arrival.id for arrival in claimable]
     firsts = connection.execute(_OF_OTHERS, {"lanes": lanes, "ids": ids, "last": ids[-1]})
     of_others: dict[str, int] = dict(firsts.all())
-    taken: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     ours = []
-    for one in found:
-        if taken[one.lane] < of_lane and one.id < of_others.get(one.lane, one.id + 1):
-            taken[one.lane] += 1
-            ours.append(one)
-    connection.execute(_CLAIM, {"ids": [one.id for one in ours], "until": until, "by": by})
+    for arrival in claimable:
+        if counts[arrival.lane] < of_lane and arrival.id < of_others.get(
+            arrival.lane, arrival.id + 1
+        ):
+            counts[arrival.lane] += 1
+            ours.append(arrival)
+    connection.execute(_CLAIM, {"ids": [arrival.id for arrival in ours], "until": until, "by": by})
     return ours
 
 
 def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
-    """Keep these for longer."""
+    """Extend the leases of arrivals."""
     connection.execute(update(arrivals).where(arrivals.c.id.in_(ids)).values(claimed_until=until))
 
 
 def release_claims(connection: Connection, by: str, in_hand: Collection[int] = ()) -> None:
-    """Give the arrivals back that *by* has claimed, except those that it has *in_hand*."""
+    """Give back the arrivals that are claimed by *by* and not *in_hand*."""
     connection.execute(
         update(arrivals)
         .where(arrivals.c.claimed_by == by, arrivals.c.id.not_in(in_hand))
@@ -351,10 +378,14 @@ def release_claims(connection: Connection, by: str, in_hand: Collection[int] = (
 
 
 def take(connection: Connection, number: int) -> bool:
-    """Remove an arrival in the transaction that carries it out; false when somebody else did."""
+    """Remove an arrival in the transaction that carries it out.
+
+    Returns:
+        False if another process has carried it out.
+    """
     return connection.execute(_TAKE, {"number": number}).rowcount == 1
 
 
 def prune_results(connection: Connection, before: datetime) -> None:
-    """Drop what pages have been told long ago."""
+    """Delete the results of forms from before a moment."""
     connection.execute(delete(settled).where(settled.c.settled_at < before))

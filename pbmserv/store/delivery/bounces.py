@@ -1,4 +1,4 @@
-"""Rows of addresses from which letters came back, and the letters that wait because of that."""
+"""Rows of addresses from which letters came back, and of letters that wait because of that."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_A_COPY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is known against an address; see `service.delivery.bounces` for how it is counted."""
+    """The bounces of an address; `service.delivery.bounces` says how they are counted."""
 
     address: str
     hard: int = 0
@@ -39,7 +39,12 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A letter as a report finds it; `noted`: what an earlier one said, ``""`` for nothing."""
+    """A letter that a bounce is about.
+
+    Attributes:
+        noted: reason in an earlier bounce, ``""`` if there was none.
+        since: time at which it was sent, or queued.
+    """
 
     id: int
     letter: str
@@ -62,32 +67,32 @@ _LETTER = select(
 
 
 def letter(connection: Connection, letter_id: int) -> Posted | None:
-    """A letter, locked, so that two reports about it come one after the other."""
+    """Return a letter and lock its row, so that bounces about it are handled one by one."""
     row = connection.execute(_LETTER.where(outbox.c.id == letter_id).with_for_update()).first()
     return Posted(*row) if row else None
 
 
-def note(connection: Connection, found: Posted, words: str, now: datetime) -> None:
-    """Write what a report said to a letter.
+def note(connection: Connection, posted: Posted, words: str, now: datetime) -> None:
+    """Record the reason of a bounce.
 
-    A report proves that the letter went out, though its sender may not have written that down yet
-    (see `outbox.sent`).
+    A bounce proves that the letter was sent, even if its sender has not settled it yet (see
+    `outbox.sent`).
     """
     values: dict[str, Any] = {"error": words}
-    if found.state == LetterState.QUEUED:
+    if posted.state == LetterState.QUEUED:
         values |= {"state": LetterState.SENT, "due_at": None, "claimed_by": None, "sent_at": now}
-    connection.execute(update(outbox).where(outbox.c.id == found.id).values(values))
+    connection.execute(update(outbox).where(outbox.c.id == posted.id).values(values))
 
 
-def set_aside(connection: Connection, found: Posted) -> None:
-    """A letter that came back waits for its reader from now on."""
-    _settle(connection, found, LetterState.RETURNED)
+def set_aside(connection: Connection, posted: Posted) -> None:
+    """Let a letter that came back wait for its reader."""
+    _settle(connection, posted, LetterState.RETURNED)
 
 
-def send_later(connection: Connection, found: Posted, at: datetime, now: datetime) -> None:
-    """Try a letter that came back once more, as a new one: what comes of that is told apart.
+def send_later(connection: Connection, posted: Posted, at: datetime, now: datetime) -> None:
+    """Send a letter that came back again as a new one, with bounces of its own.
 
-    It is the same mail while that is kept, and else made anew from the same words and record.
+    It has the same octets if they are stored; else it is made again from the same words and record.
     """
     columns = [c for c in outbox.c if c.name not in _OF_A_COPY]
     copied = select(
@@ -97,50 +102,50 @@ def send_later(connection: Connection, found: Posted, at: datetime, now: datetim
         literal(at, Instant),
         literal(0),
         literal(""),
-    ).where(outbox.c.id == found.id)
+    ).where(outbox.c.id == posted.id)
     names = [*(c.name for c in columns), "created_at", "state", "due_at", "attempts", "error"]
     copy_id: int = connection.execute(
         insert(outbox).from_select(names, copied).returning(outbox.c.id)
     ).scalar_one()
-    kept_letters.copy_bytes(connection, found.id, copy_id)
-    _settle(connection, found, LetterState.FAILED)
+    kept_letters.copy_bytes(connection, posted.id, copy_id)
+    _settle(connection, posted, LetterState.FAILED)
 
 
-def _settle(connection: Connection, found: Posted, state: LetterState) -> None:
+def _settle(connection: Connection, posted: Posted, state: LetterState) -> None:
     connection.execute(
-        update(outbox).where(outbox.c.id == found.id).values(state=state, due_at=None)
+        update(outbox).where(outbox.c.id == posted.id).values(state=state, due_at=None)
     )
 
 
 def standings(connection: Connection, which: Collection[str]) -> list[Standing]:
-    """What is known against some addresses, locked; those without any row are left out."""
-    found = connection.execute(
+    """Return and lock the rows of some addresses; addresses without bounces have none."""
+    rows = connection.execute(
         _STANDING.where(bounces.c.address.in_(which)).order_by(bounces.c.address).with_for_update()
     )
-    return [Standing(*row) for row in found]
+    return [Standing(*row) for row in rows]
 
 
 def write(connection: Connection, standing: Standing) -> None:
-    """Keep what is known against an address, in place of what was."""
+    """Store the bounces of an address."""
     values = asdict(standing)
     statement = insert_into(connection, bounces).values(**values)
     connection.execute(statement.on_conflict_do_update(index_elements=["address"], set_=values))
 
 
 def forgive(connection: Connection, which: Collection[str]) -> None:
-    """Nothing is held against these addresses any more."""
+    """Forget the bounces of addresses."""
     connection.execute(delete(bounces).where(bounces.c.address.in_(which)))
 
 
 def forget_strangers(connection: Connection, which: Collection[str]) -> None:
-    """Forget those of the addresses that are confirmed for nobody any more."""
+    """Forget the bounces of those addresses that are confirmed for no player."""
     confirmed = exists().where(addresses.c.address == bounces.c.address)
     connection.execute(delete(bounces).where(and_(bounces.c.address.in_(which), ~confirmed)))
 
 
 def waiting(connection: Connection, player_id: int) -> list[QueuedLetter]:
-    """Letters that wait until this player can be reached, oldest first."""
-    found = connection.execute(
+    """Return letters that wait until this player can be reached, oldest first."""
+    ids = connection.execute(
         select(outbox.c.id)
         .where(
             outbox.c.player_id == player_id,
@@ -148,12 +153,12 @@ def waiting(connection: Connection, player_id: int) -> list[QueuedLetter]:
         )
         .order_by(outbox.c.id)
     ).scalars()
-    letters = (outbox_rows.letter(connection, number) for number in found)
-    return [letter for letter in letters if letter is not None]
+    rows = (outbox_rows.letter(connection, number) for number in ids)
+    return [letter for letter in rows if letter is not None]
 
 
 def send_again(connection: Connection, ids: Sequence[int], address: str, now: datetime) -> None:
-    """These letters go to *address* now; made anew, for another one may stand in them."""
+    """Queue letters to *address*; they are made again, since they may show another one."""
     if ids:
         kept_letters.drop_bytes(connection, outbox.c.id.in_(ids))
         connection.execute(
@@ -164,7 +169,7 @@ def send_again(connection: Connection, ids: Sequence[int], address: str, now: da
 
 
 def out_of_date(connection: Connection, ids: Sequence[int]) -> None:
-    """Nobody wants to read these any more."""
+    """Fail letters that are out of date."""
     if ids:
         connection.execute(
             update(outbox)
@@ -176,7 +181,7 @@ def out_of_date(connection: Connection, ids: Sequence[int]) -> None:
 
 
 def redirect(connection: Connection, player_id: int, old: str, new: str) -> None:
-    """What is queued for a player's old address goes to the new one."""
+    """Send the queued letters to a player's old address to the new one."""
     which = and_(
         outbox.c.player_id == player_id,
         outbox.c.recipient == old,

@@ -1,4 +1,4 @@
-"""Rows of received mail: each mail is kept, and has an effect once."""
+"""Rows of received mails; the unique key lets each mail have an effect once."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pbmserv.store.core.statements import Prepared, columns_of
 from pbmserv.store.tables.mail import MailState, inbox
 
 FOR_POSTMASTER = "for the postmaster"
-"""Why a mail is kept on which our code did not fail."""
+"""Error of a mail that is kept although our code did not fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A mail as it came."""
+    """A stored mail."""
 
     id: int
     recipient: str
@@ -53,8 +53,8 @@ _ADD = {
     )
     for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
 }
-_ONE = select(*columns_of(Received, inbox), inbox.c.found)
-_SPEAKER = (
+_MAIL = select(*columns_of(Received, inbox), inbox.c.found)
+_SET_SPEAKER = (
     update(inbox).where(inbox.c.id == bindparam("mail")).values(player_id=bindparam("player"))
 )
 _MARK = (
@@ -78,11 +78,12 @@ def add(
     verdict: Verdict = UNCHECKED,
     now: datetime,
 ) -> int | None:
-    """Keep a mail; ``None`` when this mail has been here before.
+    """Store a mail; return `None` if it is a copy of an earlier one.
 
-    *player_id* is who speaks, where the address it came to says so.
+    Args:
+        player_id: the sender, if the recipient address names a player.
     """
-    found = _ADD[connection.dialect.name].run(
+    rows = _ADD[connection.dialect.name].run(
         connection,
         {
             "digest": digest,
@@ -99,27 +100,27 @@ def add(
             "octets": len(raw),
         },
     )
-    return found[0][0] if found else None
+    return rows[0][0] if rows else None
 
 
 def number_of(connection: Connection, digest: str, recipient: str) -> int | None:
-    """The number of the mail that another is a copy of."""
-    found: int | None = connection.execute(
+    """Return the number of the mail with this digest and recipient."""
+    mail_id: int | None = connection.execute(
         select(inbox.c.id).where(inbox.c.digest == digest, inbox.c.recipient == recipient)
     ).scalar()
-    return found
+    return mail_id
 
 
-def spoken_by(connection: Connection, mail_id: int, player_id: int) -> None:
-    """Note whose mail it was, for the day on which all about that player must go."""
-    connection.execute(_SPEAKER, {"mail": mail_id, "player": player_id})
+def set_player(connection: Connection, mail_id: int, player_id: int) -> None:
+    """Note the player who sent a mail, so that `delete` finds it."""
+    connection.execute(_SET_SPEAKER, {"mail": mail_id, "player": player_id})
 
 
 def heard_from(
     connection: Connection, player_id: int, senders: Collection[str], since: datetime
 ) -> bool:
-    """Whether a player has written since then, from these addresses or proving who it is."""
-    found = connection.execute(
+    """Return whether a player has written since a moment, proven or from these addresses."""
+    rows = connection.execute(
         select(inbox.c.id)
         .where(
             inbox.c.received_at > since,
@@ -128,11 +129,11 @@ def heard_from(
         )
         .limit(1)
     )
-    return found.first() is not None
+    return rows.first() is not None
 
 
 def empty(connection: Connection, mail_id: int) -> None:
-    """Keep no more of a mail than that it came."""
+    """Remove text and sender of a mail; its row stays."""
     connection.execute(
         update(inbox).where(inbox.c.id == mail_id).values(raw=b"", octets=0, sender="")
     )
@@ -155,42 +156,42 @@ _WITH_TEXT = (
 def with_text(
     connection: Connection, state: str, before: datetime, most: int
 ) -> list[tuple[int, int]]:
-    """Mails of that state from before then that still have their text, oldest first: each with
-    the text's octets."""
-    found = connection.execute(_WITH_TEXT, {"became": state, "before": before, "most": most})
-    return [(row.id, row.octets) for row in found]
+    """Return number and octets of mails that have their text, oldest first."""
+    rows = connection.execute(_WITH_TEXT, {"became": state, "before": before, "most": most})
+    return [(row.id, row.octets) for row in rows]
 
 
 def octets(connection: Connection) -> dict[str, int]:
-    """What the texts of mails take, by state."""
-    found = connection.execute(
+    """Return the octets of the texts of mails, by state."""
+    rows = connection.execute(
         select(inbox.c.state, func.sum(inbox.c.octets)).where(_HAS_TEXT).group_by(inbox.c.state)
     )
-    return {state: int(taken) for state, taken in found}
+    return {state: int(size) for state, size in rows}
 
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:
-    """Keep no more of mails than who wrote them and what became of them."""
+    """Remove the texts, peers and sender checks of mails."""
     connection.execute(
         update(inbox).where(inbox.c.id.in_(numbers)).values(raw=b"", octets=0, peer="", found="")
     )
 
 
 def drop_text(connection: Connection, mail_id: int) -> None:
-    """Keep a mail's text no longer; what was found out about its sender stays for a while."""
+    """Remove the text of a mail; its sender check stays for a while."""
     connection.execute(update(inbox).where(inbox.c.id == mail_id).values(raw=b"", octets=0))
 
 
 def prune(connection: Connection, unproven: datetime, before: datetime, most: int) -> int:
-    """Forget all of mails that led to nothing; how many there were, at most *most*.
+    """Delete rows of mails that had no effect; return their number.
 
-    A copy that comes after that is read like a new mail, and such a one anybody could write:
-    what it says has never counted. Where the sender is proven a copy could be kept back by
-    somebody until it means something, so these stay longer.
+    A later copy of such a mail is read like a new mail. If the sender is not proven, this does no
+    harm: anybody could write it. A proven mail could be held back by somebody until it has an
+    effect, so its row stays longer.
 
     Args:
-        unproven: nobody proved to have written them, and they came before then.
-        before: they came before then, whoever wrote them.
+        unproven: delete mails without a proven sender from before this time.
+        before: delete all mails from before this time.
+        most: largest number of rows.
     """
     old = or_(
         inbox.c.received_at < before,
@@ -200,63 +201,68 @@ def prune(connection: Connection, unproven: datetime, before: datetime, most: in
             inbox.c.player_id.is_(None),
         ),
     )
-    found = (
+    unused = (
         select(inbox.c.id)
         .where(_UNUSED, inbox.c.received_at < unproven, old, inbox.c.octets == 0)
         .limit(most)
     )
-    return connection.execute(delete(inbox).where(inbox.c.id.in_(found))).rowcount
+    return connection.execute(delete(inbox).where(inbox.c.id.in_(unused))).rowcount
 
 
 def mark(connection: Connection, mail_id: int, state: str, error: str = "") -> None:
-    """Change what became of a mail."""
+    """Change the state of a mail."""
     connection.execute(_MARK, {"mail": mail_id, "new_state": state, "new_error": error})
 
 
 def kept(connection: Connection, most: int = 100) -> list[Received]:
-    """Return mails that wait for the operator: faults first, then mails for the postmaster, each
-    with the newest first and at most *most* of them."""
-    newest = _ONE.where(inbox.c.state == MailState.KEPT).order_by(inbox.c.id.desc()).limit(most)
+    """Return mails that wait for the operator: faults, then mails for the postmaster.
+
+    Both are newest first, and at most *most*.
+    """
+    newest = _MAIL.where(inbox.c.state == MailState.KEPT).order_by(inbox.c.id.desc()).limit(most)
     faults = connection.execute(newest.where(inbox.c.error != FOR_POSTMASTER)).all()
     others = connection.execute(newest.where(inbox.c.error == FOR_POSTMASTER)).all()
     return [_received(row) for row in (*faults, *others)]
 
 
 def count_kept(connection: Connection) -> int:
-    """Return how many mails wait for the operator."""
+    """Return the number of mails that wait for the operator."""
     count = select(func.count()).where(inbox.c.state == MailState.KEPT)
     return int(connection.execute(count).scalar_one())
 
 
 def put_off(connection: Connection, limit: int) -> list[Received]:
-    """Mails that wait until their players may send more, oldest first."""
-    found = connection.execute(
-        _ONE.where(inbox.c.state == MailState.LATER, _HAS_TEXT)
+    """Return mails that wait until their players may send more, oldest first."""
+    rows = connection.execute(
+        _MAIL.where(inbox.c.state == MailState.LATER, _HAS_TEXT)
         .order_by(inbox.c.received_at, inbox.c.id)
         .limit(limit)
     )
-    return [_received(row) for row in found]
+    return [_received(row) for row in rows]
 
 
 def get(connection: Connection, mail_id: int) -> Received | None:
-    """One mail, whatever became of it."""
-    row = connection.execute(_ONE.where(inbox.c.id == mail_id)).first()
+    """Return a mail in any state."""
+    row = connection.execute(_MAIL.where(inbox.c.id == mail_id)).first()
     return _received(row) if row else None
 
 
 def lock(connection: Connection, mail_id: int, *states: MailState) -> Received | None:
-    """A mail in one of these states, locked so that two cannot carry it out at once."""
+    """Return a mail in one of these states, and lock its row."""
     row = connection.execute(
-        _ONE.where(inbox.c.id == mail_id, inbox.c.state.in_(states)).with_for_update()
+        _MAIL.where(inbox.c.id == mail_id, inbox.c.state.in_(states)).with_for_update()
     ).first()
     return _received(row) if row else None
 
 
-def told_by(connection: Connection, mail_id: int, digest: str) -> bool:
-    """Tell copies of a kept mail by *digest*; false when it is a copy of another mail itself.
+def set_digest(connection: Connection, mail_id: int, digest: str) -> bool:
+    """Set the digest of a kept mail to that of its parsed form.
 
-    A mail that could not be read was kept under the digest of its octets, by which a copy with
-    other blanks is another mail.
+    A mail that could not be read was stored under the digest of its octets, which a copy with other
+    blanks does not have.
+
+    Returns:
+        False if the mail is a copy of another one.
     """
     recipient = select(inbox.c.recipient).where(inbox.c.id == mail_id).scalar_subquery()
     other = select(inbox.c.id).where(
@@ -269,6 +275,6 @@ def told_by(connection: Connection, mail_id: int, digest: str) -> bool:
 
 
 def _received(row: Any) -> Received:
-    *known, found = row
-    mail = Received(*known)
-    return replace(mail, verdict=Verdict(row.verdict, found))
+    *columns, evidence = row
+    mail = Received(*columns)
+    return replace(mail, verdict=Verdict(row.verdict, evidence))

@@ -1,9 +1,8 @@
-"""Rows of letters beside the queue: their bytes, those to drop or quote, those that wait for a
-digest, those that are over.
+"""Rows of letters beside the queue: stored octets, unsent letters, digests, and old letters.
 
-For good stays of a letter that its reader can end (see `mail.letter_kinds`) who got what and when,
-since a List-Unsubscribe has no last day, and what a reply to a digest needs; other letters go
-altogether.
+A letter that its reader can end (see `mail.letter_kinds`) leaves a row with reader and time for
+good, because a List-Unsubscribe link never expires. Digests leave what replies to them need. Rows
+of other letters are deleted.
 """
 
 from __future__ import annotations
@@ -34,18 +33,18 @@ from pbmserv.store.tables.mail import IS_OVER, UNSENT, LetterState, letter_bytes
 
 
 def bytes_of(connection: Connection, letter_id: int) -> bytes | None:
-    """A letter as it was mailed, or is going to be; ``None``: not made yet, or not kept any more.
+    """Return the octets of a letter, `None` if they are not made yet or no longer stored.
 
-    `letters.compose` makes it again from the record, as long as the words of its row are kept.
+    `letters.compose` makes them again from the record, as long as the row has its words.
     """
-    found: bytes | None = connection.execute(
+    raw: bytes | None = connection.execute(
         select(letter_bytes.c.raw).where(letter_bytes.c.letter_id == letter_id)
     ).scalar()
-    return found
+    return raw
 
 
 def copy_bytes(connection: Connection, letter_id: int, copy_id: int) -> None:
-    """Keep for a letter's copy what is kept for the letter."""
+    """Store the octets of a letter for a copy of it, too."""
     kept = select(literal(copy_id), letter_bytes.c.raw, letter_bytes.c.made_at).where(
         letter_bytes.c.letter_id == letter_id
     )
@@ -53,7 +52,7 @@ def copy_bytes(connection: Connection, letter_id: int, copy_id: int) -> None:
 
 
 def drop_bytes(connection: Connection, which: ColumnElement[bool]) -> None:
-    """Those of the letters that will be sent are made anew; *which* is about rows of `outbox`."""
+    """Delete the octets of letters; unsent ones are made again. *which* is about `outbox`."""
     connection.execute(
         delete(letter_bytes).where(letter_bytes.c.letter_id.in_(select(outbox.c.id).where(which)))
     )
@@ -68,24 +67,23 @@ _UNSENT = (
         outbox.c.words,
     )
     .where(
-        # partial indexes keep these at hand
         outbox.c.state.in_((LetterState.QUEUED, LetterState.DIGEST)),
         outbox.c.board_id == bindparam("board"),
         outbox.c.ply > bindparam("after"),
         outbox.c.letter != "chat",
     )
-    .with_for_update()  # a sender that is about to claim them has to wait
+    .with_for_update()  # senders cannot claim them meanwhile
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Unsent:
-    """A letter in the queue or in a tray.
+    """A letter in the queue or in a digest.
 
     Attributes:
-        player_id: whom it goes to; ``None`` = a stranger.
-        begun: a sender has it in hand or has tried it, so it may have been read.
-        says: another player's words are in it.
+        player_id: its reader; `None` for a stranger.
+        begun: whether a sender has tried it or has it in hand, so that it may have been read.
+        says: whether it carries words of another player.
     """
 
     id: int
@@ -95,8 +93,8 @@ class Unsent:
 
 
 def unsent_about(connection: Connection, board_id: int, after: int, now: datetime) -> list[Unsent]:
-    """The letters that show a ply behind *after*; nobody can claim them meanwhile."""
-    found = connection.execute(_UNSENT, {"board": board_id, "after": after})
+    """Return the letters that show a ply after *after*, and lock them against senders."""
+    rows = connection.execute(_UNSENT, {"board": board_id, "after": after})
     return [
         Unsent(
             row.id,
@@ -104,24 +102,24 @@ def unsent_about(connection: Connection, board_id: int, after: int, now: datetim
             row.made or (row.due_at is not None and row.due_at > now),
             bool(row.words.get("said")),
         )
-        for row in found
+        for row in rows
     ]
 
 
 def drop_unsent(connection: Connection, letters: Collection[Unsent]) -> None:
-    """Drop these letters; where a person's words are in one, only the words are sent."""
+    """Drop letters; of those that carry words of a player, send only the words."""
     words = [letter.id for letter in letters if letter.says]
-    gone = [letter.id for letter in letters if not letter.says]
+    dropped = [letter.id for letter in letters if not letter.says]
     if words:
         connection.execute(update(outbox).where(outbox.c.id.in_(words)).values(letter="chat"))
-    if gone:
-        connection.execute(delete(outbox).where(outbox.c.id.in_(gone)))
+    if dropped:
+        connection.execute(delete(outbox).where(outbox.c.id.in_(dropped)))
 
 
 def silence(connection: Connection, reader_ids: Collection[int], userids: Collection[str]) -> None:
-    """Take the words of some players out of letters to others that have not been sent yet.
+    """Remove the words of some players from unsent letters to others.
 
-    Letters that bring nothing else are not sent.
+    Letters that carry nothing else are not sent.
     """
     rows = connection.execute(
         select(outbox.c.id, outbox.c.letter, outbox.c.words).where(
@@ -162,22 +160,30 @@ _FOLD = update(outbox).where(outbox.c.id == bindparam("letter_id")).values(state
 
 
 def tray(connection: Connection, player_id: int) -> list[QueuedLetter]:
-    """Letters that wait for a player's one mail a day, oldest first."""
+    """Return the letters that wait for a player's digest, oldest first."""
     return [QueuedLetter(*row) for row in connection.execute(_TRAY, {"player": player_id})]
 
 
 def fold(connection: Connection, ids: Sequence[int]) -> None:
-    """These went into the one mail a day."""
+    """Note that letters went into a digest."""
     connection.execute(_FOLD, [{"letter_id": i} for i in ids])
 
 
 NEWEST = 500
-"""Letters to a player among which those are looked for that a mail's headers name."""
+"""Newest letters to a player that the headers of a mail may name."""
 
 OF_THE_BOARD = 2
 AT_ALL = 5
-"""Newest letters that are looked at, whatever the headers name: people answer one letter with
-another in front of them."""
+"""Newest letters, about the board and in all, that a mail may quote although its headers do not
+name them: people answer one letter while they read another."""
+
+
+_NEWEST = (
+    select(outbox.c.id, outbox.c.message_id, outbox.c.board_id, outbox.c.letter)
+    .where(outbox.c.player_id == bindparam("player"))
+    .order_by(outbox.c.id.desc())
+    .limit(NEWEST)
+)
 
 
 def answerable(
@@ -188,31 +194,51 @@ def answerable(
     board_id: int | None,
     letter_id: int | None,
 ) -> list[QueuedLetter]:
-    """The letters to a player that a mail may quote, newest first.
+    """Return the letters to a player that a mail may quote, newest first.
 
     Args:
-        message_ids: those that its headers name, with angle brackets.
-        board_id: the board that it speaks of; ``None`` = none.
-        letter_id: the letter that its reply address names; ``None`` = none.
+        message_ids: Message-IDs in the mail's headers, with angle brackets.
+        board_id: board that the mail is about; `None` for none.
+        letter_id: letter that its reply address names; `None` for none.
     """
-    newest = connection.execute(
-        select(outbox.c.id, outbox.c.message_id, outbox.c.board_id, outbox.c.letter)
-        .where(outbox.c.player_id == player_id)
-        .order_by(outbox.c.id.desc())
-        .limit(NEWEST)
-    ).all()
+    newest = connection.execute(_NEWEST, {"player": player_id}).all()
     wanted = set(message_ids)
-    named = {row.id for row in newest if row.message_id in wanted or row.id == letter_id}
+    named_ids = {row.id for row in newest if row.message_id in wanted or row.id == letter_id}
     newest = [row for row in newest if not kind_of(row.letter).own_words]
     about = [row.id for row in newest if row.board_id == board_id and board_id is not None]
-    chosen = named | set(about[:OF_THE_BOARD]) | {row.id for row in newest[:AT_ALL]}
-    found = [rows.letter(connection, number) for number in sorted(chosen, reverse=True)]
-    return [letter for letter in found if letter is not None]
+    chosen = named_ids | set(about[:OF_THE_BOARD]) | {row.id for row in newest[:AT_ALL]}
+    letters = [rows.letter(connection, number) for number in sorted(chosen, reverse=True)]
+    return [letter for letter in letters if letter is not None]
+
+
+_WITH_WORDS = (
+    select(outbox.c.letter, outbox.c.words, outbox.c.mail_id)
+    .where(outbox.c.id.in_(bindparam("ids", expanding=True)))
+    .order_by(outbox.c.id)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WordsOfLetter:
+    """The words of a letter; `mail_id` is the mail that caused it."""
+
+    letter: str
+    words: Mapping[str, Any]
+    mail_id: int | None
+
+
+def about_board(
+    connection: Connection, player_id: int, board_id: int, most: int
+) -> list[WordsOfLetter]:
+    """Return the words of the newest letters to a player about a board, oldest first."""
+    newest = connection.execute(_NEWEST, {"player": player_id}).all()
+    ids = [row.id for row in newest if row.board_id == board_id][:most]
+    return [WordsOfLetter(*row) for row in connection.execute(_WITH_WORDS, {"ids": ids})]
 
 
 @dataclass(frozen=True, slots=True)
 class OldLetter:
-    """A letter of which less is to be kept from now on."""
+    """A letter whose row can shrink."""
 
     id: int
     letter: str
@@ -241,30 +267,30 @@ _BARE = (
 
 
 def mailed(connection: Connection, before: datetime, most: int) -> list[int]:
-    """Letters that were over before then and are still kept as they were mailed, oldest first."""
+    """Return letters that were over before a moment and have their octets, oldest first."""
     return list(connection.scalars(_MAILED, {"before": before, "most": most}))
 
 
 def forget_bytes(connection: Connection, numbers: Sequence[int]) -> None:
-    """Keep these letters no longer as they were mailed."""
+    """Delete the octets of letters."""
     connection.execute(delete(letter_bytes).where(letter_bytes.c.letter_id.in_(numbers)))
 
 
 def old(connection: Connection, before: datetime, most: int) -> list[OldLetter]:
-    """Letters that were over before then and whose rows are whole, oldest first."""
+    """Return letters that were over before a moment and have their words, oldest first."""
     return [OldLetter(*row) for row in connection.execute(_OLD, {"before": before, "most": most})]
 
 
 def bare(connection: Connection, letters: Mapping[int, Mapping[str, Any]]) -> None:
-    """Keep of these letters, by number, no words but those given here, and no address."""
+    """Remove addresses and words of letters, except the given words by number."""
     connection.execute(_BARE, [{"letter_id": i, "few": dict(few)} for i, few in letters.items()])
 
 
 def remove(connection: Connection, numbers: Sequence[int]) -> None:
-    """Keep nothing of these letters."""
+    """Delete letters."""
     connection.execute(delete(outbox).where(outbox.c.id.in_(numbers)))
 
 
 def stays(letter: OldLetter) -> bool:
-    """Whether something of a letter is kept for good."""
+    """Return whether a part of a letter's row stays for good."""
     return bool(kind_of(letter.letter).subscription)

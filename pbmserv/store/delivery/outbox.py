@@ -1,4 +1,4 @@
-"""Rows of letters: queued with the change they tell of; claimed, kept and settled by senders."""
+"""Rows of letters: queued in the transaction of the change, claimed and settled by senders."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ class NewLetter:
     """A letter to queue.
 
     Attributes:
-        letter: its template folder.
-        recipient: address it goes to.
-        player_id: whose reply address it carries; ``None`` = a stranger.
-        board_id, ply, seat: the position it shows and to whom; ``seat`` None = spectator.
-        words: what the record does not hold, ready for JSON.
-        message_id, in_reply_to: with angle brackets; ``in_reply_to`` may be "".
-        tray: waits for its player's one mail a day.
+        letter: kind of letter, the name of its template.
+        recipient: address.
+        words: facts that the record does not hold, ready for JSON.
+        message_id, in_reply_to: with angle brackets; ``in_reply_to`` may be ``""``.
+        player_id: player whose reply address it carries; `None` for a stranger.
+        board_id, ply: position that it shows.
+        seat: seat whose view it shows; `None` for a spectator.
+        tray: whether it waits for its player's daily digest.
     """
 
     letter: str
@@ -60,23 +61,23 @@ class NewLetter:
 class QueuedLetter(NewLetter):
     """A letter in the queue.
 
-    `raw`: for `claim` alone, the mail that was made for an earlier attempt; else empty.
-    `mail_id`: the mail that led to it, if one did.
-    `effort`: of `claim` alone: what it takes to make it, in plain letters: as many as its parts; a
-    whole share if files travel with it, such as all that is kept of a player.
+    Attributes:
+        mail_id: mail that caused it; `None` if a clock, a bot, a page or an operator did.
+        raw: octets from an earlier attempt; filled by `claim` only.
+        effort: work to make it, in plain letters: the number of its parts, or `SHARE` if it has
+            files; filled by `claim` only.
     """
 
     id: int = 0
     attempts: int = 0
-    created_at: datetime = datetime.min  # noqa: DTZ901 - always given; dataclass inheritance wants one
+    created_at: datetime = datetime.min  # noqa: DTZ901 - never used; fields after defaults need one
     mail_id: int | None = None
     raw: bytes | None = field(default=None, repr=False)
     effort: int = 1
 
 
 SHARE = 100
-"""What letters to one reader may take of what is claimed at once, in plain letters; there is always
-one of them."""
+"""Largest effort of the letters to one reader in one claim; a single letter may exceed it."""
 
 
 _PARTS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
@@ -86,14 +87,14 @@ _PARTS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     ),
     **dict.fromkeys(letters_that(lambda kind: kind.has_files), lambda _: SHARE),
 }
-"""How much is in letters that are not about one thing."""
+"""Effort of letters that have several parts or files."""
 
 
 (FAREWELL,) = letters_that(lambda kind: kind.leaves_nothing)
-"""The last letter to somebody of whom nothing shall be kept: once it is gone, not even that."""
+"""Kind of the last letter to a deleted player; once it is sent, its address is removed."""
 
 
-_FORGET = {"recipient": case((outbox.c.letter == FAREWELL, ""), else_=outbox.c.recipient)}
+_WITHOUT_ADDRESS = {"recipient": case((outbox.c.letter == FAREWELL, ""), else_=outbox.c.recipient)}
 _COLUMNS = columns_of(QueuedLetter, outbox)
 _ADD = Prepared(
     insert(outbox),
@@ -125,16 +126,16 @@ _CAME_BACK = or_(
     and_(outbox.c.state == LetterState.FAILED, outbox.c.sent_at.is_not(None)),
 )
 _IN_HAND = _ONE.where(not_(_CAME_BACK))
-"""A report can arrive before its letter's sender settles the letter: then the report stands."""
+"""A bounce can be recorded before the sender settles the letter; then the bounce wins."""
 _LEASE = Prepared(_ONE.values(due_at=bindparam("until"), claimed_by=bindparam("by")))
 _RENEW = Prepared(
     _ONE.where(outbox.c.state == LetterState.QUEUED, outbox.c.claimed_by.is_not(None)).values(
         due_at=bindparam("until")
     )
 )
-_PUT_BEHIND = Prepared(_ONE.values(due_at=bindparam("now")))
+_POSTPONE = Prepared(_ONE.values(due_at=bindparam("now")))
 _RELEASE = Prepared(_IN_HAND.values(due_at=bindparam("until"), claimed_by=None))
-_WAIT = Prepared(
+_RELEASE_WITH_ERROR = Prepared(
     _IN_HAND.values(due_at=bindparam("until"), error=bindparam("why"), claimed_by=None)
 )
 _SENT = Prepared(
@@ -144,7 +145,7 @@ _SENT = Prepared(
         claimed_by=None,
         sent_at=bindparam("at"),
         error="",
-        **_FORGET,
+        **_WITHOUT_ADDRESS,
     )
 )
 _LATER = Prepared(
@@ -162,7 +163,7 @@ _FAILED = Prepared(
         claimed_by=None,
         error=bindparam("why"),
         attempts=outbox.c.attempts + 1,
-        **_FORGET,
+        **_WITHOUT_ADDRESS,
     )
 )
 _PARK = Prepared(_ONE.values(state=LetterState.PARKED, due_at=None, claimed_by=None))
@@ -173,10 +174,10 @@ _NEXT = Prepared(_ALL_NEXT)
 def add(
     connection: Connection, letters: Sequence[NewLetter], now: datetime, mail_id: int | None = None
 ) -> None:
-    """Queue letters; they are due at once. Who has left has no address and gets none.
+    """Queue letters that are due now. Letters without an address, to players who left, are skipped.
 
     Args:
-        mail_id: the mail that led to them; ``None`` = the time, the house, a page, an operator.
+        mail_id: mail that caused them, see `QueuedLetter`.
     """
     letters = [letter for letter in letters if letter.recipient]
     if not letters:
@@ -197,15 +198,15 @@ def add(
 def answers_to(
     connection: Connection, mail_id: int, player_id: int
 ) -> list[tuple[str, Mapping[str, Any]]]:
-    """Kind and words of the letters to a player that a mail led to."""
-    found = select(outbox.c.letter, outbox.c.words).where(
+    """Return kind and words of the letters to a player that a mail caused."""
+    statement = select(outbox.c.letter, outbox.c.words).where(
         outbox.c.mail_id == mail_id, outbox.c.player_id == player_id
     )
-    return [(row.letter, row.words) for row in connection.execute(found.order_by(outbox.c.id))]
+    return [(row.letter, row.words) for row in connection.execute(statement.order_by(outbox.c.id))]
 
 
 def row_of(letter: NewLetter, now: datetime, mail_id: int | None) -> dict[str, Any]:
-    """The columns of a new letter, but for its state and when it is due."""
+    """Return the columns of a new letter except ``state`` and ``due_at``."""
     return {
         "letter": letter.letter,
         "recipient": letter.recipient,
@@ -227,13 +228,13 @@ _BY_ID = select(*_COLUMNS).where(outbox.c.id == bindparam("letter_id"))
 
 
 def letter(connection: Connection, letter_id: int) -> QueuedLetter | None:
-    """The letter with this number, whatever has become of it."""
+    """Return a letter in any state, `None` if there is none."""
     row = connection.execute(_BY_ID, {"letter_id": letter_id}).first()
     return QueuedLetter(*row) if row else None
 
 
 def locked(connection: Connection, letter_id: int) -> QueuedLetter | None:
-    """As `letter`; nobody else locks it until this transaction ends."""
+    """Return a letter as `letter` does, and lock its row until the end of the transaction."""
     connection.execute(select(outbox.c.id).where(outbox.c.id == letter_id).with_for_update())
     return letter(connection, letter_id)
 
@@ -250,18 +251,18 @@ def claim(
 ) -> list[QueuedLetter]:
     """Lease up to *most* due letters to the process *by* until *until*.
 
-    Letters to an address that is given up are parked. Letters beyond one reader's `SHARE` are put
-    behind all that are due by now, in their order.
+    Letters to an address that is given up are parked. Letters beyond one reader's `SHARE` are moved
+    behind all letters that are due now.
 
     Args:
         connection: to the game store.
         by: name of the claiming process.
-        now: letters due by then are claimed.
+        now: letters that are due at this time are claimed.
         until: end of the lease.
         most: largest number of letters.
         in_hand: letters that *by* has in hand; others claimed in its name become due first.
-        avoiding: recipient domains (lower case) whose letters are left alone.
-        since: earlier due times are all of these domains, maybe thousands.
+        avoiding: recipient domains (lower case) whose letters are skipped.
+        since: skip letters that were due earlier; all of these are to the avoided domains.
     """
     _release_lost(connection, by, in_hand, now)
     values = {"now": now, "most": most}
@@ -273,7 +274,7 @@ def claim(
         rows = connection.execute(others, values)
     else:
         rows = _DUE.run(connection, values)
-    found, parked = list[QueuedLetter](), list[int]()
+    claimed, parked = list[QueuedLetter](), list[int]()
     for *columns, given_up in rows:
         row = QueuedLetter(*columns)
         if row.letter in _PARTS and row.raw is None:
@@ -281,56 +282,58 @@ def claim(
         if given_up and not kind_of(row.letter).always_tried:
             parked.append(row.id)
         else:
-            found.append(row)
+            claimed.append(row)
     if parked:
         _PARK.run(connection, *[{"letter_id": i} for i in parked])
-    if sum([row.effort for row in found]) > SHARE:
-        found, behind = _shared_out(found)
-        if behind:
-            _PUT_BEHIND.run(connection, *[{"letter_id": row.id, "now": now} for row in behind])
-    if found:
-        _LEASE.run(connection, *[{"letter_id": row.id, "until": until, "by": by} for row in found])
-    return found
+    if sum([row.effort for row in claimed]) > SHARE:
+        claimed, postponed = _split_by_share(claimed)
+        if postponed:
+            _POSTPONE.run(connection, *[{"letter_id": row.id, "now": now} for row in postponed])
+    if claimed:
+        leases = [{"letter_id": row.id, "until": until, "by": by} for row in claimed]
+        _LEASE.run(connection, *leases)
+    return claimed
 
 
-def _shared_out(due: Sequence[QueuedLetter]) -> tuple[list[QueuedLetter], list[QueuedLetter]]:
-    """Letters that are within their readers' shares, and those beyond."""
+def _split_by_share(
+    due: Sequence[QueuedLetter],
+) -> tuple[list[QueuedLetter], list[QueuedLetter]]:
+    """Split letters into those within their readers' shares and those beyond."""
     within, beyond = list[QueuedLetter](), list[QueuedLetter]()
-    taken: dict[str, int] = {}
+    efforts: dict[str, int] = {}
     for row in due:
-        before = taken.get(row.recipient, 0)
-        taken[row.recipient] = before + row.effort
-        (beyond if before and taken[row.recipient] > SHARE else within).append(row)
+        before = efforts.get(row.recipient, 0)
+        efforts[row.recipient] = before + row.effort
+        (beyond if before and efforts[row.recipient] > SHARE else within).append(row)
     return within, beyond
 
 
-_MADE = select(
+_PACKED_ROW = select(
     outbox.c.id,
     bindparam("packed", type_=LargeBinary),
     bindparam("now", type_=Instant),
 ).where(
     outbox.c.id == bindparam("letter_id"),
-    outbox.c.recipient != "",  # not what was forgotten in the meantime
+    outbox.c.recipient != "",  # not erased meanwhile
     outbox.c.letter != FAREWELL,
 )
 _KEEP = {
     name: Prepared(
         dialect.insert(letter_bytes)
-        .from_select(["letter_id", "raw", "made_at"], _MADE)
+        .from_select(["letter_id", "raw", "made_at"], _PACKED_ROW)
         .on_conflict_do_nothing()
     )
     for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
 }
 
 
-def keep_bytes(connection: Connection, made: Mapping[int, bytes], now: datetime) -> None:
-    """Keep letters that were made, so that every retry is the same mail.
+def keep_bytes(connection: Connection, packed: Mapping[int, bytes], now: datetime) -> None:
+    """Store letters that were made, so that every attempt sends the same octets.
 
     Args:
-        made: letters by number, packed (`columns.pack`): a tenth of a millisecond each, which
-            nobody needs to spend inside a transaction.
+        packed: octets by letter, packed by `columns.pack` outside of the transaction.
     """
-    rows = [{"letter_id": i, "packed": raw, "now": now} for i, raw in made.items()]
+    rows = [{"letter_id": i, "packed": raw, "now": now} for i, raw in packed.items()]
     _KEEP[connection.dialect.name].run(connection, *rows)
 
 
@@ -340,32 +343,36 @@ def renew(connection: Connection, ids: Sequence[int], until: datetime) -> None:
 
 
 def sent(connection: Connection, ids: Sequence[int], now: datetime) -> None:
-    """The next hop has taken these; those that came back by now stay as they are."""
+    """Settle letters that the next hop accepted; those that came back already stay as they are."""
     _SENT.run(connection, *[{"letter_id": i, "at": now} for i in ids])
 
 
 def later(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
-    """Try these again: (id, when, why)."""
+    """Settle letters for another attempt: (id, time of the attempt, error)."""
     _LATER.run(connection, *[{"letter_id": i, "at": at, "why": why} for i, at, why in waits])
 
 
 def release(connection: Connection, waits: Sequence[tuple[int, datetime, str]]) -> None:
-    """Give claimed letters back without an attempt: (id, when they are due, why if that is new)."""
+    """Give claimed letters back without an attempt.
+
+    Args:
+        waits: id, time at which the letter is due, and error; ``""`` keeps the previous error.
+    """
     plain = [{"letter_id": i, "until": at} for i, at, why in waits if not why]
-    told = [{"letter_id": i, "until": at, "why": why} for i, at, why in waits if why]
+    with_error = [{"letter_id": i, "until": at, "why": why} for i, at, why in waits if why]
     if plain:
         _RELEASE.run(connection, *plain)
-    if told:
-        _WAIT.run(connection, *told)
+    if with_error:
+        _RELEASE_WITH_ERROR.run(connection, *with_error)
 
 
 def failed(connection: Connection, losses: Sequence[tuple[int, str]]) -> None:
-    """These will not be tried again: (id, why)."""
+    """Settle letters that failed for good: (id, error)."""
     _FAILED.run(connection, *[{"letter_id": i, "why": why} for i, why in losses])
 
 
 def _release_lost(connection: Connection, by: str, in_hand: Collection[int], now: datetime) -> None:
-    """Make the letters due that *by* has claimed and does not have *in_hand*."""
+    """Make letters due that are claimed by *by* and not *in_hand*."""
     connection.execute(
         update(outbox)
         .where(
@@ -378,16 +385,16 @@ def _release_lost(connection: Connection, by: str, in_hand: Collection[int], now
 
 
 def next_due(connection: Connection, avoiding: Sequence[str] = ()) -> datetime | None:
-    """When the next queued letter is due, but for those to the domains in *avoiding*."""
-    found: datetime | None
+    """Return when the next queued letter is due, without those to the domains in *avoiding*."""
+    due_at: datetime | None
     if avoiding:
-        found = connection.execute(_ALL_NEXT.where(_not_to(avoiding))).scalar()
+        due_at = connection.execute(_ALL_NEXT.where(_not_to(avoiding))).scalar()
     else:
-        found = _NEXT.run(connection)[0][0]
-    return found
+        due_at = _NEXT.run(connection)[0][0]
+    return due_at
 
 
 def _not_to(domains: Sequence[str]) -> ColumnElement[bool]:
-    """Letters to nobody at these domains."""
+    """Return the condition that a letter is not to one of these domains."""
     to = func.lower(outbox.c.recipient)
     return and_(*(not_(to.endswith(f"@{domain}", autoescape=True)) for domain in domains))

@@ -1,1 +1,1 @@
-"""What operators see and do: tables and rows."""
+"""Lists and changes for operators, copies of databases, sizes."""

@@ -1,4 +1,4 @@
-"""Copies of the whole database: made while a server runs, and put back.
+"""Copies the whole database while a server runs, and restores copies.
 
 A copy is a file that only its owner can read: a SQLite database, or an archive of pg_dump.
 """
@@ -19,8 +19,8 @@ from pbmserv.store.core.database import Database
 from pbmserv.store.operators import backup_sqlite
 
 SKIPPED = 100_000
-"""Numbers that a restored server leaves out: letters that were delivered after the copy was made
-have numbers of boards, letters and players that are not in it."""
+"""Numbers that a restored server skips. Letters that were delivered after the copy was made name
+boards, letters and players that the copy does not have; their numbers must not be given again."""
 
 _MAGIC = {backup_sqlite.MAGIC: "sqlite", b"PGDMP": "postgresql"}
 """First octets of a copy, and the kind of database that it was made of."""
@@ -28,14 +28,14 @@ _MAGIC = {backup_sqlite.MAGIC: "sqlite", b"PGDMP": "postgresql"}
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A whole copy: its revision, and its size in octets."""
+    """The revision and the size in octets of a copy."""
 
     revision: str
     size: int
 
 
 def save(url: str, target: Path, place: Place) -> Copy:
-    """Copy a database as it is at one moment, without keeping others waiting.
+    """Copy one state of a database; other processes go on working.
 
     Args:
         url: of the database.
@@ -43,8 +43,8 @@ def save(url: str, target: Path, place: Place) -> Copy:
         place: `files.new`, or `over` if *target* may be replaced.
 
     Raises:
-        OperatorError: there is nothing to copy, or the copy is not whole; says why.
-        OSError: the disk does not take it.
+        OperatorError: there is nothing to copy, or the copy failed.
+        OSError: the file cannot be written.
     """
     module = _module_for(_backend_of(url))
     database = Database(url)
@@ -60,7 +60,7 @@ def save(url: str, target: Path, place: Place) -> Copy:
 
 
 def restore(url: str, source: Path, place: Place) -> Copy:
-    """Put a copy back, bring it to this version, and leave out `SKIPPED` numbers.
+    """Restore a copy, upgrade it to this version, and skip `SKIPPED` numbers.
 
     A copy of SQLite can be put into PostgreSQL.
 
@@ -72,7 +72,7 @@ def restore(url: str, source: Path, place: Place) -> Copy:
     Raises:
         OperatorError: the copy is damaged, newer than this version, or of PostgreSQL while *url* is
             of SQLite; or the database is in use, or not empty. Nothing was changed.
-        OSError: the disk does not take it.
+        OSError: the database cannot be written.
     """
     backend, origin = _backend_of(url), _origin_of(source)
     if origin == "postgresql" and backend == "sqlite":
@@ -91,7 +91,7 @@ def restore(url: str, source: Path, place: Place) -> Copy:
 
 
 def _origin_of(copy: Path) -> str:
-    """Return the kind of database that a copy was made of, by the file's first octets."""
+    """Return the kind of database of a copy, by the first octets of the file."""
     with regular(copy).open("rb") as opened:
         start = opened.read(20)
     for magic, backend in _MAGIC.items():
@@ -121,7 +121,7 @@ def _supported(revision: str | None) -> str:
     """Return a revision that this version can upgrade.
 
     Raises:
-        OperatorError: it is newer than this version, or the copy is another program's.
+        OperatorError: it is newer than this version, or of another program.
     """
     if revision is None:
         raise OperatorError("the copy is of another program's database: it has no revision")

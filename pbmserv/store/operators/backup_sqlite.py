@@ -1,11 +1,12 @@
-"""Copies of a SQLite database: the game store, with the mail store packed into a table of it.
+"""Copies a SQLite database: the game store, with the mail store packed into one of its tables.
 
-By VACUUM INTO: it reads one moment of the database and holds no writer up. SQLite's backup
-interface begins anew with each commit of another process, unless it goes in one step; that takes
-as long (250 MB beside a busy writer: 1.7 s) and copies free pages as well.
+VACUUM INTO reads one state of the database and does not block writers. SQLite's backup interface
+would start again with each commit of another process, or copy everything in one step, which takes
+as long and includes free pages.
 
-The game store is copied first. So what it does not know as carried out is still in the mail store
-when that is copied, if the door removes nothing in between (`files.alone_with`).
+The game store is copied first, and the door removes no mails meanwhile
+(`file_locks.exclusive_work`). So every mail that the copied game store has not carried out is in
+the copied mail store.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import contextlib
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -31,62 +32,52 @@ from sqlalchemy import (
     insert,
     select,
     text,
-    type_coerce,
 )
 from sqlalchemy import table as sql_table
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.types import NullType
 
-from pbmserv.errors import OperatorError
-from pbmserv.files import (
-    ENDING_S,
-    Place,
-    alone_with,
-    file_of,
-    make_file,
-    make_private,
-    over,
-    written,
-)
+from pbmserv.errors import OperatorError, ServerFault
+from pbmserv.file_locks import ENDING_S, exclusive_work
+from pbmserv.files import Place, file_of, make_file, make_private, over, written
 from pbmserv.store.core import schema
 from pbmserv.store.core.database import Database, mail_url
 from pbmserv.store.delivery import arrivals
 from pbmserv.store.tables.accounts import PlayerState, address_changes, players, signups
-from pbmserv.store.tables.columns import Instant, metadata
+from pbmserv.store.tables.columns import metadata
 from pbmserv.store.tables.mail import arrivals as arrived
 from pbmserv.store.tables.mail import settled, stores
 
 MAGIC = b"SQLite format 3\x00"
-"""How a copy begins."""
+"""First octets of a copy."""
 
 _COUNTED = ("boards", "inbox", "outbox")
-"""Tables of which SQLite itself remembers the highest number that it ever gave."""
+"""Tables for which SQLite remembers the highest number that it ever gave."""
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 _PIECE = 1 << 20
-"""Octets of the packed mail store that one row has."""
+"""Octets of the packed mail store in one row."""
 
 
 def save(database: Database, target: Path) -> None:
     """Copy both stores into an empty file.
 
     Raises:
-        OperatorError: there is no room for it, or another copy takes too long.
+        OperatorError: the disk has no room, or another copy is being made.
     """
     url = mail_url(database.url)
     mail = file_of(url)
-    if mail is None or not mail.exists():  # it comes with the first start
+    if mail is None or not mail.exists():  # the first start creates it
         _copy(database, target)
         return
-    with alone_with(mail, arrivals.REMOVAL, ENDING_S) as is_ours:
+    with exclusive_work(mail, arrivals.REMOVAL, ENDING_S) as is_ours:
         if not is_ours:
             raise OperatorError("another copy is being made just now; try again when it is done")
         _copy(database, target)
-        with closing(Database(url)) as store, _beside(target) as whole:
-            _copy(store, whole)
-            _pack(whole, target)
+        with closing(Database(url)) as store, _temporary_file(target) as mail_copy:
+            _copy(store, mail_copy)
+            _pack(mail_copy, target)
 
 
 def _copy(database: Database, target: Path) -> None:
@@ -98,10 +89,10 @@ def _copy(database: Database, target: Path) -> None:
             raise OperatorError(f"the copy cannot be written: {error}") from None
 
 
-def _pack(whole: Path, target: Path) -> None:
-    """Put a file into a table of the copy, in pieces."""
+def _pack(mail: Path, target: Path) -> None:
+    """Put the copied mail store into a table of the copy, in pieces."""
     try:
-        with closing(sqlite3.connect(target)) as copy, copy, whole.open("rb") as opened:
+        with closing(sqlite3.connect(target)) as copy, copy, mail.open("rb") as opened:
             copy.execute("CREATE TABLE mail_store (piece INTEGER PRIMARY KEY, octets BLOB)")
             while octets := opened.read(_PIECE):
                 copy.execute("INSERT INTO mail_store (octets) VALUES (?)", (octets,))
@@ -109,63 +100,63 @@ def _pack(whole: Path, target: Path) -> None:
         raise OperatorError(f"the copy cannot be written: {error}") from None
 
 
-def _unpack(copy: Path, whole: Path) -> bool:
-    """Take the mail store out of a copy again; false: there is none in it."""
+def _unpack(copy: Path, mail: Path) -> bool:
+    """Move the mail store out of a copy into a file; return whether it has one."""
     with closing(sqlite3.connect(copy)) as opened, opened:
-        if not _unpacked(opened, whole):
+        if not _write_mail_store(opened, mail):
             return False
         opened.execute("DROP TABLE mail_store")
     return True
 
 
-def _unpacked(copy: sqlite3.Connection, whole: Path) -> bool:
-    """Lay the mail store of a copy into a file; false: there is none in it."""
-    there = "SELECT 1 FROM sqlite_master WHERE name = 'mail_store'"
-    if copy.execute(there).fetchone() is None:
+def _write_mail_store(copy: sqlite3.Connection, mail: Path) -> bool:
+    """Write the mail store of a copy into a file; return whether it has one."""
+    has_mails = "SELECT 1 FROM sqlite_master WHERE name = 'mail_store'"
+    if copy.execute(has_mails).fetchone() is None:
         return False
-    with whole.open("wb") as file:
+    with mail.open("wb") as file:
         for (octets,) in copy.execute("SELECT octets FROM mail_store ORDER BY piece"):
             file.write(octets)
-    revision(whole)
+    revision(mail)
     return True
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    """An empty file for a while."""
-    made = path.with_name(f"{path.name}.mail")
-    make_file(made)
+def _temporary_file(path: Path) -> Iterator[Path]:
+    """Yield an empty file beside *path*, and remove it afterwards."""
+    temporary = path.with_name(f"{path.name}.mail")
+    make_file(temporary)
     try:
-        yield made
+        yield temporary
     finally:
-        made.unlink(missing_ok=True)
-        _drop_logs(made)
+        temporary.unlink(missing_ok=True)
+        _drop_logs(temporary)
 
 
 def _drop_logs(file: Path) -> None:
-    """What an older database has left beside it must never be read into another one."""
+    """Remove the logs of a replaced database, so that SQLite does not apply them to the new one."""
     for end in ("-wal", "-shm", "-journal"):
         with contextlib.suppress(FileNotFoundError):
             file.with_name(file.name + end).unlink()
 
 
 def revision(copy: Path) -> str | None:
-    """The revision of a whole copy; ``None`` for another program's database.
+    """Return the revision of a copy, `None` if it is of another program's database.
 
     Raises:
-        OperatorError: it is damaged.
+        OperatorError: the copy is damaged.
     """
     try:
         with closing(sqlite3.connect(_unchanged(copy), uri=True)) as opened:
-            (found,) = opened.execute("PRAGMA integrity_check(1)").fetchone()
-            if found != "ok":
-                raise OperatorError(f"the copy is damaged: {found}")
+            (result,) = opened.execute("PRAGMA integrity_check(1)").fetchone()
+            if result != "ok":
+                raise OperatorError(f"the copy is damaged: {result}")
             (pages,) = opened.execute("PRAGMA page_count").fetchone()
             (octets,) = opened.execute("PRAGMA page_size").fetchone()
-            if copy.stat().st_size != pages * octets:  # the end of a text is not looked at above
+            if copy.stat().st_size != pages * octets:  # the check skips the end of long texts
                 raise OperatorError("the copy is damaged: its end is missing")
-            ours = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
-            if opened.execute(ours).fetchone() is None:
+            has_revision = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
+            if opened.execute(has_revision).fetchone() is None:
                 return None
             (number,) = opened.execute("SELECT version_num FROM alembic_version").fetchone()
             return str(number)
@@ -174,96 +165,104 @@ def revision(copy: Path) -> str | None:
 
 
 def restore(url: str, source: Path, place: Place, skipped: int) -> None:
-    """Put a whole copy where the database belongs; see `backup.restore`."""
+    """Put a copy in the place of the database; see `backup.restore`."""
     named, mail = file_of(url), file_of(mail_url(url))
     assert named is not None
     assert mail is not None
     file = named.resolve()
     make_private(file.parent)
-    with _alone(file, place), written(file, over) as made, _beside(made) as whole:
-        shutil.copyfile(source, made)
-        has_mails = _unpack(made, whole)
-        with closing(Database(f"sqlite:///{made}")) as game:
+    with (
+        _locked(file, place),
+        written(file, over) as new_file,
+        _temporary_file(new_file) as mail_copy,
+    ):
+        shutil.copyfile(source, new_file)
+        has_mails = _unpack(new_file, mail_copy)
+        with closing(Database(f"sqlite:///{new_file}")) as game:
             schema.prepare(game, ("game",))
             with game.writing.begin() as connection:
-                _skip(connection, skipped)
+                _skip_numbers(connection, skipped)
             if has_mails:
-                _bring_back(whole, mail.resolve(), game, place)
+                _restore_mails(mail_copy, mail.resolve(), game, place)
         _drop_logs(file)
 
 
-def _bring_back(whole: Path, mail: Path, game: Database, place: Place) -> None:
-    """Add to the mail store what *game* has not carried out: all of it had its 250.
+def _restore_mails(mail_copy: Path, mail: Path, game: Database, place: Place) -> None:
+    """Add copied mails that *game* has not carried out to the mail store.
 
-    What waits in the store that is there had its own, and stays. One that is damaged, or not there,
-    is made anew, under a new name: so no number that it gives looks settled. One that a newer
-    version has upgraded is kept beside it, named by its revision: nobody here can read it.
+    Mails that wait in the existing store stay; they had their 250, too. If that store is missing or
+    damaged, a new one is created, with a new UUID, so that none of its numbers looks settled. If a
+    newer version has upgraded it, this version cannot read it: it is kept beside the new one, under
+    its name and revision.
     """
     with (
-        closing(Database(f"sqlite:///{whole}")) as copied,
-        _alone(mail, over),
-        written(mail, over) as made,
+        closing(Database(f"sqlite:///{mail_copy}")) as copied,
+        _locked(mail, over),
+        written(mail, over) as new_file,
     ):
         schema.prepare(copied, ("mail",))
         try:
-            found = revision(mail) if mail.exists() else None
-            is_there = found is not None
-            if found is not None and not schema.is_known(found) and place is over:
-                shutil.copy2(mail, mail.with_name(f"{mail.name}.{found}"))
-                is_there = False
+            number = revision(mail) if mail.exists() else None
+            is_usable = number is not None
+            if number is not None and not schema.is_known(number) and place is over:
+                shutil.copy2(mail, mail.with_name(f"{mail.name}.{number}"))
+                is_usable = False
         except OperatorError:
             if place is not over:
                 raise
-            is_there = False
-        if is_there:
-            shutil.copyfile(mail, made)
-        with closing(Database(f"sqlite:///{made}")) as store, copied.reading.connect() as other:
+            is_usable = False
+        if is_usable:
+            shutil.copyfile(mail, new_file)
+        with (
+            closing(Database(f"sqlite:///{new_file}")) as store,
+            copied.reading.connect() as source,
+        ):
             schema.prepare(store, ("mail",))
-            with store.writing.begin() as target, game.reading.connect() as known:
-                done = arrivals.settled_since(known, arrivals.store_of(other), 0)
-                arrivals.take_over(target, other, done)
+            with store.writing.begin() as target, game.reading.connect() as games:
+                done = arrivals.settled_since(games, arrivals.store_of(source), 0)
+                arrivals.take_over(target, source, done)
         _drop_logs(mail)
 
 
 @contextmanager
-def _alone(file: Path, place: Place) -> Iterator[None]:
-    """Keep everybody else out of the database that is there, if there is one.
+def _locked(file: Path, place: Place) -> Iterator[None]:
+    """Lock an existing database against all other processes.
 
     Raises:
-        OperatorError: it is in use, or there is something in it that may not be replaced.
+        OperatorError: the database is in use, or not empty and may not be replaced.
     """
     if not file.exists() or not file.stat().st_size:
         yield
         return
-    with closing(sqlite3.connect(file, timeout=1, isolation_level=None)) as held:
+    with closing(sqlite3.connect(file, timeout=1, isolation_level=None)) as connection:
         tables = 1
         try:
-            tables = held.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            held.execute("PRAGMA journal_mode=DELETE")  # for which nobody else may have it open
-            held.execute("BEGIN EXCLUSIVE")
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            connection.execute("PRAGMA journal_mode=DELETE")  # fails if it is open elsewhere
+            connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode in _BUSY:
                 raise OperatorError(f"{file} is in use; stop the server first") from None
-            # It is damaged: that may be why a copy is to take its place.
+            # A damaged database may be replaced: perhaps it is the reason for the restore.
         if tables and place is not over:
             raise OperatorError(f"{file} is not empty; with --overwrite it is replaced")
         yield
 
 
-def _skip(connection: Connection, many: int) -> None:
-    """Leave out so many numbers of all that reply addresses name.
+def _skip_numbers(connection: Connection, skipped: int) -> None:
+    """Skip numbers of every table whose numbers are in reply addresses.
 
-    Where SQLite remembers no highest number, a row that means nobody stands there.
+    In tables for which SQLite remembers no highest number, a placeholder row gets the number.
     """
-    count = text("UPDATE sqlite_sequence SET seq = seq + :many WHERE name = :name")
-    first = text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :many)")
+    advance = text("UPDATE sqlite_sequence SET seq = seq + :skipped WHERE name = :name")
+    start = text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :skipped)")
     for name in _COUNTED:
-        values = {"name": name, "many": many}
-        if not connection.execute(count, values).rowcount:
-            connection.execute(first, values)
+        values = {"name": name, "skipped": skipped}
+        if not connection.execute(advance, values).rowcount:
+            connection.execute(start, values)
     now = datetime.now(UTC)
     player, signup, change = (
-        (connection.execute(select(func.max(table.c.id))).scalar() or 0) + many
+        (connection.execute(select(func.max(table.c.id))).scalar() or 0) + skipped
         for table in (players, signups, address_changes)
     )
     connection.execute(
@@ -282,14 +281,14 @@ def _skip(connection: Connection, many: int) -> None:
     connection.execute(insert(address_changes).values(id=change, confirmed_at=None, **nobody))
 
 
-# -- what is in a copy, for another kind of database -------------------------------------------
+# -- the contents of a copy, for PostgreSQL ------------------------------------------------------
 
 
 class Contents:
-    """All rows of a copy, at this version's revision.
+    """The rows of a copy that has this version's revision.
 
     Attributes:
-        tables: those that are in it; one that others refer to comes before them.
+        tables: tables of the copy, in an order that satisfies foreign keys.
     """
 
     def __init__(self, connection: Connection, has_mails: bool) -> None:
@@ -301,76 +300,82 @@ class Contents:
         ]
         self._highest: dict[str, int] = {}
         for store in ("main", "mail") if has_mails else ("main",):
-            given = sql_table("sqlite_sequence", column("name"), column("seq"), schema=store)
-            self._highest |= dict(connection.execute(select(given.c.name, given.c.seq)).all())
+            numbers = sql_table("sqlite_sequence", column("name"), column("seq"), schema=store)
+            self._highest |= dict(connection.execute(select(numbers.c.name, numbers.c.seq)).all())
 
-    def rows(self, table: Table) -> Iterator[Sequence[Any]]:
-        """The rows of a table as they are kept, one by one: 0 and 1 for false and true, JSON as
-        its text; moments are aware. Mails that are carried out are left out.
+    def rows(self, table: Table) -> Iterator[Mapping[str, Any]]:
+        """Yield the rows of a table, without mails that are carried out.
 
         Raises:
-            OperatorError: something in it is no value of its column.
+            OperatorError: a value does not fit its column. The message does not quote it.
         """
-        as_kept = (
-            one if isinstance(one.type, Instant) else type_coerce(one, NullType())
-            for one in table.c
-        )
-        found = select(*as_kept)
+        statement = select(table)
         if table is arrived:
-            own = select(stores.c.uuid).scalar_subquery()
-            done = select(settled.c.number).where(settled.c.store == own)
-            found = found.where(table.c.id.not_in(done))
+            uuid = select(stores.c.uuid).scalar_subquery()
+            done = select(settled.c.number).where(settled.c.store == uuid)
+            statement = statement.where(table.c.id.not_in(done))
+        types = {column.name: column.type.python_type for column in table.c}
         try:
-            yield from self._connection.execute(found)
-        except (DBAPIError, ValueError):  # SQLite quotes what it cannot read
+            for row in self._connection.execute(statement).mappings():
+                for name, value in row.items():
+                    if value is not None and not isinstance(value, types[name]):
+                        raise TypeError(name)
+                yield dict(row)
+        except (DBAPIError, KeyError, TypeError, ValueError, ServerFault):
             raise OperatorError(
                 f"the copy has something in {table.name} that cannot be read"
             ) from None
 
     def highest(self, table: Table) -> int:
-        """The highest number that a table ever gave, as far as SQLite remembers; else 0."""
+        """Return the highest number that SQLite remembers for a table, 0 if there is none."""
         return self._highest.get(table.name, 0)
 
 
 @contextmanager
 def contents(copy: Path, is_current: bool) -> Iterator[Contents]:
-    """What is in a whole copy. An older one is upgraded in the system's temporary folder, where
-    the mail store is laid in any case.
+    """Open the contents of a copy.
+
+    The mail store is unpacked into the system's temporary folder; so is the game store if it must
+    be upgraded.
 
     Args:
-        is_current: it is of this version's revision.
+        is_current: whether the copy has this version's revision.
 
     Raises:
-        OperatorError: there is no room for that.
+        OperatorError: the temporary folder has no room.
     """
     with contextlib.ExitStack() as stack:
         with tempfile.TemporaryDirectory(prefix="pbmserv-copy-") as folder:
             game, mail = Path(folder) / "game", Path(folder) / "mail"
             try:
-                has_mails = _laid_out(copy, is_current, game, mail)
+                has_mails = _unpack_into(copy, is_current, game, mail)
             except (OSError, sqlite3.Error, DBAPIError) as error:
                 reason = error.orig if isinstance(error, DBAPIError) else error
                 raise OperatorError(
                     f"the copy cannot be unpacked in {folder}: {reason};"
                     " TMPDIR may name a folder that has more room"
                 ) from None
-            whole = game if game.exists() else copy
+            game = game if game.exists() else copy
             engine = create_engine(
                 "sqlite://",
-                creator=partial(_both, whole, mail if has_mails else None),
+                creator=partial(_open_both, game, mail if has_mails else None),
                 poolclass=NullPool,
                 hide_parameters=True,
             )
-            found = Contents(stack.enter_context(engine.connect()), has_mails)
-        # What was laid out is open, and has no name any more: if we are killed, nothing is left.
-        yield found
+            opened = Contents(stack.enter_context(engine.connect()), has_mails)
+        # The files are open and already deleted, so nothing stays behind if we are killed.
+        yield opened
 
 
-def _laid_out(copy: Path, is_current: bool, game: Path, mail: Path) -> bool:
-    """Lay out the mail store of a copy, if there is one, and its game store if that is older."""
+def _unpack_into(copy: Path, is_current: bool, game: Path, mail: Path) -> bool:
+    """Unpack the mail store of a copy, and the game store if it must be upgraded.
+
+    Returns:
+        Whether the copy has a mail store.
+    """
     if is_current:
         with closing(sqlite3.connect(_unchanged(copy), uri=True)) as opened:
-            return _unpacked(opened, mail)
+            return _write_mail_store(opened, mail)
     shutil.copyfile(copy, game)
     has_mails = _unpack(game, mail)
     for file, store in ((game, "game"), (mail, "mail")):
@@ -380,7 +385,7 @@ def _laid_out(copy: Path, is_current: bool, game: Path, mail: Path) -> bool:
     return has_mails
 
 
-def _both(game: Path, mail: Path | None) -> sqlite3.Connection:
+def _open_both(game: Path, mail: Path | None) -> sqlite3.Connection:
     opened = sqlite3.connect(_unchanged(game), uri=True)
     if mail is not None:
         opened.execute("ATTACH ? AS mail", (_unchanged(mail),))
@@ -388,5 +393,5 @@ def _both(game: Path, mail: Path | None) -> sqlite3.Connection:
 
 
 def _unchanged(file: Path) -> str:
-    """A file that nobody writes meanwhile, and nothing is made beside."""
+    """Return the URI to open a file without locks and logs: nobody writes it meanwhile."""
     return f"{file.absolute().as_uri()}?immutable=1"

@@ -1,18 +1,15 @@
-"""What waits in the database and since when, how large it is, whether it can be written to, and
-how it gives room back to the disk, beside a server that goes on taking mail.
+"""The queues of a server, its sizes, and a probe that the database can be written.
 
-Every question is answered by an index: whoever asks once a second must not slow mail down.
+An index answers every question, so that checks once a second do not slow mail down.
 """
 
 from __future__ import annotations
 
 import secrets
-import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import (
     Connection,
@@ -27,7 +24,6 @@ from sqlalchemy import (
     text,
 )
 
-from pbmserv.errors import OperatorError
 from pbmserv.files import file_of
 from pbmserv.store.clocks import heartbeat
 from pbmserv.store.core.database import Database, mail_url
@@ -63,7 +59,7 @@ _CLOCKS = select(func.count(), func.min(boards.c.due_at)).where(boards.c.due_at 
 _DIGESTS = select(func.count(), func.min(players.c.digest_due)).where(
     players.c.digest_due <= bindparam("now")
 )
-LOOKS: Mapping[str, Executable] = {
+STATEMENTS: Mapping[str, Executable] = {
     "states": _STATES,
     "due": _DUE,
     "first": _FIRST,
@@ -73,12 +69,12 @@ LOOKS: Mapping[str, Executable] = {
     "clocks": _CLOCKS,
     "digests": _DIGESTS,
 }
-"""Every statement that `queues` asks, by name."""
+"""The statements of `queues` by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Things that wait: how many, and for how many seconds the first of them has."""
+    """The length of a queue, and the age of its first entry in seconds."""
 
     count: int
     oldest_s: float
@@ -86,22 +82,22 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Queues:
-    """What waits.
+    """The queues of a server.
 
     Attributes:
-        mails: those that are taken in and not carried out.
+        mails: accepted mails that are not carried out.
         kept: mails that wait for the operator.
-        due: letters that are due; the age is since they were.
-        queued: letters in the queue, due or not; the age is since they were written.
-        letters: other letters that have not gone out, by state.
-        house: boards on which the house is to move.
-        clocks: boards whose clocks are behind.
-        digests: players whose one mail a day is due.
-        newest_mail, newest_letter: their numbers; how many there were only as long as no copy of
-            the database was put back, which leaves numbers out.
-        beat_s: seconds since any process of the server was heard of, negative where a clock is
-            wrong; ``None``: never.
-        up_since: since when one is heard of without a break.
+        due: letters that are due; the age counts from their due time.
+        queued: letters in the queue, due or not; the age counts from their creation.
+        letters: number of other unsent letters by state.
+        house: boards on which a bot is to move.
+        clocks: boards whose clocks must be checked.
+        digests: players whose digest is due.
+        newest_mail, newest_letter: their numbers. They are also counts, unless a copy of the
+            database was restored, which skips numbers.
+        beat_s: seconds since the last heartbeat of the server, negative if a clock is wrong; `None`
+            if there was none.
+        up_since: time since which there were heartbeats without interruption.
     """
 
     mails: Waiting
@@ -119,21 +115,21 @@ class Queues:
 
 
 def queues(mail: Connection | None, connection: Connection, now: datetime) -> Queues:
-    """What waits now.
+    """Return the current queues.
 
     Args:
-        mail: to the store of mails; ``None``: it is not there yet.
-        connection: to that of games.
+        mail: connection to the mail store; `None` if that does not exist yet.
+        connection: connection to the game store.
     """
-    arrived, oldest = (0, None) if mail is None else arrivals.waiting(mail)
+    mails, oldest = (0, None) if mail is None else arrivals.waiting(mail)
     states: dict[str, int] = {row.state: row.letters for row in connection.execute(_STATES)}
     queued = states.pop(LetterState.QUEUED, 0)
     first: datetime | None = connection.execute(_FIRST).scalar()
-    kept, mail = connection.execute(_KEPT_COUNT).one()
-    received = connection.execute(_RECEIVED, {"mail": mail}).scalar() if kept else None
+    kept, first_mail = connection.execute(_KEPT_COUNT).one()
+    received = connection.execute(_RECEIVED, {"mail": first_mail}).scalar() if kept else None
     beat = heartbeat(connection)
     return Queues(
-        mails=Waiting(arrived, _age(oldest, now)),
+        mails=Waiting(mails, _age(oldest, now)),
         kept=Waiting(kept, _age(received, now)),
         due=_waiting(connection, _DUE, now),
         queued=Waiting(queued, _age(first, now)),
@@ -149,14 +145,19 @@ def queues(mail: Connection | None, connection: Connection, now: datetime) -> Qu
 
 
 def under_way(mail: Connection, game: Connection, address: str, now: datetime, last: int) -> bool:
-    """Whether mails up to that number are still to be carried out, or a letter to *address* is made
-    or sent just now; one that is tried again later is not waited for."""
+    """Return whether mails up to a number, or letters to *address*, are being worked on.
+
+    Letters that are due later do not count.
+
+    Args:
+        last: largest number of mails that count.
+    """
     waiting = [number for number in arrivals.numbers(mail) if number <= last]
     if waiting:
         done = arrivals.settled_since(game, arrivals.store_of(mail), waiting[0])
         if not done.issuperset(waiting):
             return True
-    found = select(outbox.c.id).where(
+    letters = select(outbox.c.id).where(
         func.lower(outbox.c.recipient) == address.lower(),
         or_(
             and_(outbox.c.state == LetterState.QUEUED, outbox.c.due_at <= now),
@@ -164,12 +165,11 @@ def under_way(mail: Connection, game: Connection, address: str, now: datetime, l
             outbox.c.state == LetterState.COMING,
         ),
     )
-    return game.execute(found.limit(1)).first() is not None
+    return game.execute(letters.limit(1)).first() is not None
 
 
-def write(connection: Connection, now: datetime) -> None:
-    """Write as much as a mail does, and take it back: whoever commits this has waited for the
-    disk. No number is used up."""
+def write_probe(connection: Connection, now: datetime) -> None:
+    """Write and delete a probe of the size of a mail; after the commit the disk has taken it."""
     connection.execute(
         insert(inbox).values(
             id=PROBE,
@@ -177,7 +177,7 @@ def write(connection: Connection, now: datetime) -> None:
             recipient="",
             sender="",
             peer="",
-            raw=secrets.token_bytes(PROBE_OCTETS),  # that cannot be packed
+            raw=secrets.token_bytes(PROBE_OCTETS),  # random, so that it does not compress
             state=MailState.DONE,
             received_at=now,
         )
@@ -186,12 +186,12 @@ def write(connection: Connection, now: datetime) -> None:
 
 
 def sizes(game: Database) -> dict[str, int]:
-    """Octets of the database and, on SQLite, of its write-ahead log and of the store of mails."""
+    """Return the octets of the database and, on SQLite, of the logs and the mail store."""
     if game.is_sqlite:
         files = {"": file_of(game.url), "mail_": file_of(mail_url(game.url))}
         return {
-            f"{whose}{what}": _size(path)
-            for whose, file in files.items()
+            f"{store}{what}": _size(path)
+            for store, file in files.items()
             if file is not None
             for what, path in (("database", file), ("wal", _wal(file)))
         }
@@ -211,124 +211,10 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _waiting(connection: Connection, asked: Executable, now: datetime) -> Waiting:
-    count, oldest = connection.execute(asked, {"now": now}).one()
+def _waiting(connection: Connection, statement: Executable, now: datetime) -> Waiting:
+    count, oldest = connection.execute(statement, {"now": now}).one()
     return Waiting(count, _age(oldest, now))
 
 
 def _age(since: datetime | None, now: datetime) -> float:
     return 0.0 if since is None else max(0.0, (now - since).total_seconds())
-
-
-STEP_PAGES = 500
-"""Pages that are given back in one transaction: some tens of milliseconds."""
-
-PAUSE_S = 0.15
-"""Between two of them. SQLite's waiting is no queue: a writer that waits looks again at most every
-100 ms, and gets its turn only if nobody else writes just then."""
-
-QUICK = 300_000_000
-"""Octets that are rebuilt in a few seconds, well within what a writer waits for another's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """Octets that a database takes, and how many of them hold nothing (PostgreSQL: unknown, 0)."""
-
-    total: int
-    free: int
-
-    def __str__(self) -> str:
-        free = f", {self.free / 1e6:,.1f} MB of it free" if self.free else ""
-        return f"{self.total / 1e6:,.1f} MB{free}"
-
-
-def room(database: Database) -> Room:
-    """What the database takes on the disk, without SQLite's log."""
-    with database.reading.connect() as connection:
-        if not database.is_sqlite:
-            query = text("SELECT pg_database_size(current_database())")
-            return Room(connection.execute(query).scalar_one(), 0)
-        size = _pragma(connection, "page_size")
-        pages, free = _pragma(connection, "page_count"), _pragma(connection, "freelist_count")
-        return Room(pages * size, free * size)
-
-
-def compact(database: Database, pause: Callable[[float], None]) -> None:
-    """Give back what is free. Mail that comes meanwhile waits for some milliseconds.
-
-    A SQLite database that an older version made cannot give room back step by step; if it is
-    small it is rebuilt, and from then on it can.
-
-    Args:
-        pause: waits so many seconds.
-
-    Raises:
-        OperatorError: it is such a database and not small.
-    """
-    if not database.is_sqlite:
-        _on_its_own(database, "VACUUM ANALYZE")
-        return
-    with database.reading.connect() as connection:
-        gradual = _pragma(connection, "auto_vacuum") == 2
-    if gradual:
-        _step_by_step(database, pause)
-        return
-    found = room(database)
-    if found.total - found.free > QUICK:
-        raise OperatorError(
-            "an older version made this database, which can only be rebuilt as a whole, and mail "
-            "would wait too long for that; stop the server, then run: pbmserv db compact --rebuild"
-        )
-    rebuild(database)
-
-
-def rebuild(database: Database) -> None:
-    """Write the database anew; nobody else can write until that is done (PostgreSQL: nor read)."""
-    if not database.is_sqlite:
-        _on_its_own(database, "VACUUM FULL ANALYZE")
-        return
-    # What VACUUM writes on its way is as large as the database: not into the memory.
-    _on_its_own(database, "PRAGMA temp_store=FILE", "PRAGMA auto_vacuum=INCREMENTAL", "VACUUM")
-    _shorten_log(database)
-
-
-def _step_by_step(database: Database, pause: Callable[[float], None]) -> None:
-    with database.writing.connect() as connection:
-        driver: Any = connection.connection.dbapi_connection
-        pages = driver.execute("PRAGMA freelist_count").fetchone()[0]
-        for _ in range(0, pages, STEP_PAGES):  # not what is dropped meanwhile: that has no end
-            driver.executescript(f"PRAGMA incremental_vacuum({STEP_PAGES})")
-            pause(PAUSE_S)
-    _shorten_log(database)
-
-
-def _shorten_log(database: Database) -> None:
-    """Bring what SQLite's log holds into the file, if no reader is in the way just now."""
-    with database.writing.connect() as connection:
-        driver: Any = connection.connection.dbapi_connection
-        driver.execute("PRAGMA busy_timeout=1000")
-        try:
-            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        except sqlite3.OperationalError:  # the next commit of whoever is busy does it
-            driver.rollback()
-        connection.detach()
-
-
-def _on_its_own(database: Database, *statements: str) -> None:
-    """Execute statements that no transaction may hold."""
-    with database.writing.connect() as connection:
-        if database.is_sqlite:
-            driver: Any = connection.connection.dbapi_connection
-            for statement in statements:
-                driver.execute(statement)
-            connection.detach()  # its settings are nobody else's
-            return
-        own = connection.execution_options(isolation_level="AUTOCOMMIT")
-        for statement in statements:
-            own.execute(text(statement))
-
-
-def _pragma(connection: Connection, name: str) -> int:
-    found: int = connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
-    return found

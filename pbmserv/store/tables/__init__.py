@@ -1,9 +1,8 @@
-"""The tables. `migrations/` builds the same ones; a test compares them.
+"""The tables. A test compares them with those of `migrations/`.
 
-Keys and queries go by board or by player, never across boards, so that rows can be distributed by
-board id one day. There are two stores: ``info["store"]`` is "mail" for a table of the mail store;
-all others belong to the game store. On SQLite each is a file of its own, on PostgreSQL both are in
-one database.
+Keys and queries use a board or a player, never several boards, so that rows can be distributed by
+board one day. There are two stores: tables with ``info["store"] == "mail"`` are in the mail store,
+all others in the game store. On SQLite each is a file, on PostgreSQL both are in one database.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of players, their addresses and wishes, and of what operators do."""
+"""Tables of players, their accounts, and operators' actions."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from pbmserv.store.tables.columns import Instant, Key, State, metadata
 
 
 class PlayerState(StrEnum):
-    """Who a player is; nobody can speak as the server's own ones, and they have no address."""
+    """The state of a player; bots have no address, and nobody can send commands as a bot."""
 
     ACTIVE = "active"
     LEFT = "left"
-    """Signed off: no mail."""
+    """Signed off; gets no letters."""
     BARRED = "barred"
     """Suspended by an operator."""
     DELETED = "deleted"
-    """Personal data gone; the userid is a neutral name."""
+    """Personal data are removed; the userid is a neutral one."""
     BOT = "house"
 
 
 class InvitationState(StrEnum):
-    """What has become of an invitation by mail address."""
+    """The state of an invitation by mail address."""
 
     OPEN = "open"
     ACCEPTED = "accepted"
@@ -80,17 +80,8 @@ players = Table(
     Column("digest_due", Instant, nullable=True),
     Column("unreachable_since", Instant, nullable=True),
 )
-"""Players. `address` is where their letters go; raising `reply_epoch` revokes every reply
-address they ever got.
-
-`format`: html (text and HTML), text, or spoken. `remind`: extra reminders before a forfeit
-(``2d,6h``) and ``night`` for those who may be woken. `digest_minute`: minute of the local day
-at which the one mail a day is made, empty = letters come at once; `digest_due`: when it is made
-next. `report`: ``ask``, or ``always`` for the coach's report with each result. `labels`: ``ask``,
-or ``both`` for a player who names cells by the labels of the far sides of a board, too.
-`public`: pages that everybody may read name them.
-`messages`: whose words reach them: ``none``, ``played`` (people they have played) or ``all``.
-`unreachable_since`: every address of theirs is given up, since letters came back."""
+"""Players and bots; `store.accounts.players.Player` explains most columns. Raising `reply_epoch`
+revokes every reply address of the player. `digest_due`: time of the next digest."""
 
 Index(
     "ix_players_digest_due",
@@ -110,8 +101,7 @@ audit = Table(
     Column("why", Text, nullable=False),
     Column("facts", JSON, nullable=False),
 )
-"""What operators have done, to whom or what, and why. `target`: ``user alice``, ``board 12``,
-``game blackbox``. `facts`: what it was before and after."""
+"""Actions of operators, see `store.audit.Entry`."""
 
 closed_games = Table(
     "closed_games",
@@ -119,7 +109,7 @@ closed_games = Table(
     Column("game", String(20), primary_key=True),
     Column("closed_at", Instant, nullable=False),
 )
-"""Games of which no new boards are made at present; those that run go on."""
+"""Games of which no new boards are created; running boards go on."""
 
 blocks = Table(
     "blocks",
@@ -127,7 +117,8 @@ blocks = Table(
     Column("player_id", ForeignKey("players.id"), primary_key=True),
     Column("blocked_id", ForeignKey("players.id"), primary_key=True),
 )
-"""Players from whom a player wants no words and no boards. A row outlasts the blocked name."""
+"""Players whose messages and boards a player refuses. A row stays if the blocked name is
+deleted."""
 
 blocked_mailboxes = Table(
     "blocked_mailboxes",
@@ -146,7 +137,7 @@ absences = Table(
     Column("begins", Instant, nullable=False),
     Column("ends", Instant, nullable=False),
 )
-"""When players were, are or will be away; `back` ends one, or takes back one that was planned."""
+"""Absences of players: past, present and planned."""
 
 notices = Table(
     "notices",
@@ -155,10 +146,10 @@ notices = Table(
     Column("kind", String(12), primary_key=True),
     Column("told_at", Instant, nullable=False),
 )
-"""When players were last told what is not told again so soon. `kind`: away (asked whether they are
-out of the office), busy (too many mails), gone (when their opponents heard that they cannot be
-reached), astray (that they write to an address for reports), stays (that they do not leave after
-all, whatever is answered to the letter that asked), or - and what one click has ended."""
+"""When players last got notices that are not repeated for a while. `kind`: away (the question
+whether they are out of the office), busy (too many mails), gone (their opponents were told that
+they cannot be reached), astray (they wrote to an address for bounces), stays (they do not leave
+after all), or - and the subscription that one click has ended."""
 
 address_changes = Table(
     "address_changes",
@@ -170,8 +161,8 @@ address_changes = Table(
     Column("created_at", Instant, nullable=False),
     Column("confirmed_at", Instant, nullable=True),
 )
-"""New addresses that wait for their confirmation, one row for each. With the first one of a
-batch to be confirmed the addresses from before that batch are dropped."""
+"""New addresses that wait for a confirmation. When the first address of a batch is confirmed,
+addresses from before that batch are dropped."""
 
 Index(
     "ix_address_changes_waiting",
@@ -193,8 +184,8 @@ addresses = Table(
     Column("confirmed_at", Instant, nullable=False),
     Column("mailbox", Text, nullable=False, index=True, default=_mailbox_of_row, server_default=""),
 )
-"""Confirmed addresses, lower case. One address may belong to several players. `mailbox`: where its
-mail goes (`mail.mailboxes`); players with the same mailbox are one person."""
+"""Confirmed addresses in lower case. An address may belong to several players. `mailbox`:
+mailbox to which it leads (`mail.mailboxes`); players with the same mailbox are one person."""
 
 signups = Table(
     "signups",
@@ -207,9 +198,9 @@ signups = Table(
     Column("player_id", ForeignKey("players.id"), nullable=True),
     Column("created_at", Instant, nullable=False),
 )
-"""Requests that wait for their confirmation, a row for each address. The first one of a userid
-to be confirmed gets it; `player_id` is set when that has happened. The first address of a batch is
-asked at once, the others when it has answered. Those that nobody confirms are deleted."""
+"""Requests for userids that wait for a confirmation, one row for each address. The first confirmed
+request gets the userid; then `player_id` is set. The first address of a batch is asked at once, the
+others after it has answered. Unconfirmed requests are deleted after a while."""
 
 Index(
     "ix_signups_waiting",
@@ -233,8 +224,7 @@ invitations = Table(
     Column("state", State(InvitationState, 8), nullable=False),
     Column("board_id", Key, nullable=True),
 )
-"""Invitations to a mail address. `mark`: a keyed hash of the address, which itself is not kept;
-`sent`: a letter went out; `name`: the userid that the inviter proposes, may be empty."""
+"""Invitations to mail addresses, see `store.accounts.invitations.Invitation`."""
 
 uninvited = Table(
     "uninvited",
@@ -242,7 +232,7 @@ uninvited = Table(
     Column("mark", String(64), primary_key=True),
     Column("since", Instant, nullable=False),
 )
-"""Addresses whose owners never want an invitation again, by their marks: the address is nowhere."""
+"""Addresses that want no invitations, as keyed hashes."""
 
 wrong_passwords = Table(
     "wrong_passwords",
@@ -254,9 +244,9 @@ wrong_passwords = Table(
     Column("level", SmallInteger, nullable=False),
     Column("forget_at", Instant, nullable=False, index=True),
 )
-"""Wrong passwords by what they are counted for, and locks (`service.auth.lockout`). `key`: a hash;
-`wrong`: number since `since`; `level`: locks in a row before the newest one; `forget_at`: when the
-row no longer matters."""
+"""Counts of wrong passwords, and locks (`service.auth.lockout`). `key`: a hash; `wrong`: number
+since `since`; `level`: number of locks in a row before the newest one; `forget_at`: time at
+which the row no longer matters."""
 
 password_sources = Table(
     "password_sources",
@@ -264,4 +254,4 @@ password_sources = Table(
     Column("key", String(32), primary_key=True),
     Column("forget_at", Instant, nullable=False, index=True),
 )
-"""Sources from which a player's password was right. `key`: a hash of the userid and the source."""
+"""Sources of right passwords. `key`: a hash of userid and source."""

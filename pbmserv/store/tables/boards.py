@@ -1,4 +1,4 @@
-"""The tables of boards: moves, clocks, ratings, scores, boxes of the day, turns of bots."""
+"""Tables of boards: moves, clocks, ratings, scores, boxes of the day, turns of bots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pbmserv.store.tables.columns import Instant, Key, PackedJson, State, metada
 
 
 class BoardStatus(StrEnum):
-    """How far a board is."""
+    """The status of a board."""
 
     PROPOSED = "proposed"
     ACTIVE = "active"
@@ -61,12 +61,9 @@ boards = Table(
     Column("chosen_by", Key, nullable=True),
     sqlite_autoincrement=True,
 )
-"""Boards. `thread` is a random word in
-the Message-IDs of its mails. `clocks`: by seat, see `engine.clocks`; `due_at`: when a worker must
-look at the clocks next, empty = never. `origin`: the board whose hidden box it has, where it is a
-copy; a copy of a copy names the first one (no foreign key: SQLite cannot add one to a table).
-`proven`: whoever asked for it proved to be one of its players. `chosen_by`: the player who named
-the box of a race (``-id``, ``-seed``) and so may know it; empty = the server drew the box."""
+"""Boards; `store.boards.boards.BoardRow` explains most columns. `clocks`: by seat, see
+`engine.clocks`. `origin` has no foreign key, since SQLite cannot add one to a table. `proven`:
+whether one of its players provably asked for it."""
 
 Index(
     "ix_boards_due_at",
@@ -97,9 +94,8 @@ unconfirmed_boards = Table(
     Column("created_at", Instant, nullable=False, index=True),
     Column("board_id", Key, nullable=True),
 )
-"""Boards that somebody asked for in a player's name without proving to be that player. They are
-made when the player says yes. `sitting`: ids of players by seat; `replayed`: the board whose box
-it is to have; `board_id`: the board that was made of it."""
+"""Boards that somebody asked for in a player's name without proof, see
+`store.boards.challenges.Unconfirmed`."""
 
 seeks = Table(
     "seeks",
@@ -112,7 +108,7 @@ seeks = Table(
     Column("created_at", Instant, nullable=False),
     Index("ix_seeks_game_seats", "game", "seats"),
 )
-"""Players who look for any opponent; the row goes when a board is made of it."""
+"""Players who look for any opponent; the row is deleted when a board is created from it."""
 
 submitted_moves = Table(
     "submitted_moves",
@@ -123,7 +119,7 @@ submitted_moves = Table(
     Column("text", Text, nullable=False),
     Column("created_at", Instant, nullable=False),
 )
-"""Moves that wait for their player's ``confirm``."""
+"""Moves that wait for the ``confirm`` of their player."""
 
 followers = Table(
     "followers",
@@ -132,7 +128,7 @@ followers = Table(
     Column("player_id", ForeignKey("players.id"), primary_key=True, index=True),
     Column("what", String(3), nullable=False),
 )
-"""Who follows a board as a spectator: every turn (``all``) or only its end (``end``)."""
+"""Spectators of boards: they follow every turn (``all``) or only the end (``end``)."""
 
 ratings = Table(
     "ratings",
@@ -169,8 +165,7 @@ rating_changes = Table(
     Column("created_at", Instant, nullable=False),
     Index("ix_rating_changes_player_id_game_number", "player_id", "game", "number"),
 )
-"""What each rated board did to its players; `number` counts a player's rated games of that kind;
-`weight`: how much of it counts, 1 = all (see `engine.ratings.weights`)."""
+"""Changes of ratings by boards, see `store.ratings.Change`."""
 
 heartbeats = Table(
     "heartbeats",
@@ -179,7 +174,7 @@ heartbeats = Table(
     Column("beat_at", Instant, nullable=False),
     Column("up_since", Instant, nullable=False),
 )
-"""One row: when any process of the server last lived, and since when without a break."""
+"""One row: when a process of the server was last alive, and since when without interruption."""
 
 outages = Table(
     "outages",
@@ -188,7 +183,7 @@ outages = Table(
     Column("begins", Instant, nullable=False),
     Column("ends", Instant, nullable=False, index=True),
 )
-"""When the server was down: time that counts against nobody."""
+"""Times when the server was down; they count against nobody."""
 
 seats = Table(
     "seats",
@@ -200,8 +195,8 @@ seats = Table(
     Column("plan", Text, nullable=True),
     Index("ix_seats_player_id_board_id", "player_id", "board_id"),
 )
-"""Who sits where; `accepted_at` is empty until an invited player has said yes. `plan`: moves that
-wait for a later turn (see `engine.plans`), in the row that a move locks, so that it sees them."""
+"""Seats of boards. `accepted_at`: null until an invited player accepts. `plan`: moves that wait
+for a later turn (see `engine.plans`), in the row that a move locks, so that the move sees them."""
 
 plies = Table(
     "plies",
@@ -214,7 +209,7 @@ plies = Table(
     Column("mail_id", Key, nullable=True),
     Column("created_at", Instant, nullable=False),
 )
-"""The log of moves: the truth about every board. The key keeps a move from counting twice."""
+"""The record of every board. The key keeps a move from counting twice."""
 
 scores = Table(
     "scores",
@@ -228,7 +223,7 @@ scores = Table(
     Column("ended_at", Instant, nullable=False),
     Index("ix_scores_game_kind_score", "game", "kind", "score", "ended_at"),
 )
-"""Scores of finished races that can be compared; the lowest is the best."""
+"""Comparable scores of finished races; the lowest is the best."""
 
 daily_readers = Table(
     "daily_readers",
@@ -238,7 +233,8 @@ daily_readers = Table(
     Column("minute", SmallInteger, nullable=False),
     Column("due_at", Instant, nullable=False, index=True),
 )
-"""Who gets a game's box of the day: at which minute of the local day, and when next."""
+"""Subscriptions to boxes of the day. `minute`: minute of the local day; `due_at`: time of the
+next."""
 
 daily_boxes = Table(
     "daily_boxes",
@@ -247,7 +243,7 @@ daily_boxes = Table(
     Column("day", Integer, primary_key=True, autoincrement=False),
     Column("options", JSON, nullable=False),
 )
-"""The box of each UTC day (days since 1970): the option words of its boards, secret."""
+"""Boxes by UTC day (days since 1970). `options`: option words of its boards, which are secret."""
 
 hot_seats = Table(
     "hot_seats",
@@ -256,9 +252,9 @@ hot_seats = Table(
     Column("box", PackedJson, nullable=False),
     Column("changed_at", Instant, nullable=False, index=True),
 )
-"""Boxes that one person fills by hand for another one at the same device, and the moves on them.
-They belong to no player, and end some days after the last change. `key`: a random word, which is in
-the page's address; `box`: see `service.solo.hot_seat.HotSeat`."""
+"""Boxes that one person fills by hand for another person at the same device, and the moves on them.
+They belong to no player, and are deleted some days after the last change. `key`: random word in the
+page's address; `box`: see `service.solo.hot_seat.HotSeat`."""
 
 daily_boards = Table(
     "daily_boards",
@@ -272,8 +268,8 @@ daily_boards = Table(
     Column("counts", Boolean, nullable=False, server_default=true()),
     Index("ix_daily_boards_game_day", "game", "day"),
 )
-"""Who has got which day's box; the key keeps anybody from getting it twice. `solved` and `score`
-are empty until that board is over. `counts`: it is its player's first try under any name."""
+"""Boards with a box of the day; the key keeps a player from getting it twice. `solved` and `score`:
+null until the board is over. `counts`: whether it is the person's first try under any name."""
 
 daily_tries = Table(
     "daily_tries",
@@ -282,8 +278,8 @@ daily_tries = Table(
     Column("day", Integer, primary_key=True, autoincrement=False),
     Column("mark", String(64), primary_key=True),
 )
-"""Mailboxes, as keyed hashes, whose owners have got a day's box; kept for about a day. A name that
-is deleted, or has another address now, has still had its try."""
+"""Keyed hashes of mailboxes whose owners have got a day's box, for about a day. They count the
+try of a player who was deleted, or changed the address."""
 
 analyses = Table(
     "analyses",
@@ -294,8 +290,8 @@ analyses = Table(
     Column("due_at", Instant, nullable=True, index=True),
     Column("found", PackedJson, nullable=False),
 )
-"""What the coach says of a seat's play up to a ply, where somebody has asked. `due_at` is set until
-the bots' process has worked it out; empty and nothing found: it could not."""
+"""Requested reports of the coach about a seat's play up to a ply. `due_at`: null when the bots'
+process has finished; then an empty `found` means that no report could be made."""
 
 awaited_analyses = Table(
     "awaited_analyses",
@@ -303,8 +299,8 @@ awaited_analyses = Table(
     Column("letter_id", Key, primary_key=True, autoincrement=False),
     Column("board_id", ForeignKey("boards.id"), primary_key=True, index=True),
 )
-"""Letters with a report in them: each waits in the outbox (state coming) until nothing of the board
-is due in `analyses`."""
+"""Letters with reports: each waits in the outbox (state coming) until no row of the board is due in
+`analyses`."""
 
 house_turns = Table(
     "house_turns",
@@ -313,6 +309,6 @@ house_turns = Table(
     Column("due_at", Instant, nullable=False, index=True),
     Column("letter_id", Key, nullable=True, index=True),
 )
-"""Boards on which the house is to move. Written in the transaction that made it the house's turn,
-so that no crash loses a move. `letter_id`: the letter to the one who moved; it waits in the outbox
-(state coming) to go out with the house's move in it."""
+"""Boards on which a bot is to move, added in the transaction that made it the bot's turn, so that a
+crash loses no move. `letter_id`: letter to the player who moved; it waits in the outbox (state
+coming) for the bot's move."""

@@ -1,6 +1,6 @@
-"""What all tables share: the one metadata, and the types of their columns.
+"""Metadata and column types of all tables.
 
-Long values (letters, mails, the words of letters) are compressed with zlib at its fastest level.
+Long values (letters, mails, words of letters) are compressed with zlib at its fastest level.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ metadata = MetaData(
     }
 )
 
-# SQLite numbers rows by itself only when the key is declared INTEGER.
+# SQLite generates numbers only for keys that are declared INTEGER.
 Key = BigInteger().with_variant(Integer, "sqlite")
 
 
 class Instant(TypeDecorator[datetime]):
-    """An aware moment in UTC; SQLite keeps it without the zone."""
+    """An aware moment in UTC; SQLite stores it without the zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -60,13 +60,13 @@ class Instant(TypeDecorator[datetime]):
         return None if moment is None else moment.astimezone(UTC)
 
 
-def _moment_of(kept: str | None) -> datetime | None:
-    """The moment that SQLite keeps in so many words; in one step, since a board has a dozen."""
-    return None if kept is None else datetime.fromisoformat(f"{kept}+00:00")
+def _moment_of(text: str | None) -> datetime | None:
+    """Return the moment of a text in SQLite."""
+    return None if text is None else datetime.fromisoformat(f"{text}+00:00")
 
 
 class InstantText(TypeDecorator[str]):
-    """An `Instant` as JSON has it, to the second; an old account has a hundred thousand of them."""
+    """An `Instant` as text for JSON, to the second; reading it is cheaper than a datetime."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -81,14 +81,14 @@ class InstantText(TypeDecorator[str]):
         return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def _json_of(kept: str | None) -> str | None:
-    """What SQLite keeps, in JSON's words: a fifth of the time that it takes through a datetime."""
-    return None if kept is None else f"{kept[:10]}T{kept[11:19]}+00:00"
+def _json_of(text: str | None) -> str | None:
+    """Return the JSON form of a text in SQLite."""
+    return None if text is None else f"{text[:10]}T{text[11:19]}+00:00"
 
 
-@lru_cache(maxsize=8)  # a mail writes its moment half a dozen times
+@lru_cache(maxsize=8)  # a mail writes the same moment several times
 def _moment_text(moment: datetime | None) -> str | None:
-    """A moment as SQLAlchemy's DateTime keeps it in SQLite."""
+    """Return a moment as SQLAlchemy's DateTime stores it in SQLite."""
     if moment is None:
         return None
     if moment.tzinfo is not UTC:
@@ -97,7 +97,7 @@ def _moment_text(moment: datetime | None) -> str | None:
 
 
 class State(TypeDecorator[StrEnum]):
-    """One of the members of a `StrEnum`, as its text."""
+    """A member of a `StrEnum`, stored as its text."""
 
     impl = String
     cache_ok = True
@@ -107,42 +107,46 @@ class State(TypeDecorator[StrEnum]):
         self.states = states
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:  # noqa: ARG002
-        return lambda state: None if state is None else str(state)  # drivers look twice at others
+        return lambda state: (
+            None if state is None else str(state)
+        )  # drivers are slower with subclasses
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002
-        members: dict[str | None, StrEnum | None] = {one.value: one for one in self.states}
+        members: dict[str | None, StrEnum | None] = {member.value: member for member in self.states}
         members[None] = None
         return members.__getitem__
 
 
 written: Callable[[Any], str] = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-"""JSON as it is kept."""
+"""Encode JSON for the store."""
 read: Callable[[str], Any] = json.JSONDecoder().decode
-"""What it says."""
+"""Decode JSON of the store."""
 
 _PLAIN, _ZLIB = b"\x00", b"\x01"
-"""The first octet of what is kept: how the rest is to be read."""
+"""First octet of a packed value: the form of the rest."""
 
 _SHORTEST = 200
-"""Octets; what is shorter hardly becomes smaller."""
+"""Octets below which compression saves little."""
 _LONGEST = 256 * 1024
-"""Octets; what is longer is most often a file, which is compressed already, and the writer would
-be at it for tens of milliseconds."""
+"""Octets above which a value is not compressed: it is mostly a file that is compressed already, and
+would keep the writer busy for tens of milliseconds."""
 
 
 class Unpacked(bytes):
-    """Octets that were kept packed, and how: a mail goes from one table to another as it is.
+    """Octets that were read from packed ones.
 
     Attributes:
-        packed: what `pack` makes of them.
+        packed: the packed octets, so that a mail is copied to another table as it is.
     """
 
     packed: bytes
 
 
 def pack(value: bytes | Mapping[str, Any]) -> bytes:
-    """Octets, or an object of JSON, as they are kept; nothing stays nothing, so that its length
-    tells that."""
+    """Return octets, or a JSON object, in stored form.
+
+    An empty value stays empty, so that the length of the column shows that.
+    """
     if not value:
         return b""
     if isinstance(value, Unpacked):
@@ -156,10 +160,10 @@ def pack(value: bytes | Mapping[str, Any]) -> bytes:
 
 
 def unpack(kept: bytes | None, *, is_json: bool) -> Any:
-    """What `pack` was given; ``None`` stays ``None``.
+    """Return the value that was given to `pack`; `None` stays `None`.
 
     Raises:
-        ServerFault: this was kept by something else.
+        ServerFault: the stored value is damaged, or in an unknown form.
     """
     if kept is None:
         return None
@@ -173,26 +177,26 @@ def unpack(kept: bytes | None, *, is_json: bool) -> Any:
         raise ServerFault("a value in the database is compressed in no form that we know")
     if is_json:
         return read(octets.decode()) if octets else {}
-    found = Unpacked(octets)
-    found.packed = kept
-    return found
+    unpacked = Unpacked(octets)
+    unpacked.packed = kept
+    return unpacked
 
 
 class PackedBytes(TypeDecorator[bytes]):
-    """Octets."""
+    """Octets, compressed if that makes them shorter."""
 
     impl = LargeBinary
     cache_ok = True
 
     def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:  # noqa: ARG002
-        return pack  # both drivers take octets as they are, and give them so
+        return pack
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:  # noqa: ARG002
         return partial(unpack, is_json=False)
 
 
 class PackedJson(TypeDecorator[Any]):
-    """An object of JSON, as its text; nothing is kept of an empty one."""
+    """A JSON object as compressed text; an empty one is stored as empty octets."""
 
     impl = LargeBinary
     cache_ok = True

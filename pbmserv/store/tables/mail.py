@@ -1,4 +1,4 @@
-"""The tables of mail that came and of letters that go."""
+"""Tables of mails that arrive, and of letters."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ stores = Table(
     Column("beat_at", Instant),
     info={"store": "mail"},
 )
-"""One row: the name of this mail store, made with it, and when a door lived last. A store that was
-put in its place has another name, so that nothing in it looks carried out."""
+"""One row: the UUID of this mail store, and when a door was last alive. A new store in its place
+has another UUID, so that none of its arrivals looks carried out."""
 
 arrivals = Table(
     "arrivals",
@@ -53,10 +53,9 @@ arrivals = Table(
     info={"store": "mail"},
     sqlite_autoincrement=True,
 )
-"""Mails that we said 250 to and forms that pages handed in (`kind`: mail or form), as they came;
-the row does not change when it is carried out. Within a `lane` they are carried out in order.
-`player_id`: the player whose reply address it came to. On PostgreSQL the process `claimed_by` has
-the row in hand until `claimed_until`."""
+"""Accepted mails and requests of pages, see `store.delivery.arrivals.NewArrival`. A row does not
+change when it is carried out. On PostgreSQL the process `claimed_by` has it in hand until
+`claimed_until`."""
 
 Index(
     "ix_arrivals_lane",
@@ -64,7 +63,7 @@ Index(
     arrivals.c.id,
     sqlite_where=arrivals.c.claimed_until.is_not(None),
 )
-"""For those who claim. On SQLite nobody does, and the index is empty there."""
+"""Index for claims. It is empty on SQLite, where arrivals are not claimed."""
 
 Index(
     "ix_arrivals_claimed",
@@ -81,18 +80,18 @@ settled = Table(
     Column("result", JSON(none_as_null=True), nullable=True),
     Column("settled_at", Instant, nullable=False),
 )
-"""What is carried out of `arrivals`: the mail store's uuid and the row's number, written in the
-transaction that carried it out. `result`: what a page that waits is told."""
+"""Arrivals that are carried out: UUID of the mail store and number of the row, added in the
+transaction that carried it out. `result`: answer for the page that waits."""
 
 
 class MailState(StrEnum):
-    """What became of a mail."""
+    """The state of a mail."""
 
     DONE = "done"
     ANSWERED = "answered"
-    """It led to nothing but an answer."""
+    """It had no effect but an answer."""
     IGNORED = "ignored"
-    """A machine's mail."""
+    """A program wrote it."""
     KEPT = "kept"
     """It waits for the operator."""
     LATER = "later"
@@ -119,13 +118,12 @@ inbox = Table(
     Index("ix_inbox_sender", "sender"),
     sqlite_autoincrement=True,
 )
-"""Every mail that was carried out, kept or put off. `octets`: the length of `raw`, which is emptied
-in time.
-Rows of mails that were answered or ignored end some time after that, see `store.delivery.inbox`.
-`sender` is in lower case. `player_id`: who proved to speak in it, or whose letter's envelope sender
-it came to; empty where `sender` says enough. By both a player's mails are found when all about that
-player must go. `verdict`: whether the From address was proven, and in `found` by what (see
-``mail.envelope.Verdict``)."""
+"""Mails that were carried out, kept or put off. `octets`: length of `raw`, which is emptied
+after a while. Rows of mails that were answered or ignored are deleted later, see
+`store.delivery.inbox`. `sender`: in lower case. `player_id`: the proven sender, or the reader of
+the letter to whose envelope sender it was sent; null if `sender` identifies the player. Both
+find the mails of a player who is erased. `verdict`, `found`: whether the From address was proven
+and how, see ``mail.envelope.Verdict``."""
 
 Index(
     "ix_inbox_kept",
@@ -152,23 +150,23 @@ Index(
 
 
 class LetterState(StrEnum):
-    """What becomes of a letter."""
+    """The state of a letter."""
 
     QUEUED = "queued"
     HELD = "held"
-    """An operator keeps it back."""
+    """An operator holds it."""
     PARKED = "parked"
-    """Not sent because its address is given up; waits for its player to be heard of again."""
+    """Not sent because its address is given up; waits for a mail of its player."""
     RETURNED = "returned"
-    """It came back from such an address, and waits likewise."""
+    """Came back from such an address; waits for a mail of its player."""
     FAILED = "failed"
     SENT = "sent"
     DIGEST = "tray"
-    """Waits for its player's one mail a day."""
+    """Waits for its player's digest."""
     FOLDED = "folded"
-    """It went into one."""
+    """Is part of a digest."""
     COMING = "coming"
-    """Waits for the bot's move, which is told in it (see `house_turns`)."""
+    """Waits for a bot's move (see `house_turns`) or a report."""
 
 
 UNSENT = tuple(
@@ -200,15 +198,14 @@ outbox = Table(
     Column("mail_id", Key, nullable=True),
     sqlite_autoincrement=True,
 )
-"""Letters. The row is written in the transaction that changed the game; its mail is made once, at
-the first attempt, and kept in `letter_bytes`. While the process `claimed_by` has the
-letter in hand, `due_at` is the end of its lease, so the letters of a dead process become due again;
-`due_at` is empty once `state` is sent or failed.
-`error` of a sent letter: what a report said of it.
+"""Letters. A row is added in the transaction that changed the game. Its octets are made once, at
+the first attempt, and stored in `letter_bytes`. While the process `claimed_by` has the letter in
+hand, `due_at` is the end of its lease, so that letters of a dead process become due again.
+`due_at` is null when the letter is sent or failed. `error` of a sent letter: reason of a bounce.
+`mail_id`: mail that caused the letter.
 
-Some weeks after a letter is over (see `IS_OVER`) its row goes, or keeps no more than who got what
-and when, and what a reply to it needs (see `store.delivery.kept_letters`).
-`mail_id`: the mail that led to it, so that a log can be read from one to the other."""
+Some weeks after a letter is over (see `IS_OVER`), its row is deleted, or loses its words (see
+`store.delivery.kept_letters`)."""
 
 Index(
     "ix_outbox_claimed",
@@ -218,8 +215,8 @@ Index(
 )
 
 IS_OVER = text("state IN ('sent', 'failed', 'folded') AND message_id <> ''")
-"""Letters that nobody will send any more, whose rows are still whole; `ix_outbox_over` knows
-them. What is kept of a letter for good has no Message-ID."""
+"""Condition for letters that are settled and have their words; rows without words have no
+Message-ID. `ix_outbox_over` is the index for it."""
 
 Index(
     "ix_outbox_over",
@@ -235,9 +232,9 @@ letter_bytes = Table(
     Column("raw", PackedBytes, nullable=False),
     Column("made_at", Instant, nullable=False, index=True),
 )
-"""Letters as they are mailed, so that every attempt sends the same. Apart from `outbox`, whose rows
-change often: SQLite writes a whole row anew. A letter that has to be made again, or is to be kept
-no longer, has no row."""
+"""Octets of letters, so that every attempt sends the same. They are not in `outbox`, whose rows
+change often, because SQLite rewrites whole rows. A letter without a row is made again, or its
+octets were deleted."""
 
 Index(
     "ix_outbox_open",
@@ -246,7 +243,7 @@ Index(
     postgresql_where=text("state <> 'sent' AND state <> 'folded'"),
     sqlite_where=text("state <> 'sent' AND state <> 'folded'"),
 )
-"""What has not gone out, by state: few of all letters."""
+"""Index of unsent letters by state; they are few."""
 
 Index(
     "ix_outbox_tray",
@@ -274,7 +271,7 @@ bounces = Table(
     Column("diagnostic", String(300), nullable=False),
     Column("suspended_at", Instant, nullable=True),
 )
-"""Confirmed addresses (lower case) from which letters came back lately; most have no row. `hard`
-and `soft` are counted as `service.delivery.bounces` says; `hard_at`, `soft_at`: when last.
-`suspended_at`: since when nothing is sent there. `diagnostic`: the mail server's words, at the last
-one counted."""
+"""Confirmed addresses (lower case) from which letters came back recently. `hard`, `soft`:
+counts, see `service.delivery.bounces`; `hard_at`, `soft_at`: time of the last one.
+`suspended_at`: time since which nothing is sent there. `diagnostic`: text of the mail server in
+the last counted bounce."""

@@ -1,5 +1,5 @@
-"""Bots that play Blackbox: what still fits their results, and which move follows from that.
+"""Bots that play Blackbox, the coach, and hints.
 
-A bot is handed what its seat may see, like everybody else. Pure, and no table of layouts is kept,
-so every size of board is played by the same few hundred lines.
+They get the view of a seat, like a player. They are pure functions without tables of layouts, so
+that the same code plays boards of all sizes.
 """

@@ -1,8 +1,8 @@
-"""The coach: what each probe of a finished game was worth.
+"""The coach's report on a finished game: the value of each probe.
 
-What a player could know is the set of layouts that fit the results so far. Where all of them can
-be looked at, everything here is exact. On larger boards a sample stands for them, and what a sample
-cannot tell is left out. The work has an end, which no clock decides (`Effort`).
+A player knows the set of layouts that fit the results so far. If all of them can be examined, the
+report is exact. On larger boards a sample represents them, and facts that a sample cannot show are
+left out. The work is limited without a clock (`Effort`).
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ from typing import Any
 from pbmserv.engine.types import Seat, Step
 from pbmserv.games.blackbox.bots.difficulty import percentile
 from pbmserv.games.blackbox.bots.knowledge import (
-    Known,
+    Knowledge,
     beginning,
     best_line,
     effort_for,
     gained,
 )
-from pbmserv.games.blackbox.geometry import HIT, Geometry, kind_of, trace
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.rays import HIT, kind_of, trace
 from pbmserv.games.blackbox.state import State
 
 SLIP = 0.2
-"""Bits by which a port must be worse than the best before the best line leaves the player's."""
+"""Bits by which a probe must be worse than the best one to count as a departure from the best
+line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +36,17 @@ class Probe:
 
     Attributes:
         what: ``probe``, ``clue`` (a port that a clue fired) or ``guess`` (a wrong one).
-        port, result, exit: of a ray, as players call them; of a guess "".
-        before, after: layouts that fitted; ``None`` = not known.
-        gained: bits that the result told; ``None`` = not known.
-        expected: bits that a result at this port tells on average; ``None`` as above, or no probe.
-        best, best_bits: the port that tells most on average; "" and ``None`` as above.
-        wasted: every layout that fitted gave this result.
-        sampled: of what is told here, the bits are from a sample.
-        share: what was still to be told after it, in percent of the bits at the start; ``None`` =
-            not known.
-        about: layouts that fitted after it, as its sample's bits tell, where *after* is not known;
-            ``None`` = these do not, either.
+        port, result, exit: the labels and result of a ray, ``""`` for a guess.
+        before, after: the number of layouts that fitted, `None` if unknown.
+        gained: the bits of the result, `None` if unknown.
+        expected: the mean bits of a probe at this port, `None` if unknown or not a probe.
+        best, best_bits: the best port and its mean bits; ``""`` and `None` if unknown.
+        wasted: all layouts that fitted have this result.
+        sampled: the bits come from a sample.
+        share: the information that was still missing afterwards, in percent of the bits at the
+            start; `None` if unknown.
+        about: the approximate number of layouts that fitted afterwards, if *after* is unknown and
+            the bits of the sample show it; else `None`.
     """
 
     what: str
@@ -65,27 +67,28 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of one box.
+    """The report on one seat's box.
 
     Attributes:
-        seat: who solved it.
-        ended: ``solved``, ``out-of-guesses``, ``resigned`` or ``forfeit``; "" = the others
+        seat: the solver.
+        ended: ``solved``, ``out-of-guesses``, ``resigned`` or ``forfeit``; ``""`` if other seats
             ended the game.
-        opened: the reader may know where the atoms are; without that there is no best line.
-        start: layouts there are of such a board.
-        rows: probes, clues and wrong guesses, in their order.
-        probes, wasted: how many probes, and how many of them could tell nothing.
-        decided: after how many probes no further one could tell anything; 0 = never, or not known.
-        left: layouts that fitted at the end; ``None`` = not known.
-        gained, expected, possible: bits of all probes: told, told on average, and told on average
-            by the best ports. Only probes whose three figures are known are in the sums.
-        sampled: some bits are from a sample.
-        needed: probes that the best port each time needs for this box, from the first on; 0 = not
-            known.
-        left_line: after how many probes the player left the best line; ``None`` = never, or not
-            known.
+        opened: the reader may know the atoms. Otherwise there is no best line.
+        start: the number of layouts of such a board.
+        rows: probes, clues and wrong guesses, in order.
+        probes, wasted: the number of probes, and of those that could not give information.
+        decided: the number of probes after which no further one could give information; 0 for
+            never or unknown.
+        left: the number of layouts that fitted at the end, `None` if unknown.
+        gained, expected, possible: sums of the bits of all probes: of their results, on average at
+            their ports, and on average at the best ports. Probes with an unknown number are not
+            in the sums.
+        sampled: some bits come from a sample.
+        needed: the number of probes of a player who always fires at the best port, 0 if unknown.
+        left_line: the number of probes after which the player left the best line, `None` for never
+            or unknown.
         line: ports and results of the best line from there.
-        percentile: how hard the box is, of all boxes like it: 0 easiest, 100 hardest.
+        percentile: the difficulty of the box among all such boxes, from 0 (easiest) to 100.
     """
 
     seat: int
@@ -109,7 +112,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """Something that told its player something; *port* of a ray, *markers* of a wrong guess."""
+    """A source of information: a ray into *port*, or a wrong guess of *markers*."""
 
     what: str
     port: int = -1
@@ -117,7 +120,7 @@ class _Event:
 
 
 def _events(steps: Sequence[Step[State]], seat: Seat) -> Iterator[_Event]:
-    """What the steps told the seat about its box, in order."""
+    """Yield the events that gave a seat information about its box, in order."""
     for step in steps:
         state = step.state
         for note in step.notes:
@@ -131,9 +134,11 @@ def _events(steps: Sequence[Step[State]], seat: Seat) -> Iterator[_Event]:
                 yield _Event("guess", markers=state.boxes[seat].guessed[-1])
 
 
-def reported(state: State, reader: Seat | None) -> tuple[Seat, ...]:
-    """The seats whose boxes the report is about: as `protocol.Reporting` has it. Of a race it is
-    one, the reader's or the winner's, since all have the same box."""
+def reported_seats(state: State, reader: Seat | None) -> tuple[Seat, ...]:
+    """Return the seats that the report is about; see `protocol.Reporting`.
+
+    In a race this is only the reader or the winner, since all seats have the same box.
+    """
     if state.options.race:
         places = state.outcome.places if state.outcome else (1,)
         return (reader if reader is not None else Seat(places.index(1)),)
@@ -143,62 +148,64 @@ def reported(state: State, reader: Seat | None) -> tuple[Seat, ...]:
 
 
 def report(steps: Sequence[Step[State]], seat: Seat) -> dict[str, Any]:
-    """As `protocol.Reporting` has it: the words of `analyse`."""
+    """Return the report of `analyse` as a dictionary; see `protocol.Reporting`."""
     return asdict(analyse(steps, seat))
 
 
 def analyse(steps: Sequence[Step[State]], seat: Seat) -> Report:
-    """What a seat's play on its box was worth.
+    """Return the report on a seat's game.
+
+    While others still solve the same box, the report has only facts that the seat could work out.
 
     Args:
-        steps: of the game, the start first, without what was taken back.
-        seat: whose box is not empty, and whose game on it has ended; while others still solve the
-            same box the report holds nothing but what the seat could reckon itself.
+        steps: the steps of the game from the start, without those that were taken back.
+        seat: a seat whose game on its box is over.
     """
     last = steps[-1].state
     options, box = last.options, last.boxes[seat]
     assert box.atoms is not None
     effort = effort_for(options)
-    known = first = beginning(options)
-    bits = known.ports(effort)
+    knowledge = first = beginning(options)
+    bits = knowledge.ports(effort)
     rows: list[Probe] = []
     decided, probes, slip = 0, 0, None
-    about = float(first.total or 0)
+    estimate = float(first.total or 0)
     for event in _events(steps, seat):
-        before = known
+        before = knowledge
         if event.what == "guess":
-            known = known.guessed(event.markers)
-            rows.append(Probe("guess", before=before.total, after=known.total))
+            knowledge = knowledge.after_guess(event.markers)
+            rows.append(Probe("guess", before=before.total, after=knowledge.total))
         else:
             out = trace(options.board, box.atoms, event.port)
-            known = known.fired(event.port, out, effort)
-            told = bits if event.what == "probe" else {}
-            row = _row(options.board, event, out, before, known, told)
-            about = float(row.after or about * 0.5 ** (inf if row.gained is None else row.gained))
-            if row.after is None and about:
-                about = known.reckoned(about)
-                row = replace(row, about=max(1, round(about)))
+            knowledge = knowledge.after_ray(event.port, out, effort)
+            port_bits = bits if event.what == "probe" else {}
+            row = _row(options.board, event, out, before, knowledge, port_bits)
+            gained_bits = inf if row.gained is None else row.gained
+            estimate = float(row.after or estimate * 0.5**gained_bits)
+            if row.after is None and estimate:
+                estimate = knowledge.estimated_total(estimate)
+                row = replace(row, about=max(1, round(estimate)))
             rows.append(row)
             lost = (row.best_bits or 0) - (row.expected or 0)
             if slip is None and before.complete and lost > SLIP:
                 slip = (probes, before)
             probes += event.what == "probe"
-        bits = known.ports(effort)
-        if not decided and known.is_decided(bits):
+        bits = knowledge.ports(effort)
+        if not decided and knowledge.is_decided(bits):
             decided = probes
     most = 0
-    for at in range(len(rows) - 1, -1, -1):  # fewer cannot have fitted than were found later
+    for at in range(len(rows) - 1, -1, -1):  # all layouts that fit later also fitted earlier
         most = max(most, rows[at].after or rows[at].about or 0)
         if rows[at].about is not None:
             rows[at] = replace(rows[at], about=most)
-    found = _summed(seat, _ending(last, seat), first.total or 0, rows, decided, known.total)
+    summary = _summary(seat, _ending(last, seat), first.total or 0, rows, decided, knowledge.total)
     if last.outcome is None:
-        return found
+        return summary
     needed = best_line(first, box.atoms, effort) if first.complete else None
     line = best_line(slip[1], box.atoms, effort) if slip is not None else None
     ports = options.board.ports
     return replace(
-        found,
+        summary,
         opened=True,
         percentile=percentile(options, box.atoms),
         needed=len(needed or ()),
@@ -211,11 +218,19 @@ def _row(
     board: Geometry,
     event: _Event,
     out: int,
-    before: Known,
-    after: Known,
+    before: Knowledge,
+    after: Knowledge,
     bits: dict[int, float],
 ) -> Probe:
-    """The row of a ray; *bits*: of each port before it, as far as that is known."""
+    """Return the row of a ray.
+
+    Args:
+        board: the board.
+        event: the ray.
+        out: its result; see `rays.trace`.
+        before, after: the knowledge before and after it.
+        bits: the expected bits of each port before it, empty if unknown.
+    """
     expected, best, most = bits.get(event.port), "", None
     if bits:
         best_port = min(bits, key=lambda port: (-round(bits[port], 9), port != event.port, port))
@@ -236,18 +251,21 @@ def _row(
     )
 
 
-def _summed(
+def _summary(
     seat: Seat, ended: str, start: int, rows: list[Probe], decided: int, left: int | None
 ) -> Report:
+    """Return the report without the facts about an opened box."""
     whole = log2(start or 1) or 1.0
     rows = [replace(row, share=_share(row.after or row.about, whole)) for row in rows]
     probes = [row for row in rows if row.what == "probe"]
-    told = [
+    known_bits = [
         (row.gained, row.expected, row.best_bits)
         for row in probes
         if row.gained is not None and row.expected is not None and row.best_bits is not None
     ]
-    gained, expected, possible = map(sum, zip(*told, strict=True)) if told else (0.0, 0.0, 0.0)
+    gained, expected, possible = (
+        map(sum, zip(*known_bits, strict=True)) if known_bits else (0.0, 0.0, 0.0)
+    )
     return Report(
         seat,
         ended,
@@ -266,11 +284,12 @@ def _summed(
 
 
 def _share(left: int | None, whole: float) -> int | None:
+    """Return the missing bits in percent, `None` if unknown."""
     return None if left is None else round(100 * log2(left or 1) / whole)
 
 
 def _ending(last: State, seat: Seat) -> str:
-    """How the seat's game on its box ended; "" = the others ended it."""
+    """Return the reason for the end of the seat's game, ``""`` if other seats ended it."""
     if last.options.race or last.outcome is None:
         return last.boxes[seat].result.reason
     return last.outcome.reason if last.outcome.seat == seat else ""

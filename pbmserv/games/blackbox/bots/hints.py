@@ -1,14 +1,13 @@
-"""Hints: what the reader of a view could work out, the gentlest thing first.
+"""Hints that the reader of a view could work out, in this order:
 
 1. Markers that contradict a mark, or several marks together.
-2. A marker or a seal that is surely wrong; an atom that is surely there and has no marker.
-3. The port that tells most, and why; or, if all that can be known is marked, that it is time to
-   guess.
-4. That no port tells the layouts apart which are left.
+2. A marker or seal that is surely wrong, or a certain atom without a marker.
+3. The best port and the reason, or the advice to guess if all certain atoms are marked.
+4. The fact that no port distinguishes the layouts that are left.
 
-All of it is true of every layout that fits what the reader has seen. Numbers are exact where all
-of these can be looked at, else they are from a sample, and said to be. The work has an end, which
-no clock decides.
+Hints are true for every layout that fits the view. Numbers are exact if all these layouts can be
+examined. Otherwise they come from a sample, and the hint says so. The work is limited without a
+clock.
 """
 
 from __future__ import annotations
@@ -19,41 +18,36 @@ from typing import Any
 
 from pbmserv.engine.types import Rng
 from pbmserv.games.blackbox.bots.candidates import candidates
-from pbmserv.games.blackbox.bots.knowledge import Effort, Known, beginning
+from pbmserv.games.blackbox.bots.knowledge import Effort, Knowledge, beginning
 from pbmserv.games.blackbox.bots.layout_sets import listed_layouts
-from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, possible
-from pbmserv.games.blackbox.geometry import HIT, kind_of
+from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, is_possible
+from pbmserv.games.blackbox.rays import HIT, kind_of
 from pbmserv.games.blackbox.views import BoxView, View
 
 RAYS = 20_000
-"""Rays of one search for a layout that fits; about a fifteenth of a second."""
+"""Rays of one search for a fitting layout, about a fifteenth of a second."""
 
 SHOWN = 6
-"""So many layouts that no port tells apart are named."""
+"""The most indistinguishable layouts that a hint names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What a player is told.
+    """A hint.
 
     Attributes:
-        kind: ``contradicted``, ``cell``, ``port``, ``apart`` or ``ready``.
-        ports: of a contradiction or a cell: whose marks show it; of ``port`` that one.
-        cells: the cell that is certain; where layouts differ that cannot be told apart.
-        atom: whether there is an atom at that cell.
-        had: what the reader has put there: ``marker``, ``seal`` or "".
-        seals: the contradiction needs the reader's seals, too.
-        have, most: markers, and how many atoms there can be, if there are too many markers.
-        left: layouts that fit; ``None`` = not known.
-        bits: that the port tells on average.
-        shares: of a hundred layouts that fit, how many give each ``hit``, ``reflection``,
-            ``detour``.
-        exits: at how many other ports the ray may come out.
-        after: how many layouts fit after it, on average; ``None`` = not known.
-        sampled: the numbers are from a sample.
-        blind: no layout was found that fits, so they are those of a box of which nothing is known.
-        layouts: names of the cells of each layout, if these are few.
-        fair: any of them counts as right.
+        kind: ``contradicted``, ``cell``, ``port``, ``apart`` or ``ready``. ports: for a
+        contradiction or a cell, the ports whose marks show it; for ``port``, that port. cells: the
+        certain cell, or the cells in which indistinguishable layouts differ. atom: whether the
+        certain cell has an atom. had: ``marker`` or ``seal`` if the reader put one on the certain
+        cell, else ``""``. seals: the contradiction involves seals of the reader. have, most: the
+        number of markers and of possible atoms, if there are too many markers. left: the number of
+        fitting layouts, `None` if unknown. bits: the expected information of the port. shares:
+        percentages of ``hit``, ``reflection`` and ``detour`` among the fitting layouts. exits: the
+        number of other ports where the ray may exit. after: the expected number of fitting layouts
+        afterwards, `None` if unknown. sampled: the numbers come from a sample. blind: no fitting
+        layout was found, so the numbers are those of an untouched box. layouts: the names of the
+        cells of each layout, if these are few. fair: each of these layouts counts as right.
     """
 
     kind: str
@@ -76,113 +70,123 @@ class Hint:
 
 
 def hint(view: View) -> dict[str, Any]:
-    """As `protocol.Hinting` has it: the words of `worked_out`."""
-    return asdict(worked_out(view))
+    """Return the hint of `work_out` as a dictionary; see `protocol.Reporting`."""
+    return asdict(work_out(view))
 
 
-def worked_out(view: View) -> Hint:
-    """The hint for the reader of a view, who has a box to solve."""
+def work_out(view: View) -> Hint:
+    """Return the hint for the reader of a view, who has a box to solve."""
     own = view.own
     assert own is not None
-    return _contradiction(view, own) or _further(view, own)
+    return _contradiction(view, own) or _hint_from_results(view, own)
 
 
-# -- what the markers say ------------------------------------------------------------------
+# -- from the markers ----------------------------------------------------------------------
 
 
 def _contradiction(view: View, own: BoxView) -> Hint | None:
-    """The marks that the reader's markers cannot be right with; seals count if they must."""
+    """Return marks that contradict the reader's markers, or markers and seals."""
     most = view.options.most
     if len(own.markers) > most:
         return Hint("contradicted", have=len(own.markers), most=most)
     marked = dict.fromkeys(own.markers, ATOM)
     for fixed, seals in ((marked, False), (marked | dict.fromkeys(own.sealed, EMPTY), True)):
         if fixed and (not seals or own.sealed):
-            ports = _shown_by(view, own, fixed)
+            ports = _contradicting_ports(view, own, fixed)
             if ports is not None:
                 return Hint("contradicted", ports, seals=seals)
     return None
 
 
-def _shown_by(view: View, own: BoxView, fixed: Mapping[int, int]) -> tuple[str, ...] | None:
-    """Few ports whose marks show that the cells cannot all be what they are *fixed* to be;
-    ``None``: they can, as far as is known."""
+def _contradicting_ports(
+    view: View, own: BoxView, fixed: Mapping[int, int]
+) -> tuple[str, ...] | None:
+    """Return a few ports whose marks contradict assumptions about cells.
+
+    Return `None` if the assumptions are possible, or the search is not complete.
+
+    Args:
+        view: the view.
+        own: the reader's box.
+        fixed: `EMPTY` or `ATOM` for each cell of the assumptions.
+    """
     options = view.options
-    results = list(own.results)
+    all_results = list(own.results)
 
-    def may_be(some: Sequence[tuple[int, int]]) -> bool | None:
-        return possible(options.board, some, options.least, options.most, RAYS, fixed)
+    def are_possible(results: Sequence[tuple[int, int]]) -> bool | None:
+        return is_possible(options.board, results, options.least, options.most, RAYS, fixed)
 
-    if may_be(results) is not False:
+    if are_possible(all_results) is not False:
         return None
-    for one in results:
-        if may_be([one]) is False:
-            return (options.board.ports[one[0]],)
-    needed = results
-    for one in results[::-1]:  # what was found out early says most
-        without = [other for other in needed if other != one]
-        if may_be(without) is False:
+    for result in all_results:
+        if are_possible([result]) is False:
+            return (options.board.ports[result[0]],)
+    needed = all_results
+    for result in all_results[::-1]:  # the first results give most information
+        without = [other for other in needed if other != result]
+        if are_possible(without) is False:
             needed = without
     return tuple(options.board.ports[port] for port, _ in needed)
 
 
-# -- what the results say ------------------------------------------------------------------
+# -- from the results ---------------------------------------------------------------------
 
 
-def _further(view: View, own: BoxView) -> Hint:
-    """What can be said if nothing is wrong with the markers, as far as can be seen."""
+def _hint_from_results(view: View, own: BoxView) -> Hint:
+    """Return a hint if no mark contradicts the markers."""
     effort = Effort()
-    known = _known(view, own, effort)
-    found = _cell(view, own, known)
-    if found is not None:
-        return found
-    bits = known.ports(effort)
-    if known.is_decided(bits) or not known.unused:
-        return _decided(view, own, known)
-    return _port(view, known, bits)
+    knowledge = _knowledge(view, own, effort)
+    cell_hint = _cell(view, own, knowledge)
+    if cell_hint is not None:
+        return cell_hint
+    bits = knowledge.ports(effort)
+    if knowledge.is_decided(bits) or not knowledge.unused:
+        return _decided(view, own, knowledge)
+    return _port(view, knowledge, bits)
 
 
-def _known(view: View, own: BoxView, effort: Effort) -> Known:
-    """What the results and the wrong guesses leave of all layouts."""
-    known = beginning(view.options)
-    if known.complete:
+def _knowledge(view: View, own: BoxView, effort: Effort) -> Knowledge:
+    """Return the knowledge of the reader after all results and wrong guesses."""
+    knowledge = beginning(view.options)
+    if knowledge.complete:
         for port, out in own.results:
-            known = known.fired(port, out, effort)
+            knowledge = knowledge.after_ray(port, out, effort)
         for markers in own.guessed:
-            known = known.guessed(markers)
-        return known
+            knowledge = knowledge.after_guess(markers)
+        return knowledge
     if not own.results and not own.guessed:
-        return known
-    found = candidates(view, Rng(b"a hint", len(own.results)))
-    weights = dict(zip(map(len, found.layouts), found.weights, strict=True))
-    layouts = listed_layouts(view.options.board, found.layouts, weights)
-    return Known(
+        return knowledge
+    fitting = candidates(view, Rng(b"a hint", len(own.results)))
+    weights = dict(zip(map(len, fitting.layouts), fitting.weights, strict=True))
+    layouts = listed_layouts(view.options.board, fitting.layouts, weights)
+    return Knowledge(
         view.options,
         layouts,
         layouts.everything,
-        found.complete,
-        len(found.layouts) if found.complete else None,
+        fitting.complete,
+        len(fitting.layouts) if fitting.complete else None,
         own.results,
         frozenset(port for port, mark in enumerate(own.marks) if not mark),
         own.guessed,
     )
 
 
-def _cell(view: View, own: BoxView, known: Known) -> Hint | None:
-    """A cell that the reader is wrong about, or an atom that the reader has not marked."""
-    if not known.some:
+def _cell(view: View, own: BoxView, knowledge: Knowledge) -> Hint | None:
+    """Return a hint about a wrong marker or seal, or a certain atom without a marker."""
+    fitting = knowledge.fitting
+    if not fitting:
         return None
     board = view.options.board
-    held = {cell: known.layouts.holding(cell, known.some) for cell in board.cells}
-    atoms = [cell for cell in board.cells if held[cell] == known.some]
-    wrong = [(cell, False, "marker") for cell in sorted(own.markers) if not held[cell]]
-    wrong += [(cell, True, "seal") for cell in atoms if cell in own.sealed]
-    wrong += [(cell, True, "") for cell in atoms if cell not in own.markers | own.sealed]
+    holding = {cell: knowledge.layouts.holding(cell, fitting) for cell in board.cells}
+    atoms = [cell for cell in board.cells if holding[cell] == fitting]
+    hints = [(cell, False, "marker") for cell in sorted(own.markers) if not holding[cell]]
+    hints += [(cell, True, "seal") for cell in atoms if cell in own.sealed]
+    hints += [(cell, True, "") for cell in atoms if cell not in own.markers | own.sealed]
     best: Hint | None = None
-    for cell, atom, had in wrong:
-        ports = _shown_by(view, own, {cell: EMPTY if atom else ATOM})
-        if ports is None and known.complete:
-            ports = ()  # wrong guesses show it, too, or the search was too short to say why
+    for cell, atom, had in hints:
+        ports = _contradicting_ports(view, own, {cell: EMPTY if atom else ATOM})
+        if ports is None and knowledge.complete:
+            ports = ()  # wrong guesses are part of the reason, or the search was not complete
         if ports is None or (best is not None and (best.had or len(best.ports) <= len(ports))):
             continue
         best = Hint("cell", ports, (board.name(cell),), atom, had)
@@ -191,52 +195,54 @@ def _cell(view: View, own: BoxView, known: Known) -> Hint | None:
     return best
 
 
-def _decided(view: View, own: BoxView, known: Known) -> Hint:
-    """No further ray tells anything: the markers are right, or nobody can know whether."""
+def _decided(view: View, own: BoxView, knowledge: Knowledge) -> Hint:
+    """Return a hint if no further ray gives information."""
     board = view.options.board
-    if not known.complete:
+    if not knowledge.complete:
         return Hint("apart", fair=view.options.fair)
-    listed = list(known.layouts.listed(known.some))
+    listed = list(knowledge.layouts.listed(knowledge.fitting))
     fair = view.options.fair
     markers = own.markers
     if listed == [markers] or (fair and markers in listed):
         return Hint("ready", left=len(listed), fair=fair)
     differ = frozenset().union(*listed) - frozenset.intersection(*listed) if listed else ()
-    layouts = _named(view, listed) if len(listed) <= SHOWN else ()
+    layouts = _cell_names(view, listed) if len(listed) <= SHOWN else ()
     cells = tuple(map(board.name, sorted(differ)))
     return Hint("apart", cells=cells, left=len(listed), layouts=layouts, fair=fair)
 
 
-def _named(view: View, layouts: Iterable[frozenset[int]]) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(map(view.options.board.name, sorted(one))) for one in layouts)
+def _cell_names(view: View, layouts: Iterable[frozenset[int]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(map(view.options.board.name, sorted(layout))) for layout in layouts)
 
 
-def _port(view: View, known: Known, bits: Mapping[int, float]) -> Hint:
-    """The port that tells most; where nothing is known of the layouts that fit, the one that tells
-    most in a box of which nothing is known."""
+def _port(view: View, knowledge: Knowledge, bits: Mapping[int, float]) -> Hint:
+    """Return a hint about the best port.
+
+    If no fitting layout is known, it is the best port of an untouched box.
+    """
     board = view.options.board
-    some, blind = known, not bits
+    basis, blind = knowledge, not bits
     if blind:
-        some = beginning(view.options)
-        every = some.ports(Effort())
-        bits = {port: every.get(port, 0.0) for port in known.unused}
-    port = min(bits, key=lambda one: (-round(bits[one], 9), one))
-    parts = some.layouts.divided(port, some.some)
-    whole = some.layouts.weight(some.some)
+        basis = beginning(view.options)
+        first_bits = basis.ports(Effort())
+        bits = {port: first_bits.get(port, 0.0) for port in knowledge.unused}
+    best_port = min(bits, key=lambda port: (-round(bits[port], 9), port))
+    parts = basis.layouts.divided(best_port, basis.fitting)
+    whole = basis.layouts.weight(basis.fitting)
     shares = dict.fromkeys(("hit", "reflection", "detour"), 0.0)
     left = 0.0
     for out, part in parts.items():
-        share = some.layouts.weight(part) / whole
-        shares[kind_of(port, out)] += 100 * share
+        share = basis.layouts.weight(part) / whole
+        shares[kind_of(best_port, out)] += 100 * share
         left += share * part.bit_count()
     return Hint(
         "port",
-        (board.ports[port],),
-        left=known.total,
-        bits=bits[port],
+        (board.ports[best_port],),
+        left=knowledge.total,
+        bits=bits[best_port],
         shares={kind: round(share) for kind, share in shares.items()},
-        exits=sum(out not in (HIT, port) for out in parts),
-        after=max(1, round(left)) if known.complete else None,
-        sampled=not known.complete,
+        exits=sum(out not in (HIT, best_port) for out in parts),
+        after=max(1, round(left)) if knowledge.complete else None,
+        sampled=not knowledge.complete,
         blind=blind,
     )

@@ -1,8 +1,8 @@
-"""The loops that look at all layouts of a board, compiled by numba (the extra ``house``).
+"""Loops over all layouts of a board, compiled by numba (the extra ``house``).
 
-Only whole numbers are compared, so every machine gets the same trees, bit for bit. Import it where
-numba is known to be there. It takes long over slices that are set from others, and compiles anew
-for each number that stands as such in a call: hence loops and `np.int64`.
+Only integers are compared, so that all machines get the same trees, bit for bit. Import this module
+only if numba is installed. numba compiles assignments of slices slowly, and compiles a function
+again for each literal number in a call. Therefore the code uses loops and `np.int64`.
 """
 
 from __future__ import annotations
@@ -13,53 +13,57 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pbmserv.games.blackbox.geometry import field_of, geometry, walk
+from pbmserv.games.blackbox.geometry import geometry
+from pbmserv.games.blackbox.rays import field_of, walk
 
 BITS, THRIFT = 0, 1
-"""What a player looks for: bits, or bits for each point that a probe is expected to cost."""
+"""The aim of a greedy player: bits, or bits for each point of a probe's expected cost."""
 
 PROBES, POINTS = 0, 1
-"""What a tree is to need few of."""
+"""The cost that a tree minimises."""
 
 EXACT = 10
-"""Below so many layouts the best way to tell them apart is searched through."""
+"""Fewer layouts than these are distinguished in the best way, by an exhaustive search."""
 
 LEAF = 255
-"""In place of a port: nothing is left to tell."""
+"""Replaces a port if no port gives further information."""
 
 MEMORY = 1 << 22
-"""Of how many sets of layouts the cost is remembered."""
+"""The number of sets of layouts whose cost is stored."""
 
 _SCALE, _MOST = 1 << 24, 1 << 40
-_SIZE = np.array([(these).bit_count() for these in range(1 << EXACT)])
-_LOWEST = np.array([(these & -these).bit_length() - 1 for these in range(1 << EXACT)])
+_SIZE = np.array([(mask).bit_count() for mask in range(1 << EXACT)])
+_LOWEST = np.array([(mask & -mask).bit_length() - 1 for mask in range(1 << EXACT)])
 _trace = njit(walk)
 
 
 def results_of(width: int, height: int, atoms: int) -> Any:
-    """Where rays into all ports come out, in a row for each layout; layouts in the order of
-    `itertools.combinations`, results as the port's number plus one, 0 = hit."""
+    """Return the results of all ports, in a row for each layout.
+
+    Layouts are in the order of `itertools.combinations`. A result is the exit port plus one, or 0
+    for a hit.
+    """
     field = field_of(geometry(width, height))
-    parts = [np.array(one, np.int64) for one in (field.doors, field.exits, field.squares)]
+    parts = [np.array(values, np.int64) for values in (field.doors, field.exits, field.squares)]
     return _results(*parts, atoms, comb(width * height, atoms))
 
 
 @njit
 def _results(doors, exits, squares, atoms, total):
     ports, cells = doors.shape[0], squares.shape[0]
-    found = np.zeros((total, ports), dtype=np.uint8)
+    results = np.zeros((total, ports), dtype=np.uint8)
     filled = np.zeros(exits.shape[0], dtype=np.uint8)
     layout = np.arange(atoms)
     for row in range(total):
         filled[:] = 0
         filled[squares[layout]] = 1
         for port in range(ports):
-            if found[row, port]:
+            if results[row, port]:
                 continue  # the other end of a detour
             out = _trace(filled, exits, doors[port, 0], doors[port, 1], doors[port, 2], port)
-            found[row, port] = out + 1
+            results[row, port] = out + 1
             if out >= 0:
-                found[row, out] = port + 1
+                results[row, out] = port + 1
         last = atoms - 1
         while last >= 0 and layout[last] == cells - atoms + last:
             last -= 1
@@ -67,26 +71,26 @@ def _results(doors, exits, squares, atoms, total):
             layout[last] += 1
             for at in range(last + 1, atoms):
                 layout[at] = layout[at - 1] + 1
-    return found
+    return results
 
 
 def classes_of(results: Any) -> Any:
-    """A number for each layout: the same where rays into all ports show the same."""
+    """Return a number for each layout, the same for layouts with the same results."""
     return np.unique(results.view(f"V{results.shape[1]}").ravel(), return_inverse=True)[1]
 
 
 def surprises(layouts: int) -> Any:
-    """``n log2 n`` for n up to *layouts*, in whole numbers."""
+    """Return ``n log2 n`` for n up to *layouts*, scaled to integers."""
     return np.array([0, 0, *(round(n * log2(n) * _SCALE) for n in range(2, layouts + 1))])
 
 
 @njit
 def worths(board, how, order, low, high, desk):
-    """What each port is worth to a greedy player; 0: it tells nothing."""
+    """Return the value of each port to a greedy player, 0 if it gives no information."""
     results, _classes, surprise = board
     counts = desk[2]  # all zero before and after
     ports, size = results.shape[1], high - low
-    worth = np.full(ports, float(surprise[size]))  # whole numbers, if BITS are what counts
+    worth = np.full(ports, float(surprise[size]))  # integers, if the aim is BITS
     for at in range(low, high):
         row = results[order[at]]
         for port in range(ports):
@@ -102,14 +106,14 @@ def worths(board, how, order, low, high, desk):
 
 @njit
 def greedily(board, how, order, low, high, desk, _plan):
-    """The greedy player's port, the first of equals; -1: none tells anything."""
+    """Return the first of a greedy player's best ports, -1 if no port gives information."""
     worth = worths(board, how, order, low, high, desk)
     return np.argmax(worth) if worth[np.argmax(worth)] > 0 else -1
 
 
 @njit
 def part(results, order, low, high, port, aside, starts):
-    """Order the layouts by their result at a port; ``starts`` gets where each result begins."""
+    """Sort the layouts by their result at a port. *starts* gets the start of each result."""
     ports = results.shape[1]
     starts[:] = 0
     for at in range(low, high):
@@ -128,14 +132,19 @@ def part(results, order, low, high, port, aside, starts):
 
 @njit
 def price(goal, out, port):
-    """What a result costs: a probe, or a point for a hit or reflection and two for a detour."""
+    """Return the cost of a result.
+
+    It is one probe, or one point for a hit or reflection and two for a detour.
+    """
     return 2 if goal == 1 and out not in (0, port + 1) else 1
 
 
 @njit
 def exact_price(results, classes, order, low, high, goal, room):
-    """The least that telling fewer than `EXACT` layouts apart costs, summed over all of them, and
-    the first port; -1: none is needed."""
+    """Return the least cost of distinguishing fewer than `EXACT` layouts, and the first port.
+
+    The cost is the sum for all layouts. The port is -1 if no probe is needed.
+    """
     together, single, kin, memo, choice, _least = room
     size, ports = high - low, results.shape[1]
     kin[:], single[:] = 0, 0
@@ -159,31 +168,31 @@ def exact_price(results, classes, order, low, high, goal, room):
 
 
 @njit
-def _search(these, level, goal, room):
-    """As `exact_price`, for the layouts of a bit mask."""
+def _search(layouts, level, goal, room):
+    """Compute `exact_price` for the layouts of a bit mask."""
     together, single, kin, memo, choice, least = room
-    if memo[these] >= 0:
-        return memo[these]
-    choice[these] = -1
-    if these & ~kin[_LOWEST[these]] == 0:
-        memo[these] = 0
+    if memo[layouts] >= 0:
+        return memo[layouts]
+    choice[layouts] = -1
+    if layouts & ~kin[_LOWEST[layouts]] == 0:
+        memo[layouts] = 0
         return 0
-    # The price of each port by itself, and at least one more for every layout not told apart yet.
-    ports, size = single.shape[0], _SIZE[these]
+    # A lower bound for each port: its probe, and one more for each layout not distinguished by it.
+    ports, size = single.shape[0], _SIZE[layouts]
     row = least[level]
     for port in range(ports):
-        cost = size if goal == 0 else 2 * size - _SIZE[these & single[port]]
-        rest, settled = these, True
+        cost = size if goal == 0 else 2 * size - _SIZE[layouts & single[port]]
+        rest, settled = layouts, True
         while rest:
             at = _LOWEST[rest]
-            group = together[port, at] & these
+            group = together[port, at] & layouts
             rest &= ~group
             if group & ~kin[at]:
                 settled = False
-                cost = _MOST if group == these else cost + max(memo[group], _SIZE[group])
+                cost = _MOST if group == layouts else cost + max(memo[group], _SIZE[group])
         row[port] = cost
         if settled and cost == size:
-            memo[these], choice[these] = cost, port
+            memo[layouts], choice[layouts] = cost, port
             return cost
     best, best_port_ = _MOST, -1
     while True:
@@ -191,24 +200,28 @@ def _search(these, level, goal, room):
         if row[port] >= best:
             break
         row[port] = _MOST
-        cost = size if goal == 0 else 2 * size - _SIZE[these & single[port]]
-        rest = these
+        cost = size if goal == 0 else 2 * size - _SIZE[layouts & single[port]]
+        rest = layouts
         while rest and cost < best:
             at = _LOWEST[rest]
-            group = together[port, at] & these
+            group = together[port, at] & layouts
             rest &= ~group
             if group & ~kin[at]:
                 cost += _search(group, level + 1, goal, room)
         if cost < best:
             best, best_port_ = cost, port
-    memo[these], choice[these] = best, best_port_
+    memo[layouts], choice[layouts] = best, best_port_
     return best
 
 
 @njit
 def _desk(classes, ports, memory):
-    """What all work is done on: room for `exact_price`; for `part`; for `worths`; what sets of
-    layouts cost, by numbers (splitmix64) whose sum is a set's; and how many layouts are alike."""
+    """Return the working memory of all loops.
+
+    It consists of memory for `exact_price`, `part` and `worths`, the costs of sets of layouts by
+    their numbers, and the size of the largest class. The number of a set is the sum of the numbers
+    (splitmix64) of its layouts.
+    """
     seen = np.empty((ports, EXACT), np.int64), np.empty(ports, np.int64), np.empty(EXACT, np.int64)
     memo, choice = np.empty(1 << EXACT, np.int64), np.empty(1 << EXACT, np.int64)
     room = (*seen, memo, choice, np.empty((EXACT, ports), np.int64))
@@ -216,34 +229,40 @@ def _desk(classes, ports, memory):
     numbers = (numbers ^ numbers >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ numbers >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
     numbers ^= numbers >> np.uint64(31)
-    known = numbers, np.zeros(memory, np.uint64), np.zeros(memory, np.int32)
+    costs = numbers, np.zeros(memory, np.uint64), np.zeros(memory, np.int32)
     aside, counts = np.empty(len(classes), np.int64), np.zeros((ports, ports + 1), np.int32)
     alike = np.bincount(classes)
-    return room, aside, counts, known, alike[np.argmax(alike)]
+    return room, aside, counts, costs, alike[np.argmax(alike)]
 
 
 @njit
-def number_of(order, low, high, known):
-    """A set's number, and its place among those whose cost is known, which the last one takes."""
+def number_of(order, low, high, costs):
+    """Return the number of a set, and its place in the store of costs.
+
+    A later set with the same place replaces it.
+    """
     number = np.uint64(0)
     for at in range(low, high):
-        number += known[0][order[at]]
-    return number, np.int64(number & np.uint64(len(known[1]) - 1))
+        number += costs[0][order[at]]
+    return number, np.int64(number & np.uint64(len(costs[1]) - 1))
 
 
 @njit
 def greedy_price(board, how, order, low, high, desk):
-    """What a greedy player pays, summed over the layouts ``order[low:high]``, which it reorders;
-    below *exact* layouts it plays perfectly."""
+    """Return the total cost of a greedy player for the layouts ``order[low:high]``, which it
+    reorders.
+
+    With fewer than *exact* layouts, the player plays perfectly.
+    """
     results, classes, _surprise = board
     goal, _aim, exact = how
-    room, aside, _counts, known, _alike = desk
+    room, aside, _counts, costs, _alike = desk
     ports, size = results.shape[1], high - low
     if size < 2:
         return np.int64(0)
-    number, place = number_of(order, low, high, known)
-    if known[1][place] == number:
-        return np.int64(known[2][place])
+    number, place = number_of(order, low, high, costs)
+    if costs[1][place] == number:
+        return np.int64(costs[2][place])
     cost, port = np.int64(0), -1
     if size < exact:
         cost += exact_price(results, classes, order, low, high, goal, room)[0]
@@ -255,13 +274,13 @@ def greedy_price(board, how, order, low, high, desk):
         for out in range(ports, -1, -1):
             cost += (starts[out + 1] - starts[out]) * price(goal, out, port)
             cost += greedy_price(board, how, order, starts[out], starts[out + 1], desk)
-    known[1][place], known[2][place] = number, cost
+    costs[1][place], costs[2][place] = number, cost
     return cost
 
 
 @njit(nogil=True)
 def random_price(board, seed):
-    """How many probes all layouts cost a player who fires at any port not known yet."""
+    """Return the total probes of a player who fires at random unmarked ports."""
     np.random.seed(seed)
     results, classes, _surprise = board
     total, ports = results.shape
@@ -281,15 +300,17 @@ def random_price(board, seed):
         part(results, order, low, high, port, aside, starts)
         for out in range(ports + 1):
             if starts[out + 1] - starts[out] > 1:
-                told = fired | 1 << port | (1 << out) // 2  # a detour's other end
-                waiting.append((starts[out], starts[out + 1], told))
+                marked = fired | 1 << port | (1 << out) // 2  # the other end of a detour
+                waiting.append((starts[out], starts[out + 1], marked))
     return cost
 
 
 @njit
 def at_least(how, port, starts, desk):
-    """What a probe costs, and what comes after it at least: a probe for each layout that is among
-    more than can be alike."""
+    """Return the least cost of a probe and the following ones.
+
+    A further probe is needed for each layout in a set that is larger than any class.
+    """
     cost = np.int64(0)
     for out in range(len(starts) - 1):
         members = starts[out + 1] - starts[out]
@@ -299,8 +320,11 @@ def at_least(how, port, starts, desk):
 
 @njit
 def best_few(board, how, order, low, high, desk, few, first):
-    """The ports after which a greedy player pays least, the best of them before others; among
-    equals *first*, then the one with the lowest number. -1: no more tell anything."""
+    """Return the ports after which a greedy player pays least, the best first.
+
+    Among equal ones, *first* comes first, then the lowest number. -1 means that no further port
+    gives information.
+    """
     results, ports = board[0], board[0].shape[1]
     before = order[low:high].copy()
     starts = np.empty(ports + 2, dtype=np.int64)
@@ -311,7 +335,7 @@ def best_few(board, how, order, low, high, desk, few, first):
             order[at] = before[at - low]
         part(results, order, low, high, port, desk[1], starts)
         if number == first or starts[results[order[low], port] + 1] == high:
-            continue  # it had its turn, or all show the same
+            continue  # already tried, or all results are the same
         cost = at_least(how, port, starts, desk)
         for out in range(ports + 1):
             if cost >= least[-1]:
@@ -332,25 +356,29 @@ def best_few(board, how, order, low, high, desk, few, first):
 
 @njit
 def by_rollouts(board, how, order, low, high, desk, _plan):
-    """The port after which a greedy player pays least, her own among equals; -1: none tells."""
+    """Return the port after which a greedy player pays least, -1 if no port gives information.
+
+    Among equal ports, it is the one of the greedy player.
+    """
     port = greedily(board, how, order, low, high, desk, None)
     return best_few(board, how, order, low, high, desk, 1, port)[0] if port >= 0 else -1
 
 
 @njit(nogil=True)
 def grow(board, how, choose, plan=None):
-    """A tree that tells all layouts apart, its nodes in the order of their levels.
+    """Grow a tree that distinguishes all layouts, with nodes in the order of their levels.
 
     Args:
         board: results, classes and surprises of all layouts.
-        how: what is to be little, what a greedy player looks for, and below how many layouts it
-            plays perfectly (0: never).
-        choose: `greedily`, `by_rollouts` or another: tells a port where play is not perfect yet.
-        plan: what *choose* is told besides.
+        how: the cost to minimise, the aim of a greedy player, and the number of layouts below which
+            it plays perfectly (0 for never).
+        choose: `greedily`, `by_rollouts` or another function that chooses a port if play is not
+            perfect.
+        plan: a further argument of *choose*.
 
     Returns:
-        ports (`LEAF`: nothing is left to tell), how many children, the result that leads to each
-        node; and for each layout its node.
+        The port (or `LEAF`), the number of children, and the result that leads to it, for each
+        node; and the node of each layout.
     """
     results, classes, _surprise = board
     total, ports = results.shape
@@ -359,11 +387,11 @@ def grow(board, how, choose, plan=None):
     starts = np.empty(ports + 2, dtype=np.int64)
     spans = np.empty((2 * total + 1, 2), dtype=np.int64)
     nodes = np.zeros((3, 2 * total + 1), dtype=np.uint8)
-    asked, branches, came = nodes[0], nodes[1], nodes[2]
+    node_ports, branches, came = nodes[0], nodes[1], nodes[2]
     node_of = np.zeros(total, dtype=np.int64)
     spans[0, 0], spans[0, 1] = 0, total
-    node, known = 0, 1
-    while node < known:
+    node, node_count = 0, 1
+    while node < node_count:
         low, high = spans[node, 0], spans[node, 1]
         port = -1
         if 1 < high - low < how[2]:
@@ -371,28 +399,28 @@ def grow(board, how, choose, plan=None):
         elif high - low > 1:
             port = choose(board, how, order, low, high, desk, plan)
         if port < 0:
-            asked[node] = LEAF
+            node_ports[node] = LEAF
             node_of[order[low:high]] = node
         else:
-            asked[node] = port
+            node_ports[node] = port
             part(results, order, low, high, port, desk[1], starts)
             for out in range(ports + 1):
                 if starts[out + 1] > starts[out]:
-                    spans[known, 0], spans[known, 1] = starts[out], starts[out + 1]
-                    came[known] = out
+                    spans[node_count, 0], spans[node_count, 1] = starts[out], starts[out + 1]
+                    came[node_count] = out
                     branches[node] += 1
-                    known += 1
+                    node_count += 1
         node += 1
-    return asked[:known], branches[:known], came[:known], node_of
+    return node_ports[:node_count], branches[:node_count], came[:node_count], node_of
 
 
 @njit
-def paid(asked, branches, came, node_of, goal):
-    """What a tree costs for each layout."""
-    costs = np.zeros(asked.shape[0], dtype=np.int64)
+def paid(node_ports, branches, came, node_of, goal):
+    """Return the cost of a tree for each layout."""
+    costs = np.zeros(node_ports.shape[0], dtype=np.int64)
     child = 1
-    for node in range(asked.shape[0]):
+    for node in range(node_ports.shape[0]):
         for _ in range(branches[node]):
-            costs[child] = costs[node] + price(goal, came[child], asked[node])
+            costs[child] = costs[node] + price(goal, came[child], node_ports[node])
             child += 1
     return costs[node_of]

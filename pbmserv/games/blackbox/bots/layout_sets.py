@@ -1,7 +1,8 @@
-"""Many layouts at once: a set of them is one large number, with a bit for each layout.
+"""Sets of layouts, each of which is one large integer with a bit for each layout.
 
-A ray is fired into all of them together. Where they differ about a cell the set divides, and where
-parts meet again they go on as one: hundreds of thousands of layouts take a few hundred steps.
+A ray is fired into all layouts of a set at once. If they differ in a cell, the set divides, and
+parts that meet again are joined. Therefore hundreds of thousands of layouts take a few hundred
+steps.
 """
 
 from __future__ import annotations
@@ -12,19 +13,21 @@ from itertools import chain, combinations, compress
 from math import comb
 from typing import TypeVar
 
-from pbmserv.games.blackbox.geometry import HIT, Geometry, field_of
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.rays import HIT, field_of
 
 K = TypeVar("K")
 
 
 class LayoutSet:
-    """Layouts of one board, numbered; a set of them is a number whose bit n is for layout n.
+    """Numbered layouts of one board. A subset of them is an integer whose bit n stands for layout
+    n.
 
     Attributes:
-        size: how many there are.
-        everything: the set of all of them.
-        weights: how likely a layout of each number of atoms is; ``None`` = all are alike.
-        work: what all rays so far have cost, in microseconds of a processor, about.
+        size: the number of layouts.
+        everything: the subset with all layouts.
+        weights: the weight of a layout by its number of atoms, `None` if all have the same.
+        work: approximate processor microseconds of all rays so far.
     """
 
     def __init__(
@@ -35,14 +38,14 @@ class LayoutSet:
         weights: Mapping[int, int] | None,
         layouts: Callable[[], Iterable[Iterable[int]]],
     ) -> None:
-        """Take layouts over: what `all_layouts` and `listed_layouts` make.
+        """Make a set. `all_layouts` and `listed_layouts` call this.
 
         Args:
-            board: its size.
-            holding: for each cell the layouts that have an atom there.
-            sizes: how many layouts in a row have how many atoms, in order.
+            board: the board.
+            holding: for each cell the subset with an atom there.
+            sizes: for each number of atoms the number of layouts, in the order of the layouts.
             weights: see above.
-            layouts: gives them in the order of their numbers.
+            layouts: returns the layouts in order.
         """
         self.size = sum(sizes.values())
         self.weights = weights
@@ -60,81 +63,81 @@ class LayoutSet:
             at += size
         self._step = 2 + self.size // 16_000
 
-    def weight(self, some: int) -> int:
-        """How likely it is that the layout is one of these, in a unit of the set's own."""
+    def weight(self, subset: int) -> int:
+        """Return the likelihood of a subset, in any unit."""
         if self.weights is None:
-            return some.bit_count()
+            return subset.bit_count()
         return sum(
-            (some & block).bit_count() * self.weights[count]
+            (subset & block).bit_count() * self.weights[count]
             for count, block in self._blocks.items()
         )
 
-    def only(self, layout: frozenset[int], some: int) -> int:
-        """Of a set this one layout, if it is there."""
+    def only(self, layout: frozenset[int], subset: int) -> int:
+        """Return the part of a subset that is one layout, 0 if it is not in the subset."""
         if self.weights is not None:
-            some &= self._blocks.get(len(layout), 0)
+            subset &= self._blocks.get(len(layout), 0)
         for cell in layout:
-            some &= self._held[self._field.squares[cell]]
-        return some
+            subset &= self._held[self._field.squares[cell]]
+        return subset
 
-    def holding(self, cell: int, some: int) -> int:
-        """Of a set those that have an atom at a cell."""
-        return some & self._held[self._field.squares[cell]]
+    def holding(self, cell: int, subset: int) -> int:
+        """Return the part of a subset with an atom at a cell."""
+        return subset & self._held[self._field.squares[cell]]
 
-    def listed(self, some: int) -> Iterator[frozenset[int]]:
-        """The layouts of a set, in their order."""
-        return map(frozenset, compress(self._layouts(), map(int, reversed(f"{some:b}"))))
+    def listed(self, subset: int) -> Iterator[frozenset[int]]:
+        """Return the layouts of a subset in order."""
+        return map(frozenset, compress(self._layouts(), map(int, reversed(f"{subset:b}"))))
 
-    def divided(self, port: int, some: int) -> dict[int, int]:
-        """The layouts by where a ray into *port* comes out, which is as `geometry.trace` has it."""
+    def divided(self, port: int, subset: int) -> dict[int, int]:
+        """Divide a subset by the result of a ray into *port*; see `rays.trace`."""
         held, exits = self._held, self._field.exits
         place, ahead, left = self._field.doors[port]
-        found: dict[int, int] = {}
+        by_result: dict[int, int] = {}
         place += ahead
-        _join(found, HIT, some & held[place])
-        some ^= some & held[place]
-        beside = some & (held[place + left] | held[place - left])
-        _join(found, port, beside)
-        waiting = {(place, ahead, left): some ^ beside}
+        _join(by_result, HIT, subset & held[place])
+        subset ^= subset & held[place]
+        beside = subset & (held[place + left] | held[place - left])
+        _join(by_result, port, beside)
+        waiting = {(place, ahead, left): subset ^ beside}
         while waiting:
             self.work += self._step
-            ray = next(iter(waiting))  # the oldest, so that parts which go the same way meet
-            some = waiting.pop(ray)
+            ray = next(iter(waiting))  # the oldest, so that parts with the same way meet
+            subset = waiting.pop(ray)
             place, ahead, left = ray
             front = place + ahead
-            hit = some & held[front]
-            _join(found, HIT, hit)
-            some ^= hit
-            on_left, on_right = some & held[front + left], some & held[front - left]
+            hit = subset & held[front]
+            _join(by_result, HIT, hit)
+            subset ^= hit
+            on_left, on_right = subset & held[front + left], subset & held[front - left]
             both = on_left & on_right
-            some ^= on_left | on_right
+            subset ^= on_left | on_right
             _join(waiting, (place, -ahead, -left), both)
             _join(waiting, (place, -left, ahead), on_left ^ both)
             _join(waiting, (place, left, -ahead), on_right ^ both)
             if exits[front] < 0:
-                _join(waiting, (front, ahead, left), some)
+                _join(waiting, (front, ahead, left), subset)
             else:
-                _join(found, exits[front], some)
-        return found
+                _join(by_result, exits[front], subset)
+        return by_result
 
 
-def _join(sets: dict[K, int], key: K, some: int) -> None:
-    """Add to one of several sets."""
-    if some:
-        sets[key] = sets.get(key, 0) | some
+def _join(sets: dict[K, int], key: K, subset: int) -> None:
+    """Add layouts to the subset with a key."""
+    if subset:
+        sets[key] = sets.get(key, 0) | subset
 
 
 def all_layouts(
     board: Geometry, counts: Sequence[int], weights: Mapping[int, int] | None
 ) -> LayoutSet:
-    """Every layout there is of these numbers of atoms; for *weights* see `LayoutSet`."""
+    """Return all layouts with these numbers of atoms; for *weights* see `LayoutSet`."""
     cells = len(board.cells)
     sizes = {count: comb(cells, count) for count in counts}
-    known: dict[tuple[int, int], tuple[int, ...]] = {}
+    memo: dict[tuple[int, int], tuple[int, ...]] = {}
     holding = [0] * cells
     start = 0
     for count, size in sizes.items():
-        for cell, held in enumerate(_holding(cells, count, known)):
+        for cell, held in enumerate(_holding(cells, count, memo)):
             holding[cell] |= held << start
         start += size
     return LayoutSet(
@@ -147,33 +150,38 @@ def all_layouts(
 
 
 def _holding(
-    cells: int, atoms: int, known: dict[tuple[int, int], tuple[int, ...]]
+    cells: int, atoms: int, memo: dict[tuple[int, int], tuple[int, ...]]
 ) -> tuple[int, ...]:
-    """For each cell which of ``combinations(range(cells), atoms)`` hold it, in their order: first
-    come those with the first cell."""
+    """Return for each cell the subset of ``combinations(range(cells), atoms)`` that hold it.
+
+    The combinations with the first cell come first.
+    """
     if not 0 < atoms <= cells:
         return (0,) * cells
-    if (cells, atoms) not in known:
+    if (cells, atoms) not in memo:
         first = comb(cells - 1, atoms - 1)
         others = zip(
-            _holding(cells - 1, atoms - 1, known), _holding(cells - 1, atoms, known), strict=True
+            _holding(cells - 1, atoms - 1, memo), _holding(cells - 1, atoms, memo), strict=True
         )
-        known[cells, atoms] = ((1 << first) - 1, *(one | more << first for one, more in others))
-    return known[cells, atoms]
+        memo[cells, atoms] = (
+            (1 << first) - 1,
+            *(with_first | without << first for with_first, without in others),
+        )
+    return memo[cells, atoms]
 
 
 def listed_layouts(
     board: Geometry, layouts: Iterable[frozenset[int]], weights: Mapping[int, int] | None
 ) -> LayoutSet:
-    """Just these layouts; for *weights* see `LayoutSet`."""
-    every = list(layouts)
+    """Return these layouts; for *weights* see `LayoutSet`."""
+    ordered = list(layouts)
     if weights is not None:
-        every.sort(key=len)
-    sizes = Counter(map(len, every))  # in their order
-    holding = [bytearray(len(every) // 8 + 1) for _ in board.cells]
-    for number, layout in enumerate(every):
+        ordered.sort(key=len)
+    sizes = Counter(map(len, ordered))  # in the order of the layouts
+    holding = [bytearray(len(ordered) // 8 + 1) for _ in board.cells]
+    for number, layout in enumerate(ordered):
         octet, bit = number >> 3, 1 << (number & 7)
         for cell in layout:
             holding[cell][octet] |= bit
     held = [int.from_bytes(octets, "little") for octets in holding]
-    return LayoutSet(board, held, sizes, weights, lambda: every)
+    return LayoutSet(board, held, sizes, weights, lambda: ordered)

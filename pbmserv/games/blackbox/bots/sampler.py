@@ -1,7 +1,7 @@
-"""Layouts that explain some results, found by loops that numba compiles (the extra ``house``).
+"""Finds layouts that explain results by loops that numba compiles (the extra ``house``).
 
-`search` goes through all cases; `scattered` and `taken_in` are for boards that have too many
-(`candidates`). Only whole numbers are compared, so all machines find the same.
+`search` searches all cases. `scatter` and `take_in` are for boards with too many cases; see
+`candidates`. Only integers are compared, so that all machines find the same layouts.
 """
 
 from __future__ import annotations
@@ -14,33 +14,36 @@ import numpy as np
 from numba import config, njit
 
 from pbmserv.games.blackbox.bots.search import ATOM, EMPTY, UNKNOWN, Case, Found, Result
-from pbmserv.games.blackbox.geometry import HIT, Geometry, field_of, geometry, walk
+from pbmserv.games.blackbox.geometry import Geometry, geometry
+from pbmserv.games.blackbox.rays import HIT, field_of, walk
 
 ASKS = HIT - 1
-"""In place of a result: it depends on a square that is not known."""
+"""Replaces a result that depends on an unknown square."""
 
 Crowd: TypeAlias = tuple[Any, Any, Any]
-"""For each layout its squares (0 where there is no further atom), how many these are, and how many
-results it contradicts. Whoever has it leaves it as it is."""
+"""Three arrays: the squares of each layout (0 for no further atom), the number of its atoms, and
+the number of contradicted results. The arrays are never changed."""
 
 
-_compiled = njit(cache=bool(config.CACHE_DIR), nogil=True)  # kept where there is a place for it
-_inner = njit(nogil=True)  # for what only these call: it is kept as a part of them
+_compiled = njit(cache=bool(config.CACHE_DIR), nogil=True)  # cached if a folder is writable
+_inner = njit(nogil=True)  # for functions that only these call, which are cached with them
 _trace = _inner(walk)
 
 
 def compile_all() -> None:
-    """Compile all loops, or read what was compiled."""
+    """Compile all loops, or read them from the cache."""
     board = geometry(3, 3)
     search(board, [(0, HIT)], 1, 1, 1, 1)
     spectra(board, [frozenset({0})])
-    taken_in(board, [(0, HIT)], scattered(board, (1, 1), 1, 1), 1, 1, 1)
+    take_in(board, [(0, HIT)], scatter(board, (1, 1), 1, 1), 1, 1, 1)
 
 
 @cache
 def _field(board: Geometry) -> Any:
-    """What all loops ask of a board: exits, doors and squares as in `geometry.Field`, and for each
-    square its cell, -1: it is none."""
+    """Return the arrays of a board.
+
+    These are exits, doors and squares as in `rays.Field`, and the cell of each square, -1 for none.
+    """
     field = field_of(board)
     cells = [-1] * len(field.empty)
     for cell, square in enumerate(field.squares):
@@ -52,38 +55,42 @@ def _field(board: Geometry) -> Any:
 def search(
     board: Geometry, results: Iterable[Result], least: int, most: int, rays: int, room: int
 ) -> Found:
-    """As `search.search`; it gives up, too, when there are more than *room* cases."""
-    # A detour is fired from its other end, too: there it divides elsewhere.
-    told = dict(results)
-    told |= {out: port for port, out in told.items() if out >= 0}
-    found, cases, complete = _divide(_field(board), *_arrays(told.items()), least, most, rays, room)
-    rows = found[: cases * complete]
-    parts = [[np.flatnonzero(row == what).tolist() for what in (ATOM, UNKNOWN)] for row in rows]
+    """Search as `search.search` does, and stop at more than *room* cases."""
+    # Fire detours also from their other ends, where other cells are unknown.
+    outs = dict(results)
+    outs |= {out: port for port, out in outs.items() if out >= 0}
+    rows, cases, complete = _divide(_field(board), *_arrays(outs.items()), least, most, rays, room)
+    rows = rows[: cases * complete]
+    parts = [[np.flatnonzero(row == value).tolist() for value in (ATOM, UNKNOWN)] for row in rows]
     return Found([Case(tuple(atoms), tuple(open_)) for atoms, open_ in parts], complete)
 
 
-def scattered(board: Geometry, limits: tuple[int, int], people: int, seed: int) -> Crowd:
-    """Layouts by lot, each number of atoms as likely as any other."""
-    found: Crowd = _scattered(_field(board), *limits, people, np.array([seed], dtype=np.uint64))
-    return found
+def scatter(board: Geometry, limits: tuple[int, int], size: int, seed: int) -> Crowd:
+    """Return random layouts. Each number of atoms is equally likely."""
+    crowd: Crowd = _scatter(_field(board), *limits, size, np.array([seed], dtype=np.uint64))
+    return crowd
 
 
-def taken_in(
+def take_in(
     board: Geometry, results: Sequence[Result], crowd: Crowd, moves: int, rounds: int, seed: int
 ) -> Crowd:
-    """A crowd that has taken in all results but the last, after that one.
+    """Return a crowd after the last result. It has taken in all results before.
 
     Args:
-        moves: how often an atom of each layout moves.
-        rounds: how often all that is done at most while few explain all results.
+        board: the board.
+        results: all results.
+        crowd: the crowd before the last result.
+        moves: the number of moves of the atoms of each layout in a round.
+        rounds: the most rounds while few layouts explain all results.
+        seed: of the random numbers.
     """
     lots, arrays = np.array([seed], dtype=np.uint64), _arrays(results)
-    found: Crowd = _take_in(_field(board), *arrays, *crowd, moves, rounds, lots)
-    return found
+    taken: Crowd = _take_in(_field(board), *arrays, *crowd, moves, rounds, lots)
+    return taken
 
 
 def spectra(board: Geometry, layouts: Sequence[frozenset[int]]) -> list[list[int]]:
-    """For each layout where rays into all ports come out."""
+    """Return the results of all ports for each layout."""
     rows: Any = np.full((len(layouts), max(map(len, layouts), default=0)), -1, dtype=np.int16)
     for row, layout in zip(rows, layouts, strict=True):
         row[: len(layout)] = list(layout)
@@ -97,7 +104,7 @@ def _arrays(results: Iterable[Result]) -> Any:
 
 @_compiled
 def _spectra(field, layouts):
-    """As `spectra`, of rows of cells."""
+    """Compute `spectra` for rows of cells."""
     exits, doors, squares, _ = field
     found = np.full((layouts.shape[0], doors.shape[0]), ASKS, dtype=np.int16)
     filled = np.zeros(exits.shape[0], dtype=np.uint8)
@@ -116,10 +123,13 @@ def _spectra(field, layouts):
 
 
 @_inner
-def _go_on(filled, exits, place, ahead, left, full, seen):
-    """A ray from where it stands; *full*: what is unknown is empty, since all atoms are placed.
-    ``seen`` gets 1 for each square it looks into. The result or `ASKS`; where it stands then, its
-    step ahead, its step to the left; the square that it asks for."""
+def _trace_on(filled, exits, place, ahead, left, full, seen):
+    """Trace a ray from a place on its way.
+
+    If *full*, unknown squares are empty, since all atoms are placed. Squares into which the ray
+    looks get 1 in *seen*. Return the result or `ASKS`, the place of the ray, its step ahead, its
+    step to the left, and the square at which it stops.
+    """
     unknown = UNKNOWN + 1 if full else UNKNOWN
     while True:
         front = place + ahead
@@ -151,13 +161,14 @@ def _go_on(filled, exits, place, ahead, left, full, seen):
 
 @_compiled
 def _divide(field, ports, outs, least, most, budget, room):
-    """As `search`: for each case a row of what cells are; how many cases; whether these are all."""
+    """Search for `search`. Return a row with the values of all cells for each case, the number of
+    cases, and whether they are complete."""
     exits, doors, squares, _ = field
     cells, rays = squares.shape[0], ports.shape[0]
     filled = np.zeros(exits.shape[0], dtype=np.uint8)
     for square in squares:
         filled[square] = UNKNOWN
-    # For each choice so far how all rays stand: place, ahead, left, the square they ask for.
+    # For each decision so far the state of all rays: place, ahead, left, square of the stop.
     stand = np.zeros((cells + 2, rays, 4), dtype=np.int32)
     for ray in range(rays):
         for part in range(3):
@@ -177,7 +188,7 @@ def _divide(field, ports, outs, least, most, budget, room):
             if square >= 0 and (full or square == fresh):
                 budget -= 1
                 now = stand[level, ray]
-                out, place, ahead, left, square = _go_on(
+                out, place, ahead, left, square = _trace_on(
                     filled, exits, now[0], now[1], now[2], full, seen
                 )
                 if out != ASKS and out != outs[ray]:
@@ -204,7 +215,7 @@ def _divide(field, ports, outs, least, most, budget, room):
             other[level] = placed + unknown >= least
             filled[best] = EMPTY if other[level] else ATOM
             placed += filled[best] == ATOM
-        else:  # to the last choice that leaves another
+        else:  # back to the last decision with an alternative
             level -= 1
             while level >= 0 and not other[level]:
                 placed -= filled[chosen[level]] == ATOM
@@ -225,7 +236,7 @@ def _divide(field, ports, outs, least, most, budget, room):
 
 @_inner
 def _lot(lots):
-    """The next 64 bits (splitmix64, Steele, Lea and Flood 2014)."""
+    """Return the next 64 random bits (splitmix64, Steele, Lea and Flood 2014)."""
     lots[0] += np.uint64(0x9E3779B97F4A7C15)
     bits = lots[0]
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -240,17 +251,19 @@ def _below(lots, end):
 
 @_inner
 def _look(field, port, filled, seen):
-    """The result of a ray; ``seen`` gets 1 for each square it looks into, else 0."""
+    """Return the result of a ray. *seen* gets 1 for each square into which it looks, else 0."""
     door = field[1][port]
     for square in range(seen.shape[0]):
         seen[square] = 0
-    return _go_on(filled, field[0], door[0], door[1], door[2], True, seen)[0]
+    return _trace_on(filled, field[0], door[0], door[1], door[2], True, seen)[0]
 
 
 @_inner
 def _helpful(field, port, out, seen, filled, lots, other):
-    """A square where an atom may mend a ray that should come out at *out*, 0 = there is none: the
-    ray looks into it, and of a detour also the ray from its other end."""
+    """Return a square where an atom may correct a ray with the result *out*, 0 for none.
+
+    The ray looks into the square and, for a detour, so does the ray from the other end.
+    """
     squares = field[2]
     both = out != HIT and out != port
     if both:
@@ -266,9 +279,12 @@ def _helpful(field, port, out, seen, filled, lots, other):
 
 @_inner
 def _wander(field, ports, outs, filled, atoms, count, moves, lots):
-    """Move atoms about, one at a time, and let a move stand that leaves more results contradicted
-    in one of 16 cases for each of them. The last place where none was, if there was one, counts as
-    the end. How many are contradicted there. ``filled`` is empty before and after."""
+    """Move atoms one at a time, and return the number of contradicted results at the end.
+
+    A move is accepted with the probability 1/16 for each further contradicted result. If no result
+    was contradicted on the way, the last such layout counts as the end. *filled* is empty before
+    and after.
+    """
     exits, doors, squares, cells = field
     number, bad, fitted = ports.shape[0], 0, False
     kept = np.empty(count, dtype=np.int64)
@@ -334,8 +350,8 @@ def _wander(field, ports, outs, filled, atoms, count, moves, lots):
 
 
 @_compiled
-def _scattered(field, least, most, people, lots):
-    """As `scattered`."""
+def _scatter(field, least, most, people, lots):
+    """Make the arrays of `scatter`."""
     cells = field[2].shape[0]
     order, every = field[2].copy(), np.zeros((people, most), dtype=np.int64)
     counts = np.empty(people, dtype=np.int64)
@@ -351,7 +367,7 @@ def _scattered(field, least, most, people, lots):
 
 @_compiled
 def _take_in(field, ports, outs, every, counts, bad, moves, rounds, lots):
-    """As `taken_in`."""
+    """Make the arrays of `take_in`."""
     exits, doors, people = field[0], field[1], every.shape[0]
     filled = np.zeros(exits.shape[0], dtype=np.uint8)
     before, bad = bad, np.empty(people, dtype=np.int64)
@@ -376,8 +392,10 @@ def _take_in(field, ports, outs, every, counts, bad, moves, rounds, lots):
 
 @_inner
 def _survivors(every, counts, bad, lots):
-    """As many layouts again, drawn with replacement: one that leaves a result more contradicted
-    has a thirty-second of the chance."""
+    """Draw as many layouts with replacement.
+
+    The probability of a layout is divided by 32 for each further contradicted result.
+    """
     people, fewest = every.shape[0], bad.min()
     ends, end = np.empty(people, dtype=np.int64), np.int64(0)
     for one in range(people):

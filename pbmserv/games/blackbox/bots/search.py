@@ -1,12 +1,13 @@
-"""Every layout of atoms that fits some results, found without listing the layouts.
+"""Finds the layouts that fit some results without listing all layouts.
 
-A ray depends on few cells. So a search fires the known rays into a box of which nothing is known,
-and only where a ray looks at an unknown cell it divides: empty, or an atom. What is left are cases
-that fix some cells and leave all others open; no layout belongs to two of them.
+A ray depends on only a few cells. A search fires the known rays into a box with unknown cells. Each
+time a ray looks at an unknown cell, the search tries both: an empty cell and an atom. The result is
+a list of cases. A case fixes some cells and leaves all others open, and no layout belongs to two
+cases.
 
-Where a board is too large for that, atoms wander: they are moved one at a time, and a move that
-explains fewer results is made, too, but seldom (the Metropolis rule). Whatever fits on the way is
-kept. That is no fair sample, but one to play by.
+If a board is too large for the search, atoms wander. They move one at a time, and a move that
+explains fewer results is accepted rarely (the Metropolis rule). Layouts that fit on the way are
+kept. They are not a fair sample, but good enough to play.
 """
 
 from __future__ import annotations
@@ -16,33 +17,38 @@ from dataclasses import dataclass, field
 from math import log
 
 from pbmserv.engine.types import Rng
-from pbmserv.games.blackbox.geometry import HIT, Field, Geometry, field_of, trace_in
+from pbmserv.games.blackbox.geometry import Geometry
+from pbmserv.games.blackbox.rays import HIT, Field, field_of, trace_in
 
 EMPTY, ATOM, UNKNOWN = 0, 1, 2
 
 WARMTH = 0.3
-"""How readily a move that makes things worse is made, in results (0.3: one in 28)."""
+"""The temperature of wandering atoms, in results: 1 in 28 moves is accepted that explains one
+less."""
 
 STUCK = 600
-"""Moves without anything new after which it begins elsewhere."""
+"""Moves without a new layout after which wandering begins elsewhere."""
 
 _FINE = 1 << 16
 
 Result = tuple[int, int]
-"""A port, and where a ray into it came out, as `geometry.trace` gives it."""
+"""A port and the result of its ray; see `rays.trace`."""
 
 _Ray = tuple[int, int, int]
-"""A result, and the unknown square at which its ray stopped when it was fired last: as long as
-that is unknown, it stops there again. 0, which is outside the box: it has to be fired."""
+"""A port, its result, and the unknown square at which the ray stopped last.
+
+While that square is unknown, the ray stops there again. 0, which is outside the box, means that the
+ray must be fired.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Layouts that agree on the cells which rays have looked at.
+    """Layouts that agree on the cells at which rays looked.
 
     Attributes:
-        atoms: the cells known to hold one.
-        open: the cells that nothing is known of: any of them may hold further atoms.
+        atoms: the cells that surely have an atom.
+        open: the unknown cells. Each of them may have a further atom.
     """
 
     atoms: tuple[int, ...]
@@ -51,22 +57,25 @@ class Case:
 
 @dataclass(slots=True)
 class Found:
-    """What a search has found; *complete*: these are all cases there are."""
+    """The result of a search; `complete` if it has all cases."""
 
     cases: list[Case]
     complete: bool
 
 
 def search(board: Geometry, results: Sequence[Result], least: int, most: int, rays: int) -> Found:
-    """The cases in which *least* to *most* atoms explain the results.
+    """Find the cases in which *least* to *most* atoms explain the results.
 
     Args:
-        rays: how many it may fire before it gives up.
+        board: the board.
+        results: the results.
+        least, most: the range of the number of atoms.
+        rays: the most rays to fire.
     """
     return _Search(board, results, least, most, rays).run()
 
 
-def possible(
+def is_possible(
     board: Geometry,
     results: Sequence[Result],
     least: int,
@@ -74,29 +83,43 @@ def possible(
     rays: int,
     fixed: Mapping[int, int],
 ) -> bool | None:
-    """Whether any layout explains the results in which some cells are as *fixed* says, `EMPTY` or
-    `ATOM`; ``None``: *rays* were too few to tell."""
-    one = _Search(board, results, least, most, rays)
-    one.just_one = True
+    """Return whether any layout with some fixed cells explains the results.
+
+    Return `None` if *rays* are not enough to find out.
+
+    Args:
+        board, results, least, most, rays: see `search`.
+        fixed: `EMPTY` or `ATOM` for each fixed cell.
+    """
+    one_case = _Search(board, results, least, most, rays)
+    one_case.just_one = True
     for cell, value in fixed.items():
-        one.squares[one.grid.squares[cell]] = value
-    one.placed = sum(value == ATOM for value in fixed.values())
-    one.unknown -= len(fixed)
-    if not one.placed <= most or one.placed + one.unknown < least:
+        one_case.squares[one_case.grid.squares[cell]] = value
+    one_case.placed = sum(value == ATOM for value in fixed.values())
+    one_case.unknown -= len(fixed)
+    if not one_case.placed <= most or one_case.placed + one_case.unknown < least:
         return False
-    found = one.run()
-    return True if found.cases else False if found.complete else None
+    result = one_case.run()
+    return True if result.cases else False if result.complete else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """A cell that was chosen to be empty or an atom, and what was left to be explained then."""
+    """A decision about a square, and the state of the search before it.
+
+    Attributes:
+        square: the square.
+        rays: the rays that were not explained.
+        placed: the number of atoms.
+        unknown: the number of unknown cells after the decision.
+        other: whether an atom must still be tried.
+    """
 
     square: int
     rays: list[_Ray]
     placed: int
     unknown: int
-    other: bool  # whether an atom is still to be tried there
+    other: bool
 
 
 @dataclass(slots=True)
@@ -122,16 +145,16 @@ class _Search:
         self.unknown = len(self.grid.squares)
 
     def run(self) -> Found:
-        """Go through the tree, empty cells first, without recursion: it may be deep."""
+        """Search the tree, empty cells first, without recursion since it may be deep."""
         both = [(out, port) for port, out in self.results if out not in (HIT, port)]
-        # A detour is fired from its other end, too: there it divides elsewhere.
+        # Fire detours also from their other ends, where other cells are unknown.
         rays: list[_Ray] | None = [(port, out, 0) for port, out in (*self.results, *both)]
         while rays is not None:
             left, square = self._explain(rays)
             if self.just_one and self.found:
                 break
-            if square is None or not self._choose(square, left):
-                rays = self._back()
+            if square is None or not self._decide(square, left):
+                rays = self._backtrack()
             elif self.budget < 1:
                 return Found(self.found, complete=False)
             else:
@@ -139,13 +162,18 @@ class _Search:
         return Found(self.found, complete=True)
 
     def _explain(self, rays: list[_Ray]) -> tuple[list[_Ray], int | None]:
-        """The rays that are not explained yet and the square most of them ask for; ``None`` where
-        this case is done: it contradicts a result, or it explains them all and is kept."""
+        """Fire the rays as far as squares are known.
+
+        Returns:
+            The rays that are not explained yet, and the unknown square at which most of them stop.
+            The square is `None` if a result is contradicted, or all are explained. In the latter
+            case, the case is kept.
+        """
         grid, squares = self.grid, self.squares
         left: list[_Ray] = []
-        asked: dict[int, int] = {}
+        stops: dict[int, int] = {}
         for ray in rays:
-            self.budget -= 1  # also for one that need not be fired again: the tree is as large
+            self.budget -= 1  # also for rays that need not be fired, to limit the size of the tree
             port, result, stopped = ray
             if squares[stopped] != UNKNOWN:
                 out = fire(grid, squares, port)
@@ -153,21 +181,21 @@ class _Search:
                     if out != result:
                         return left, None
                     continue
-                stopped = asks(out)
+                stopped = square_of(out)
                 door, ahead, side = grid.doors[port]
-                # Beside its door an atom on the other side turns the ray back before that.
+                # At the door, an atom on the other side reflects the ray before it looks there.
                 is_beside = abs(stopped - door - ahead) == abs(side)
                 left.append((port, result, 0 if is_beside else stopped))
             else:
                 left.append(ray)
-            asked[stopped] = asked.get(stopped, 0) + 1
+            stops[stopped] = stops.get(stopped, 0) + 1
         if not left:
             self._keep()
             return left, None
-        return left, max(asked, key=asked.__getitem__)
+        return left, max(stops, key=stops.__getitem__)
 
-    def _choose(self, square: int, left: list[_Ray]) -> bool:
-        """Decide about a square, empty first; False = neither is possible."""
+    def _decide(self, square: int, left: list[_Ray]) -> bool:
+        """Decide about a square, empty first. Return `False` if neither is possible."""
         unknown = self.unknown - 1
         if self.placed + unknown >= self.least:
             can_be_atom = self.placed < self.most
@@ -182,8 +210,12 @@ class _Search:
         self.unknown = unknown
         return True
 
-    def _back(self) -> list[_Ray] | None:
-        """To the last choice that leaves another; the rays from there, ``None`` = all is done."""
+    def _backtrack(self) -> list[_Ray] | None:
+        """Return to the last decision with an alternative, and take it.
+
+        Returns:
+            The rays that were not explained there, `None` if the search is complete.
+        """
         while self.trail:
             last = self.trail.pop()
             if last.other:
@@ -197,6 +229,7 @@ class _Search:
         return None
 
     def _keep(self) -> None:
+        """Add the present state to the cases."""
         cells = self.grid.squares
         state = [self.squares[square] for square in cells]
         self.found.append(
@@ -207,23 +240,24 @@ class _Search:
         )
 
 
-def asks(out: int) -> int:
-    """The square that a ray has to know, from what `fire` says."""
+def square_of(out: int) -> int:
+    """Return the unknown square at which a ray stopped, from the result of `fire`."""
     return HIT - 1 - out
 
 
 def fire(field: Field, squares: bytearray, port: int) -> int:
-    """A ray into a box of which not all is known.
+    """Fire a ray into a box with unknown squares.
 
     Returns:
-        As `geometry.trace`; a number below `HIT` where it depends on an unknown square (`asks`).
+        The result of `rays.trace`, or a number below `HIT` if the ray stops at an unknown square;
+        see `square_of`.
     """
     place, ahead, left = field.doors[port]
     exits = field.exits
     place += ahead
-    at_door = _at_door(squares, place, left, port)
-    if at_door is not None:
-        return at_door
+    result = _at_door(squares, place, left, port)
+    if result is not None:
+        return result
     while True:
         front = place + ahead
         if squares[front]:
@@ -244,7 +278,7 @@ def fire(field: Field, squares: bytearray, port: int) -> int:
 
 
 def _at_door(squares: bytearray, front: int, left: int, port: int) -> int | None:
-    """As `fire`, for a ray that stands on its port; ``None`` = it goes in."""
+    """Return the result of `fire` for a ray at its port, `None` if it enters."""
     if squares[front]:
         return HIT if squares[front] == ATOM else HIT - 1 - front
     on_left, on_right = squares[front + left], squares[front - left]
@@ -262,35 +296,44 @@ def wander(
     wanted: int,
     rays: int,
     rng: Rng,
-    known: Sequence[frozenset[int]] = (),
+    start_layouts: Sequence[frozenset[int]] = (),
 ) -> list[frozenset[int]]:
-    """Up to *wanted* different layouts that explain all results.
+    """Return up to *wanted* different layouts that explain all results.
 
     Args:
-        counts: how many atoms there may be; each beginning draws one of them.
-        rays: how many may be fired, about.
-        known: such layouts; they come back, and each is where a search begins.
+        board: the board.
+        results: the results.
+        counts: the possible numbers of atoms; each start draws one.
+        wanted: the most layouts to find.
+        rays: the approximate number of rays to fire.
+        rng: random numbers.
+        start_layouts: fitting layouts, at which wandering begins; they are part of the result.
     """
-    found: dict[frozenset[int], None] = dict.fromkeys(known)
-    begin = iter(known)
-    while rays > 0 and len(found) < wanted:
-        atoms = next(begin, None) or rng.sample(board.cells, rng.choice(counts))
-        one = _Layout(board, results, list(atoms))
-        quiet = 0
-        while one.fired < rays and quiet < STUCK and len(found) < wanted:
-            quiet += 1
-            if one.try_move(rng) and not one.wrong:
-                layout = frozenset(one.atoms)
-                if layout not in found:
-                    found[layout] = None
-                    quiet = 0
-        rays -= one.fired
-    return list(found)
+    layouts: dict[frozenset[int], None] = dict.fromkeys(start_layouts)
+    starts = iter(start_layouts)
+    while rays > 0 and len(layouts) < wanted:
+        atoms = next(starts, None) or rng.sample(board.cells, rng.choice(counts))
+        wandering = _Layout(board, results, list(atoms))
+        moves_without_find = 0
+        while wandering.fired < rays and moves_without_find < STUCK and len(layouts) < wanted:
+            moves_without_find += 1
+            if wandering.try_move(rng) and not wandering.wrong:
+                layout = frozenset(wandering.atoms)
+                if layout not in layouts:
+                    layouts[layout] = None
+                    moves_without_find = 0
+        rays -= wandering.fired
+    return list(layouts)
 
 
 @dataclass(slots=True)
 class _Layout:
-    """Atoms on their way; *wrong*: how many results they do not explain; *fired*: rays so far."""
+    """Wandering atoms.
+
+    Attributes:
+        wrong: the number of results that they do not explain.
+        fired: the number of rays so far.
+    """
 
     board: Geometry
     results: Sequence[Result]
@@ -308,8 +351,8 @@ class _Layout:
         self.wrong = self._count(len(self.results))
 
     def try_move(self, rng: Rng) -> bool:
-        """Move some atom to a neighbouring cell, or anywhere; whether it was let stand."""
-        self.fired += 1  # so that a box in which nothing can move comes to an end, too
+        """Move an atom to a neighbouring cell or anywhere. Return whether the move was accepted."""
+        self.fired += 1  # also for rejected moves, so that wandering ends in any box
         cells, width = len(self.board.cells), self.board.width
         which = rng.below(len(self.atoms))
         before = self.atoms[which]
@@ -334,7 +377,7 @@ class _Layout:
         return True
 
     def _count(self, most: float) -> int:
-        """How many results are not explained; it stops counting above *most*."""
+        """Count the results that are not explained, and stop above *most*."""
         wrong = 0
         for port, out in self.results:
             self.fired += 1

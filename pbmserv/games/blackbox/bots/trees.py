@@ -1,8 +1,9 @@
-"""Stored trees: which port a very good player fires at next, on the boards people play most.
+"""Stored trees of the ports of a very good player, for the most popular boards.
 
-A tree was grown over all layouts of its board, so each of its ports is the best that its maker
-found, and it never asks what it can know. `python -m benchmarks.trees` makes the files and says
-how well they play. A file holds no layout; the last guess is found by `search`, from the results.
+A tree was grown over all layouts of its board. Each of its ports is the best that the growing
+found, and none has a result that is already known. `python -m benchmarks.trees` makes the files and
+measures how well they play. A file has no layouts; `search` finds the layout to guess from the
+results.
 """
 
 from __future__ import annotations
@@ -22,15 +23,16 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from pbmserv.games.blackbox.bots.search import Result, search
-from pbmserv.games.blackbox.geometry import Field, Geometry, field_of, geometry, trace_in
+from pbmserv.games.blackbox.geometry import Geometry, geometry
+from pbmserv.games.blackbox.rays import Field, field_of, trace_in
 
 FOLDER = "trees"
 SUMS = "SHA256SUMS"
-"""Of the files as they are before they are compressed, since programs compress differently."""
+"""The file with the checksums of the uncompressed files, since programs compress differently."""
 
 
 class Goal(StrEnum):
-    """What a tree needs few of, on average over all layouts."""
+    """The cost that a tree minimises, on average over all layouts."""
 
     PROBES = "probes"
     POINTS = "points"
@@ -45,27 +47,28 @@ KINDS: Mapping[tuple[int, int, int], tuple[Goal, ...]] = {
     (8, 8, 3): (Goal.PROBES, Goal.POINTS),
     (8, 8, 4): (Goal.PROBES, Goal.POINTS),
 }
-"""Width, height and number of atoms of the boards that have trees."""
+"""The goals of the trees of each board, by width, height and number of atoms."""
 
 
 log = logging.getLogger("pbmserv.games")
 
 
 class Damaged(Exception):
-    """A stored tree is missing, or not the one that was made."""
+    """A stored tree is missing or differs from its checksum."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """A tree, its nodes in the order of their levels; it takes 6 bytes for each.
+    """A tree with its nodes in the order of their levels. A node takes 6 bytes.
 
     Attributes:
-        board, atoms, goal: what it is for.
-        ports: the port that each node fires at.
-        firsts: each node's first child; its last one comes before the next node's first.
-        results: what leads to each node: the port where the ray came out plus one, 0 = hit.
-            After any other result nothing is left to tell.
-        ranks: how many layouts need so many probes, summed over their orientations, as the index.
+        board, atoms, goal: the board, its number of atoms, and the goal.
+        ports: the port at which each node fires.
+        firsts: the first child of each node. Its last child is in front of the first child of the
+            next node.
+        results: the result that leads to each node: the exit port plus one, or 0 for a hit. After
+            another result no port gives further information.
+        ranks: the number of layouts by the sum of the probes of all their orientations.
     """
 
     board: Geometry
@@ -77,63 +80,66 @@ class Tree:
     ranks: tuple[int, ...] = field(repr=False)
 
     def port(self, history: Iterable[Result]) -> int | frozenset[int]:
-        """The port to fire at next; a layout where no port tells anything more: the guess.
+        """Return the next port, or the layout to guess if no port gives further information.
 
         Args:
-            history: ports that were fired, and where rays came out, as `geometry.trace` gives it;
-                in any order, and others than the tree's own are no harm.
+            history: the results so far, in any order, also of ports that the tree does not use.
 
         Raises:
             ValueError: no layout of this board explains them.
         """
-        told = _from_both_ends(history)
-        *_, node = self._known(told)
-        return self._guess(told) if node < 0 else self.ports[node]
+        results = _from_both_ends(history)
+        *_, node = self._nodes(results)
+        return self._guess(results) if node < 0 else self.ports[node]
 
-    def asked(self, history: Iterable[Result]) -> int:
-        """How many of these results it would have asked for by now; as `port` otherwise."""
-        return sum(1 for _ in self._known(_from_both_ends(history))) - 1
+    def ports_used(self, history: Iterable[Result]) -> int:
+        """Count the results in a history that the tree has used by now; see `port`."""
+        return sum(1 for _ in self._nodes(_from_both_ends(history))) - 1
 
     def probes(self, layout: Iterable[int]) -> int:
-        """How many ports it fires at until it knows a layout, or what nobody can tell from it."""
+        """Count the ports until a layout is known, apart from indistinguishable layouts."""
         grid = field_of(self.board)
         return sum(1 for _ in self.way(grid, grid.filled(layout)))
 
     def way(self, grid: Field, squares: bytearray) -> Iterator[tuple[int, int]]:
-        """The nodes that it comes by in a box, and where each ray comes out."""
+        """Yield the nodes for a box, and the result of each ray."""
         node = 0
         while node >= 0:
             out = trace_in(grid, squares, self.ports[node])
             yield node, out
-            node = self._after(node, out)
+            node = self._next_node(node, out)
 
-    def _known(self, told: Mapping[int, int]) -> Iterator[int]:
-        """The nodes that it comes by until it has to ask; -1 is the last where nothing is left."""
+    def _nodes(self, results: Mapping[int, int]) -> Iterator[int]:
+        """Yield the nodes up to the first port without a result, or -1 if no port is left."""
         node = 0
         yield node
-        while node >= 0 and (port := self.ports[node]) in told:
-            node = self._after(node, told[port])
+        while node >= 0 and (port := self.ports[node]) in results:
+            node = self._next_node(node, results[port])
             yield node
 
-    def _after(self, node: int, out: int) -> int:
-        """The next node, -1: nothing is left to tell."""
+    def _next_node(self, node: int, out: int) -> int:
+        """Return the next node, -1 if no port gives further information."""
         return self.results.find(out + 1, self.firsts[node], self.firsts[node + 1])
 
-    def _guess(self, told: Mapping[int, int]) -> frozenset[int]:
-        found = search(self.board, list(told.items()), self.atoms, self.atoms, sys.maxsize)
-        for case in found.cases:  # where nothing is left to tell, any of them is as good
+    def _guess(self, results: Mapping[int, int]) -> frozenset[int]:
+        result = search(self.board, list(results.items()), self.atoms, self.atoms, sys.maxsize)
+        for case in result.cases:  # all layouts are indistinguishable, so take the first
             return frozenset((*case.atoms, *case.open[: self.atoms - len(case.atoms)]))
         raise ValueError("no layout explains these results")
 
 
 def _from_both_ends(history: Iterable[Result]) -> dict[int, int]:
-    told = dict(history)
-    return told | {out: port for port, out in told.items() if out >= 0}
+    """Return the result of each port, also of the other ends of detours."""
+    results = dict(history)
+    return results | {out: port for port, out in results.items() if out >= 0}
 
 
 @cache
-def sound(width: int, height: int, atoms: int, goal: Goal) -> Tree | None:
-    """As `tree`, but a damaged one counts as none, and each process logs it once."""
+def usable_tree(width: int, height: int, atoms: int, goal: Goal) -> Tree | None:
+    """Return the stored tree for a board, `None` if there is none or it is damaged.
+
+    Each process logs a damaged tree once.
+    """
     try:
         return tree(width, height, atoms, goal)
     except Damaged as error:
@@ -145,22 +151,23 @@ def sound(width: int, height: int, atoms: int, goal: Goal) -> Tree | None:
 
 @cache
 def tree(width: int, height: int, atoms: int, goal: Goal) -> Tree | None:
-    """The stored tree for a board; ``None`` = there is none. The first call reads its file, which
-    takes up to a tenth of a second.
+    """Return the stored tree for a board, `None` if there is none.
+
+    The first call reads its file, which takes up to a tenth of a second.
 
     Raises:
-        Damaged: its file is not what was made.
+        Damaged: the file is missing or differs from its checksum.
     """
     if goal not in KINDS.get((width, height, atoms), ()):
         return None
-    return read(stored(file_name(width, height, atoms, goal)))
+    return read_tree(read_stored(file_name(width, height, atoms, goal)))
 
 
-def stored(name: str) -> bytes:
-    """The content of a stored file, of a tree or another.
+def read_stored(name: str) -> bytes:
+    """Return the content of a stored file.
 
     Raises:
-        Damaged: it is not what was made.
+        Damaged: the file is missing or differs from its checksum.
     """
     folder = files("pbmserv.games.blackbox.bots").joinpath(FOLDER)
     try:
@@ -174,13 +181,16 @@ def stored(name: str) -> bytes:
 
 
 def file_name(width: int, height: int, atoms: int, goal: Goal) -> str:
-    """What a tree is called."""
+    """Return the name of a tree's file."""
     return f"{width}x{height}-{atoms}-{goal}.tree"
 
 
-def read(content: bytes) -> Tree:
-    """A tree from the content of its file: a line of JSON, then ports, number of children and
-    results of all nodes, a byte each."""
+def read_tree(content: bytes) -> Tree:
+    """Return the tree in the content of a file.
+
+    The content is a line of JSON, then the ports, the numbers of children and the results of all
+    nodes, a byte each.
+    """
     head, _, planes = content.partition(b"\n")
     about: dict[str, Any] = json.loads(head)
     nodes = about["nodes"]
@@ -192,13 +202,13 @@ def read(content: bytes) -> Tree:
     )
 
 
-def written(
+def tree_content(
     kind: tuple[int, int, int],
     goal: Goal,
     planes: tuple[bytes, bytes, bytes],
     ranks: Sequence[int],
 ) -> bytes:
-    """The content of a tree's file, as `read` takes it."""
+    """Return the content of a tree's file, which `read_tree` reads."""
     width, height, atoms = kind
     about = {
         "width": width,
@@ -214,43 +224,44 @@ def written(
 def winning_turns(
     branches: Sequence[int], node_of: Sequence[int], limits: Sequence[int]
 ) -> Iterator[int]:
-    """The turns in which somebody wins who plays by a tree; of a layout that is lost none comes.
+    """Yield the turns in which a player wins who follows a tree, one for each layout that is won.
 
-    Each turn fires the tree's port; where few layouts are left, it guesses one of them as well: of
-    those that the tree cannot tell from others if there are any, since they need guesses anyway.
+    Each turn fires the tree's port. If few layouts are left, the player also guesses one of them,
+    if possible one that rays cannot distinguish from others, since such layouts need guesses
+    anyway.
 
     Args:
-        branches: how many children each node has, the nodes in the order of their levels.
+        branches: the number of children of each node, in the order of levels.
         node_of: the leaf of each layout.
-        limits: for each guess that is left, the first one first, at how many layouts it is taken.
+        limits: for each guess in order, the most layouts at which it is made.
     """
     firsts = list(accumulate(branches, initial=1))
     children = [range(*pair) for pair in pairwise(firsts)]
-    held: list[list[int]] = [[] for _ in branches]
+    layouts_at: list[list[int]] = [[] for _ in branches]
     for layout, node in enumerate(node_of):
-        held[node].append(layout)
-    alike = list(map(len, held))
-    for node in range(len(branches) - 1, -1, -1):  # of large sets nobody asks which they are
-        if all(0 < len(held[child]) <= limits[0] for child in children[node]):
-            held[node] += [one for child in children[node] for one in held[child]]
+        layouts_at[node].append(layout)
+    alike = list(map(len, layouts_at))
+    for node in range(len(branches) - 1, -1, -1):  # large sets are not needed
+        if all(0 < len(layouts_at[child]) <= limits[0] for child in children[node]):
+            layouts_at[node] += [layout for child in children[node] for layout in layouts_at[child]]
     todo = [(0, 1, limits, frozenset[int]())]
     while todo:
         node, turn, guesses, wrong = todo.pop()
-        left = [one for one in held[node] if one not in wrong]
-        if not children[node]:  # nothing more can be told
-            yield from (turn + tried for tried in range(min(len(left), len(guesses))))
+        left = [layout for layout in layouts_at[node] if layout not in wrong]
+        if not children[node]:  # no port gives further information
+            yield from (turn + guess for guess in range(min(len(left), len(guesses))))
             continue
         if 0 < len(left) <= guesses[0]:
             yield turn
-            first = max(left, key=lambda one: alike[node_of[one]])
-            guesses, wrong = guesses[1:], wrong | {first}
+            guess = max(left, key=lambda layout: alike[node_of[layout]])
+            guesses, wrong = guesses[1:], wrong | {guess}
         if guesses:
             todo += [(child, turn + 1, guesses, wrong) for child in children[node]]
 
 
 @cache
 def orientations(board: Geometry) -> tuple[tuple[int, ...], ...]:
-    """Where each cell comes when the board is turned and mirrored in each way that fits it."""
+    """Return the new cell of each cell in all rotations and reflections of the board."""
     places = [divmod(cell, board.width) for cell in board.cells]
     return tuple(
         tuple(row * board.width + column for row, column in turned)
@@ -260,15 +271,15 @@ def orientations(board: Geometry) -> tuple[tuple[int, ...], ...]:
 
 @cache
 def port_orientations(board: Geometry) -> tuple[tuple[int, ...], ...]:
-    """Where each port comes, in the order of `orientations`."""
-    places = [(row - 1, column - 1) for column, row in board.around]
+    """Return the new port of each port, in the order of `orientations`."""
+    places = [(row - 1, column - 1) for column, row in board.port_places]
     return tuple(
         tuple(places.index(place) for place in turned) for turned in _turned(board, places)
     )
 
 
 def _turned(board: Geometry, places: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
-    """Rows and columns, in each way; those of ports lie around the cells, from -1 on."""
+    """Yield new rows and columns in all orientations. Ports are around the cells, from -1 on."""
     width, height = board.width, board.height
     for swapped in (False, True) if width == height else (False,):
         for down in (False, True):

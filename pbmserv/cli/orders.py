@@ -1,0 +1,84 @@
+"""Orders and queries of operators' commands, and the options that these commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from pbmserv.cli.output import say, table
+from pbmserv.cli.settings import loaded
+
+if TYPE_CHECKING:
+    from pbmserv.service.core.context import CommandContext
+    from pbmserv.service.operators.deeds import Signature
+    from pbmserv.service.operators.orders import Order
+    from pbmserv.store.audit import Entry
+
+Why: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--why", help="Your reason. The audit keeps it, and the players concerned read it."
+    ),
+]
+By: TypeAlias = Annotated[
+    str, typer.Option("--by", help="Your name; default: your login on this machine.")
+]
+IN_A_BROWSER = "You can do this in a browser, too: see `pbmserv operator-token --help`."
+"""Last line of the help of each group of commands that operators' pages offer, too."""
+LARGEST = 2**63 - 1
+"""The largest number of a row; a database cannot look up larger ones."""
+
+Most: TypeAlias = Annotated[
+    int, typer.Option("--most", min=1, max=LARGEST, help="Print at most so many lines.")
+]
+
+
+def look(config: Path | None, query: Callable[[CommandContext], Any]) -> Any:
+    """Return the result of a query on the database, which changes nothing."""
+    settings = loaded(config)
+    from pbmserv.stages.operators import reading
+
+    with reading(settings) as play:
+        return play.operators.look(query)
+
+
+def carry_out(config: Path | None, by: str, why: str, order: Order) -> None:
+    """Sign an order, carry it out, and print the result."""
+    settings = loaded(config)
+    from pbmserv.stages.operators import orders
+
+    say(orders(settings).do(signature(by, why), order))
+
+
+def signature(by: str, why: str) -> Signature:
+    """Return the signature of an order.
+
+    Args:
+        by: the operator's name; ``""`` for the login on this machine.
+    """
+    import getpass
+
+    from pbmserv.service.operators.deeds import Signature
+
+    return Signature(by or getpass.getuser(), why)
+
+
+def print_facts(facts: Iterable[tuple[str, str]], entries: Sequence[Entry]) -> None:
+    """Print facts line by line, and then the actions of operators."""
+    for name, value in facts:
+        say(f"{name:<12} {value}")
+    if entries:
+        say("")
+        print_entries(entries)
+
+
+def print_entries(entries: Sequence[Entry]) -> None:
+    """Print the actions of operators in a table."""
+    table(
+        ("when (UTC)", "who", "what", "to", "why"),
+        [(f"{e.at:%Y-%m-%d %H:%M}", e.operator, e.action, e.target, e.why) for e in entries],
+        fixed=1,
+    )

@@ -1,0 +1,61 @@
+"""Waits until a server has carried out earlier mails and delivered their letters."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pbmserv.config.settings import Settings
+    from pbmserv.store.core.database import Database
+
+PATIENCE_S = 60.0
+"""Seconds to wait at most; even a slow machine carries out a mail within some seconds."""
+LOOK_S = 0.1
+"""Seconds between two queries."""
+
+
+def wait_for_letters(settings: Settings, address: str) -> None:
+    """Wait until earlier mails are carried out and their letters to *address* are delivered.
+
+    A reply of 250 to a mail only means that it is stored. Does not wait if no server runs, or if
+    its database cannot be read.
+    """
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from pbmserv.files import file_of
+    from pbmserv.store.core.database import Database, mail_url
+
+    urls = (settings.database, mail_url(settings.database))
+    paths = [path for path in map(file_of, urls) if path is not None]
+    if not all(path.exists() for path in paths):
+        return
+    with ExitStack() as stack:
+        try:
+            game, mail = (stack.enter_context(closing(Database(url))) for url in urls)
+            _wait(mail, game, address)
+        except (SQLAlchemyError, OSError):
+            return
+
+
+def _wait(mail: Database, game: Database, address: str) -> None:
+    import time
+
+    from pbmserv.stages.state import RUNS_S
+    from pbmserv.store.clocks import heartbeat
+    from pbmserv.store.delivery import arrivals
+    from pbmserv.store.operators import health
+
+    end = time.monotonic() + PATIENCE_S
+    last: int | None = None
+    while time.monotonic() < end:
+        with mail.reading.connect() as arrived, game.reading.connect() as connection:
+            now, beat = datetime.now(UTC), heartbeat(connection)
+            if beat is None or abs((now - beat.beat_at).total_seconds()) > RUNS_S:
+                return
+            if last is None:  # later mails of others do not matter
+                last = max(arrivals.numbers(arrived), default=0)
+            if not health.under_way(arrived, connection, address, now, last):
+                return
+        time.sleep(LOOK_S)

@@ -1,0 +1,93 @@
+"""``pbmserv status``: shows waiting mails and letters, and whether a server runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pbmserv.cli.output import say, table
+from pbmserv.cli.settings import ConfigFile, loaded
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from pbmserv.store.core.database import Database
+    from pbmserv.store.operators.health import Queues
+from pbmserv.cli.database import opened
+
+
+def status(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object, for programs.")
+    ] = False,
+    config: ConfigFile = None,
+) -> None:
+    """Show what waits and for how long, and whether a server runs.
+
+    The numbers of a running server are at /metrics (PBMSERV_METRICS).
+
+    Example: pbmserv status --json
+    """
+    import json
+
+    from pbmserv import files
+    from pbmserv.stages.places import first_place
+    from pbmserv.stages.state import running, runs, states, waiting
+    from pbmserv.store.core import schema
+    from pbmserv.store.delivery import inbox
+    from pbmserv.store.operators import health
+
+    configuration = loaded(config)
+    files.must_be_there(configuration.settings.database, configuration.sources)
+    with opened(configuration.settings.database) as database:
+        schema.require(database)
+        with _mail_store(database) as mail, database.reading.connect() as connection:
+            queues = health.queues(mail, connection, datetime.now(UTC))
+            texts = sum(inbox.octets(connection).values())
+        sizes = health.sizes(database) | {"mail_texts": texts}
+    folder = first_place(configuration.settings.data_dir)
+    stages = {name: state.doing for name, state in states(folder).items()}
+    if as_json:
+        say(json.dumps(_facts(queues, sizes) | {"stages": stages}))
+        return
+    say(running(queues))
+    if stages:
+        parts = [f"{name} ({doing})" if doing else name for name, doing in stages.items()]
+        say(f"Stages on this machine: {', '.join(parts)}.")
+    elif runs(queues):
+        say("None of its stages is there on this machine: it has just ended, or runs elsewhere.")
+    say(f"Newest numbers: mail {queues.newest_mail}, letter {queues.newest_letter}.")
+    say(
+        "Octets: "
+        + ", ".join(f"{name.replace('_', ' ')} {size:,}" for name, size in sizes.items())
+        + "."
+    )
+    say("")
+    table(("what waits", "how many", "oldest for"), waiting(queues), fixed=3)
+
+
+@contextmanager
+def _mail_store(database: Database) -> Iterator[Connection | None]:
+    """Connect to the mail store; `None` if it does not exist yet."""
+    from pbmserv import files
+    from pbmserv.store.core.database import mail_url
+
+    url = mail_url(database.url)
+    path = files.file_of(url)
+    if path is not None and not path.exists():
+        yield None
+        return
+    with opened(url) as mail, mail.reading.connect() as connection:
+        yield connection
+
+
+def _facts(queues: Queues, sizes: dict[str, int]) -> dict[str, Any]:
+    from pbmserv.stages.state import runs
+
+    up_since = queues.up_since.isoformat() if queues.up_since else None
+    return {"running": runs(queues), **asdict(queues), "up_since": up_since, "bytes": sizes}

@@ -1,0 +1,90 @@
+"""Example lines for refusals, with the correct words of the line and facts about its sender."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+
+from pbmserv.commands.table.row_types import Kind, Parameter, Row, Scope
+from pbmserv.commands.table.spelling import nearest_name
+from pbmserv.errors import Misread
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Facts about the sender of a mail that make its refusals more helpful.
+
+    Attributes:
+        userid: the player who seems to have sent the mail, ``""`` for a stranger.
+        board: one of that player's boards, 0 for none.
+        is_player: tells whether a word is a userid and therefore not secret.
+    """
+
+    userid: str
+    board: int
+    is_player: Callable[[str], bool]
+
+
+STRANGER = Sender("", 0, lambda _: False)
+"""A sender about whom nothing is known, not even which words are userids."""
+
+
+def example(
+    row: Row,
+    game: str | None,
+    games: Collection[str],
+    correct_words: Mapping[Kind, str],
+    sender: Sender,
+) -> str:
+    """Return an example line for a row.
+
+    Commands that move or look name the sender's own board. Others do not, since it may be the
+    wrong board to give up.
+
+    Args:
+        row: the command.
+        game: the game that the sender named, `None` for none.
+        games: keys of the games of this server.
+        correct_words: words of the line that are correct and repeated in their places.
+        sender: the sender of the mail.
+    """
+    front = (game or min(games, default="blackbox")) if row.scope is Scope.GAME else ""
+    if {Kind.MOVE, Kind.PLAN, Kind.SHOWN}.isdisjoint(p.kind for p in row.parameters):
+        sender = replace(sender, board=0)
+    arguments = (correct_words.get(p.kind) or _sample(p, sender) for p in row.parameters)
+    return " ".join(word for word in (front, row.name, *arguments) if word)
+
+
+def _sample(parameter: Parameter, sender: Sender) -> str:
+    """Return the words of an example in a place for which the sender gave no correct word."""
+    match parameter.kind:
+        case Kind.BOARD | Kind.SHOWN if sender.board:
+            return str(sender.board)
+        case Kind.USERID | Kind.ALONE | Kind.WATCHED | Kind.PEOPLE if sender.userid:
+            return sender.userid
+        case Kind.PLAYERS if sender.userid:
+            return f"{sender.userid} FRIEND"
+    return parameter.sample
+
+
+def unknown_game(
+    part: str, name: str, games: Collection[str], *, example: str, place: int = 1
+) -> Misread:
+    """Return the refusal for a game that this server does not have.
+
+    Args:
+        part: the word that the refusal may repeat.
+        name: the word to compare with the games of this server. It is not repeated.
+        games: keys of the games of this server.
+        example: a correct line.
+        place: the number of the word, counted from 1.
+    """
+    available = sorted(games)
+    return Misread(
+        "unknown-game",
+        part=part,
+        example=example,
+        suggestion=nearest_name(name, available) or "",
+        games=", ".join(available),
+        place=place,
+    )

@@ -1,0 +1,161 @@
+"""Splits what people write into sentences, and tells greetings and farewells from the rest."""
+
+# ruff: noqa: RUF001 - letters of other alphabets are meant
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pbmserv.commands.grammar.words import fold
+from pbmserv.engine.plain_text import any_of, phrases, plain
+
+MOST = 12
+"""Sentences of a reply that are looked at."""
+
+LONGEST = 2_000
+"""Characters of a reply that are looked at."""
+
+_ENDS = re.compile(
+    r"(?<=[^\W\d_])[.!?…。\uff01\uff1f]+(?=\s|\Z)"  # behind a word: "Fire D!"
+    r"|(?<=[\d)\]\"'])[.!?…。\uff01\uff1f]+(?=\s|\Z)"  # behind a number
+    r"|[!?]+(?=\s|\Z)"
+)
+_ABBREVIATION = re.compile(r"(?<!\w)(?:no|nr|num|n|pls|mr|mrs|dr|st|ca)\Z", re.IGNORECASE)
+_LIST_ITEM = re.compile(r"\s*\d+\.\s+[a-z]{0,2}\d", re.IGNORECASE)
+"""A number of a list in front of a place: "1. b3"."""
+
+_NEAR = 8
+_AROUND = " ,.:;!-\u2013"
+
+_GREETINGS = phrases(
+    "hi, hiya, hello, hey, heya, dear, greetings, good morning, good afternoon, good evening",
+    "good day, hallo, moin, servus, guten tag, guten morgen, guten abend, liebe, lieber, hola",
+    "buenos días, buenas tardes, salut, bonjour, bonsoir, ciao, buongiorno, buonasera, olá, oi",
+    "bom dia, boa tarde, hej, hei, hoi, goedemorgen, ahoj, cześć, dzień dobry, привет",
+    "здравствуй, здравствуйте, こんにちは",
+)
+_FAREWELLS = phrases(
+    "regards, best regards, kind regards, warm regards, best wishes, many wishes, best",
+    "all the best, cheers, yours, yours sincerely, yours truly, sincerely, love, thanks",
+    "thank you, many thanks, thanks a lot, thx, bye, bye bye, take care, see you, see you soon",
+    "have fun, good luck, lg, mfg, gruß, grüße, viele grüße, liebe grüße, beste grüße, danke",
+    "vielen dank, viel glück, viel spaß, saludos, un abrazo, gracias, muchas gracias, suerte",
+    "cordialement, bises, amicalement, merci, bonne chance, saluti, grazie, abraços, obrigado",
+    "obrigada, groetjes, bedankt, hälsningar, tack, hilsen, takk, pozdrawiam, dzięki, спасибо",
+    "ありがとう",
+)
+_GREETING, _FAREWELL = any_of(_GREETINGS), any_of(_FAREWELLS)
+_NO_NAMES = phrases(
+    "i, i'd, i'll, i'm, my, fire, shoot, please, port, yes, no, ok, sure, mark, let's, the"
+)
+_MOST_NAMES = 3
+
+OR = phrases("or, oder, ou, o, eller, of, albo, lub, nebo, или, або")
+"""Words between two things to choose from."""
+
+_CORRECTIONS = any_of(
+    phrases(
+        "no, nope, or, wait, oops, actually, instead, rather, sorry, correction, i mean, i meant",
+        "maybe, perhaps, nein, oder, doch, lieber, non, ou, plutôt, o, mejor, oppure, anzi, nee",
+        "of, eller, nej",
+    )
+)
+_MOST_OF_A_CORRECTION = 4
+_PLACE = re.compile(r"(?<!\w)(?:[a-z]{0,2}\d{1,3}|[b-hj-z])(?!\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a text.
+
+    Attributes:
+        text: its words without a greeting and without the sign at its end, except a question mark;
+            ``""`` if it is only a greeting or a farewell.
+        written: the sentence as typed.
+        line: the number of its line.
+    """
+
+    text: str
+    written: str
+    line: int
+
+
+def sentences(text: str) -> list[Sentence]:
+    """Return the sentences of a text. A line's end ends a sentence, too."""
+    parts: list[Sentence] = []
+    for number, line in enumerate(text[:LONGEST].split("\n")):
+        for bare, sign in _split(line):
+            rest = _without_greeting(fold(bare).strip(_AROUND))
+            rest = "" if is_farewell(rest) else rest
+            mark = "?" if rest and "?" in sign else ""
+            parts.append(Sentence(rest + mark, (bare + sign).strip(), number))
+    return parts[:MOST]
+
+
+def talk(parts: Sequence[Sentence]) -> str:
+    """Return sentences as typed, line by line; ``""`` if all are greetings and farewells."""
+    if not any(len(sentence.text) > 1 for sentence in parts):  # one letter is an initial
+        return ""
+    lines: dict[int, list[str]] = {}
+    for sentence in parts:
+        lines.setdefault(sentence.line, []).append(sentence.written)
+    return "\n".join(" ".join(line) for line in lines.values())
+
+
+def is_farewell(sentence: str) -> bool:
+    """Return whether a sentence only says goodbye, thanks or good luck, perhaps to a name."""
+    match = _FAREWELL.match(sentence.lower())
+    if match is None:
+        return False
+    names = _names(sentence[match.end() :])
+    return len(names) < _MOST_NAMES and all(name[:1].isupper() for name in names)
+
+
+def begins_correction(sentence: Sentence) -> bool:
+    """Return whether a sentence begins as one that takes another back: "No, wait"."""
+    return _CORRECTIONS.match(plain(sentence.text)) is not None
+
+
+def corrects(sentence: Sentence) -> bool:
+    """Return whether a short sentence may take back a move that another one says: "No, 6!"."""
+    words = plain(sentence.text)
+    is_short = len(words.split()) <= _MOST_OF_A_CORRECTION
+    return is_short and begins_correction(sentence) and _PLACE.search(words) is not None
+
+
+def _split(line: str) -> Iterator[tuple[str, str]]:
+    """Yield each sentence of a line, and the sign at its end."""
+    start = 0
+    for match in _ENDS.finditer(line):
+        at = match.start()
+        if "." in match[0] and _ABBREVIATION.search(line[max(start, at - _NEAR) : at]):
+            continue
+        if _LIST_ITEM.match(line[start : match.end() + _NEAR]):
+            continue
+        if line[start:at].strip(_AROUND):
+            yield line[start:at], match[0]
+        start = match.end()
+    if line[start:].strip(_AROUND):
+        yield line[start:], ""
+
+
+def _without_greeting(sentence: str) -> str:
+    """Return a sentence without "Hi Bob," in front of it; ``""`` if that is all of it."""
+    match = _GREETING.match(sentence.lower())
+    if match is None:
+        return sentence
+    rest = sentence[match.end() :]
+    names, comma, behind = rest.partition(",")
+    if comma and len(_names(names)) <= _MOST_NAMES and not any(map(str.isdigit, names)):
+        return behind.strip(_AROUND)
+    words = _names(rest)
+    is_all = len(words) <= _MOST_NAMES and not any(map(str.isdigit, rest))
+    if is_all and _NO_NAMES.isdisjoint(plain(word) for word in words):
+        return ""
+    return rest.strip(_AROUND)
+
+
+def _names(text: str) -> list[str]:
+    return [word for word in re.split(r"[^\w']+", text) if word]

@@ -1,0 +1,1 @@
+"""Checks an installation from outside: names, ports, certificates, Postfix, disk, copies, clock."""

@@ -1,0 +1,73 @@
+"""Runs all checks, each by itself, so that one that fails or waits does not hide the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from pbmserv.doctor import connections, machine, names
+from pbmserv.doctor.finding import Finding, Level, warning
+from pbmserv.doctor.installation import Installation
+from pbmserv.errors import NamesUnavailable
+
+Check = Callable[[Installation], Iterator[Finding]]
+
+LOCAL: Sequence[tuple[str, Check]] = (
+    ("Versions", machine.versions),
+    ("Disk", machine.disk),
+    ("Backup", machine.backup),
+    ("Clock", machine.clock),
+    ("Certificate", machine.certificates),
+    ("Ports", connections.door),
+    ("Postfix", connections.postfix),
+    ("Relay", connections.relay),
+)
+"""Checks that make sense on any machine."""
+
+PUBLIC: Sequence[tuple[str, Check]] = (
+    ("MX", names.mx),
+    ("SPF", names.spf),
+    ("DKIM", names.dkim_keys),
+    ("DMARC", names.dmarc),
+    ("PTR", names.ptr),
+    ("HELO", names.helo),
+    ("MTA-STS", names.mta_sts),
+    ("Port 25", connections.port25),
+)
+"""Checks of a domain that players elsewhere write to."""
+
+THREADS = 8
+
+
+def examine(installation: Installation) -> list[Finding]:
+    """Run every check and return the findings in a fixed order."""
+    checks = [*LOCAL, *(PUBLIC if installation.is_public else ())]
+    with ThreadPoolExecutor(THREADS) as pool:
+        results = list(pool.map(lambda check: _run(check[0], check[1], installation), checks))
+    findings = [finding for result in results for finding in result]
+    if not installation.is_public:
+        findings.append(
+            Finding(
+                "Domain",
+                f"{installation.domain} is for trying out; DNS is not checked.",
+            )
+        )
+    return findings
+
+
+def worst(findings: Sequence[Finding]) -> Level:
+    """Return the worst level, which is the exit code."""
+    return max((finding.level for finding in findings), default=Level.OK)
+
+
+def _run(subject: str, check: Check, installation: Installation) -> list[Finding]:
+    findings: list[Finding] = []
+    try:
+        findings.extend(check(installation))
+    except NamesUnavailable as error:
+        findings.append(
+            warning(subject, f"Name servers did not answer ({error}).", "Check /etc/resolv.conf.")
+        )
+    except Exception as error:  # noqa: BLE001 - a check that breaks must not hide the others
+        findings.append(warning(subject, f"This check broke: {type(error).__name__}: {error}."))
+    return findings

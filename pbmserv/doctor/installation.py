@@ -1,0 +1,132 @@
+"""The facts about an installation that several checks need."""
+
+from __future__ import annotations
+
+import ipaddress
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from pbmserv.clock import Clock
+from pbmserv.config.settings import Settings
+from pbmserv.mail.dns import Resolver
+from pbmserv.outbound.relay_url import RelayAddress, read_relay_url
+
+POSTCONF_S = 10.0
+"""Seconds until ``postconf`` must have answered."""
+
+_ELSEWHERE = {socket.AF_INET: "192.0.2.1", socket.AF_INET6: "2001:db8::1"}
+"""Addresses for documentation (RFC 5737, RFC 3849): no packet is sent to them."""
+
+
+def postfix_setting(name: str) -> str | None:
+    """Return the value of a setting of this machine's Postfix, `None` if there is no Postfix.
+
+    ``postconf -x`` replaces the names of other settings in it by their values.
+    """
+    program = shutil.which("postconf", path="/usr/sbin:/usr/bin:/usr/local/sbin:/opt/homebrew/sbin")
+    if program is None:
+        return None
+    try:
+        result = subprocess.run(  # noqa: S603 - our own words
+            [program, "-x", "-h", name],
+            capture_output=True,
+            text=True,
+            timeout=POSTCONF_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return " ".join(result.stdout.split()) if result.returncode == 0 else None
+
+
+def own_addresses() -> tuple[str, ...]:
+    """Return the public addresses from which this machine would reach others.
+
+    A machine behind a router that translates addresses has none.
+    """
+    addresses: list[str] = []
+    for family, elsewhere in _ELSEWHERE.items():
+        try:
+            with socket.socket(family, socket.SOCK_DGRAM) as probe:
+                probe.connect((elsewhere, 9))  # chooses a route, and sends nothing
+                address = str(probe.getsockname()[0])
+        except OSError:
+            continue
+        if ipaddress.ip_address(address).is_global:
+            addresses.append(address)
+    return tuple(addresses)
+
+
+@dataclass(frozen=True)
+class Installation:
+    """A server's settings, and the ways to ask about its surroundings.
+
+    Attributes:
+        settings: the server's settings.
+        names: asks name servers.
+        clock: this machine's clock.
+        addresses: public addresses from which letters leave, if the operator named them.
+        postfix: returns a setting of Postfix, see `postfix_setting`.
+    """
+
+    settings: Settings
+    names: Resolver
+    clock: Clock
+    addresses: tuple[str, ...] = ()
+    postfix: Callable[[str], str | None] = field(default=postfix_setting)
+
+    @property
+    def domain(self) -> str:
+        """Domain of the address that players write to."""
+        return self.settings.address.rpartition("@")[2].lower()
+
+    @cached_property
+    def relay(self) -> RelayAddress:
+        """The relay of the settings."""
+        return read_relay_url(self.settings.relay)
+
+    @property
+    def relays_here(self) -> bool:
+        """Whether letters leave through a mail server on this machine."""
+        if self.relay.scheme == "maildir":
+            return False
+        return self.relay.path != "" or _is_loopback(self.relay.host)
+
+    @cached_property
+    def mail_host(self) -> str:
+        """The name with which letters introduce themselves in HELO."""
+        name = self.postfix("myhostname") if self.relays_here else None
+        return (name or self.domain).lower()
+
+    @cached_property
+    def sending_addresses(self) -> tuple[str, ...]:
+        """Addresses from which letters reach other mail servers; empty if they are not known."""
+        if self.addresses:
+            return self.addresses
+        if self.relays_here:
+            return own_addresses() or (*self.names.a(self.mail_host),)
+        if self.relay.scheme == "maildir":
+            return ()
+        return (*self.names.a(self.relay.host), *self.names.aaaa(self.relay.host))
+
+    @property
+    def is_public(self) -> bool:
+        """Whether mail of other domains can reach the address at all."""
+        return "." in self.domain and not self.domain.endswith((".local", ".example", ".test"))
+
+    @property
+    def last_backup(self) -> Path:
+        """The file whose time is that of the newest copy by ``db backup``."""
+        return self.settings.data_dir / "last-backup"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"

@@ -1,0 +1,48 @@
+"""The files that travel with letters: saved games, and all data that is kept on a player."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection
+
+from pbmserv.letters.mime import Attachment
+from pbmserv.store.accounts import personal
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.delivery.outbox import QueuedLetter
+
+
+def attachments(
+    connection: Connection, row: QueuedLetter, player: Player | None
+) -> tuple[Attachment, ...]:
+    """Return the files of a letter to a player."""
+    if row.letter == "saved":
+        name = f"{row.words['key']}-{row.words['board']}"
+        return tuple(
+            Attachment(f"{name}{ending}", "text/plain", text.encode())
+            for ending, text in row.words["files"]
+        )
+    if row.letter != "export" or player is None:
+        return ()
+    text = _json_lines(personal.kept_on(connection, player))
+    name = f"pbmserv-{player.userid.strip('_-') or 'player'}.json"
+    return (Attachment(name, "application/json", f"{text}\n".encode()),)
+
+
+def _json_lines(data: Mapping[str, Any]) -> str:
+    """Return JSON with a line for each item of a list.
+
+    The library's encoder is ten times slower with an indent, and an old account has megabytes.
+    """
+    pieces = []
+    for key, value in data.items():
+        text = _json(value)
+        if isinstance(value, list) and value:
+            text = "[\n  " + ",\n  ".join(map(_json, value)) + "\n]"
+        pieces.append(f"{_json(key)}: {text}")
+    return "{\n" + ",\n".join(pieces) + "\n}"
+
+
+_json = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode

@@ -1,0 +1,62 @@
+"""Actors: for whom commands are carried out, and how far that is proven."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pbmserv.commands.table.model import Credentials
+from pbmserv.mail.envelope import NOWHERE, UNCHECKED, Source, Verdict
+from pbmserv.mail.reply_address import ReplyAddress
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A person at the other end of a mail or a page, or a part of the server itself.
+
+    Each proof stands for itself: a mail may come to a reply address, from a verified sender, and
+    with passwords.
+
+    Attributes:
+        kind: what acts.
+        address: the address that the actor writes from; anybody can forge it. ``""`` for parts of
+            the server.
+        verdict: whether the address is proven.
+        reply_address: the signed reply address of a mail, or the signed link of a page. It speaks
+            for the player that it names.
+        source: the origin of a mail, by which mails and wrong passwords are counted.
+        passwords: pairs of userid and password that may be compared with stored hashes; other
+            pairs of the same mail were too many.
+    """
+
+    kind: Literal["player", "clock", "bot", "operator"] = "player"
+    address: str = ""
+    verdict: Verdict = UNCHECKED
+    reply_address: ReplyAddress | None = None
+    source: Source = NOWHERE
+    passwords: frozenset[Credentials] = frozenset()
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether the domain of the address vouches for it."""
+        return self.verdict.passed
+
+    def with_passwords(self, passwords: frozenset[Credentials]) -> Actor:
+        """Return the actor with the passwords that may be compared."""
+        return replace(self, passwords=passwords)
+
+    def through(self, reply_address: ReplyAddress | None) -> Actor:
+        """Return the actor as a writer to another reply address."""
+        return replace(self, reply_address=reply_address)
+
+
+CLOCK = Actor("clock")
+BOT = Actor("bot")
+OPERATOR = Actor("operator")
+VISITOR = Actor("player")
+"""The reader of a page that anybody may open."""
+
+
+def holder_of(link: ReplyAddress) -> Actor:
+    """Return the player who has opened a page with a link."""
+    return Actor("player", reply_address=link)

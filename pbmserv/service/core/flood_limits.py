@@ -1,0 +1,51 @@
+"""Limits on letters that one person can have sent to many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pbmserv.errors import Refused
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Notification
+
+
+def must_not_reach_too_many(context: CommandContext, letters: Iterable[Notification]) -> None:
+    """Refuse a command that would reach too many people today.
+
+    Args:
+        letters: those that only the wish of their writer causes (`LetterKind.reaches_others`).
+
+    Raises:
+        Refused: it would.
+    """
+    speaker = context.sitter.player_id if context.sitter is not None else None
+    if context.player is not None:
+        speaker = context.player.id
+    others = [letter for letter in letters if letter.player_id not in {None, speaker}]
+    if speaker is None or not others:
+        return
+    if not context.services.traffic.may_reach(speaker, len(others)):
+        raise Refused("reaches-many", count=len(others))
+
+
+def must_not_flood(context: CommandContext, addresses: Iterable[str]) -> None:
+    """Refuse one more letter that asks a question at *addresses*.
+
+    An address gets few such letters a day, and a network or player can cause few to others. A
+    writer with a verified address may ask there without limit.
+
+    Raises:
+        Refused: a limit is reached.
+    """
+    own = context.actor.address.lower() if context.actor.is_verified else ""
+    asked = list(dict.fromkeys(address.lower() for address in addresses))
+    others = [address for address in asked if address != own]
+    player = context.player.id if context.player is not None else 0
+    traffic, source = context.services.traffic, context.actor.source
+    full = traffic.asks(others, source)
+    if full:
+        raise Refused("asked-often", part=full)
+    if others:
+        reached = traffic.asks_strangers(others, source, player)
+        if reached:
+            raise Refused("asked-many", why=reached)

@@ -1,0 +1,44 @@
+"""Userids that new players can have."""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+from pbmserv.commands.grammar.words import is_userid
+from pbmserv.commands.reserved_userids import is_reserved
+from pbmserv.service.core.context import CommandContext
+from pbmserv.store.accounts import players
+
+
+def is_reserved_userid(context: CommandContext, userid: str) -> bool:
+    games = [
+        name for game in context.services.registry for name in (game.info.key, game.info.title)
+    ]
+    return is_reserved(userid, games, context.services.mail_domain.address)
+
+
+def is_free(context: CommandContext, name: str) -> bool:
+    """Whether somebody new can have this userid."""
+    return (
+        is_userid(name)
+        and not name.startswith("-")
+        and not is_reserved_userid(context, name)
+        and players.of_name(context.connection, name) is None
+    )
+
+
+def free_userid(context: CommandContext, wanted: str, address: str) -> str:
+    """A userid that can be had: as wanted, else by the name in an address."""
+    own = re.sub(r"[^a-z0-9_-]", "", address.partition("@")[0].partition("+")[0].lower())[:15]
+    names = [wanted, own, *(f"{own}-{number}" for number in range(2, 10))]
+    names += [f"player-{secrets.randbelow(10**9)}" for _ in range(10)]
+    return next(name for name in names if is_free(context, name))
+
+
+def signup_example(context: CommandContext) -> str:
+    """A signup that works: by the name in the sender's address if that can be had."""
+    own = context.actor.address.partition("@")[0].lower()[:18]
+    names = (own, *(f"{name}-{number}" for name in (own, "alice") for number in range(2, 10)))
+    free = (name for name in names if is_free(context, name))
+    return f"signup {next(free, 'USERID')} PASSWORD"

@@ -1,0 +1,137 @@
+"""The outcome of a command: the parts of its answer, and the people it notifies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from pbmserv.engine.position import Position
+from pbmserv.engine.types import Seat
+from pbmserv.errors import ServerFault
+from pbmserv.service.core.said import Said
+from pbmserv.store.boards.boards import Sitter
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One message of a letter.
+
+    Attributes:
+        letter: the template folder that words it.
+        words: values as JSON that the record does not hold.
+        board, ply: the position that it shows, if any.
+        seat: the seat that sees the position; `None`: a spectator.
+        opens: the board's thread word, if this letter begins the thread.
+    """
+
+    letter: str
+    words: Mapping[str, Any] = field(default_factory=dict)
+    board: int | None = None
+    ply: int | None = None
+    seat: Seat | None = None
+    opens: str = ""
+
+    def __post_init__(self) -> None:
+        """Check that words of a player for others have passed the guard.
+
+        Raises:
+            ServerFault: they have not.
+        """
+        words = self.words
+        if "by" in words and words.get("said") and not isinstance(words["said"], Said):
+            raise ServerFault("words for others have not passed the guard")
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A letter to somebody other than the actor, or to another address of the actor.
+
+    Attributes:
+        player_id: the player who gets it; `None` if only an address is known.
+        digest: the player wants one mail a day, so news that are not urgent wait for it.
+    """
+
+    recipient: str
+    player_id: int | None
+    part: Part
+    digest: bool = False
+
+    @classmethod
+    def sitter(cls, sitter: Sitter, part: Part) -> Notification:
+        """Return a letter to a player at a board."""
+        return cls(sitter.address, sitter.player_id, part, sitter.digest)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The outcome of one command.
+
+    Attributes:
+        parts: the answer to the actor; empty if there is none.
+        notifications: the letters to others.
+    """
+
+    parts: tuple[Part, ...] = ()
+    notifications: tuple[Notification, ...] = ()
+
+    def saying(self, **words: Any) -> Answer:
+        """Return the answer with more words in each part."""
+        parts = (replace(part, words={**part.words, **words}) for part in self.parts)
+        return replace(self, parts=tuple(parts))
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of what one mail or press has done so far.
+
+    Attributes:
+        plies: board and number of each ply that it added.
+        done, refused: numbers of its commands.
+    """
+
+    plies: list[tuple[int, int]] = field(default_factory=list)
+    done: int = 0
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The inbox row of a mail or press, and a summary of its effects for the log.
+
+    Attributes:
+        mail: number of the row; of a copy, that of the first one.
+        outcome: how it ended.
+        player: who gave the commands, 0 if unknown.
+        plies: board and number of each ply that it added.
+        done, refused: numbers of its commands.
+        letters: number of letters that it queued.
+    """
+
+    mail: int
+    outcome: Literal["taken", "copy", "ignored", "kept", "put-off"]
+    player: int = 0
+    plies: tuple[tuple[int, int], ...] = ()
+    done: int = 0
+    refused: int = 0
+    letters: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The effects of a committed job that concern memory and other stages.
+
+    Attributes:
+        played: newest positions by board.
+        letters: number of letters that it queued.
+        bots: it is a bot's turn now on some board.
+        receipt: of the mail or press that the job carried out.
+    """
+
+    played: Mapping[int, Position]
+    letters: int
+    bots: bool = False
+    receipt: Receipt | None = None
+
+
+NOTHING = Done({}, 0)

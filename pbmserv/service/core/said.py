@@ -1,0 +1,51 @@
+"""Words of players that other people may read, as a type of its own.
+
+Letters take no other text as somebody's words than `Said`. Only `core.words_for_others` makes new
+ones; `said_again` takes them from letters that were sent before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sqlalchemy import Connection
+
+from pbmserv.commands.grammar.readings import Line
+from pbmserv.store.delivery.outbox import QueuedLetter
+
+
+class Said(str):
+    """A player's words that others may read."""
+
+    __slots__ = ()
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Said:
+        return self
+
+
+UNSAID = Said("")
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """The words that others may read, and a line for each withheld passage, with the reason."""
+
+    said: Said
+    left_out: tuple[Line, ...] = ()
+
+
+def said_again(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the words of a stored letter; its players' words have passed the guard before."""
+    return {**words, **{key: Said(words[key]) for key in ("said", "said_to") if key in words}}
+
+
+class Letters(Protocol):
+    """Makes letters from their rows."""
+
+    def texts(self, connection: Connection, row: QueuedLetter) -> tuple[str, ...]:
+        """Return the text and perhaps the HTML of a letter; nothing if it can no longer be made.
+
+        It may be called inside a transaction and must remember nothing that it sees there.
+        """

@@ -1,0 +1,63 @@
+"""The commands that an actor hands in, and the text in which they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pbmserv.commands.grammar.readings import Reading
+from pbmserv.commands.table.model import ReplyMove
+from pbmserv.service.core.actor import Actor
+
+_NOTHING_READ = Reading(())
+
+
+def _no_attachment(_: str) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """Text with commands. Its representation holds no words of it, which may be passwords.
+
+    Attributes:
+        reading: the commands, and the words for others.
+        text: the new text of its writer, without quoted letters.
+        subject: the subject of a mail.
+        whole_text: the text with quoted letters.
+        id: the Message-ID that an answer names; ``""`` if there is none.
+        answered: Message-IDs of the letters that it says to answer; anybody can write any.
+        left_out: it holds more than `text`, which its writer may have meant.
+        is_unread: the text could not be read; the only line is the refusal that says why.
+        may_be_answered: a person wrote it, and no machine.
+        attachment: returns the text of the attached file that holds a mark, ``""`` if there is
+            none.
+    """
+
+    reading: Reading = _NOTHING_READ
+    text: str = field(default="", repr=False)
+    subject: str = field(default="", repr=False)
+    whole_text: str = field(default="", repr=False)
+    id: str = ""
+    answered: tuple[str, ...] = ()
+    left_out: bool = False
+    is_unread: bool = False
+    may_be_answered: bool = True
+    attachment: Callable[[str], str] = field(default=_no_attachment, repr=False)
+
+
+NO_COMMANDS = Submission()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Commands and the actor who gives them."""
+
+    actor: Actor
+    submission: Submission
+
+    @property
+    def has_only_moves(self) -> bool:
+        """Whether it is a reply without any command, so that it holds no password either."""
+        lines = self.submission.reading.lines
+        return all(isinstance(line.meaning, ReplyMove) for line in lines)

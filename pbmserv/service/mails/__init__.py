@@ -1,0 +1,1 @@
+"""What happens with a mail: reading, carrying out, answering."""

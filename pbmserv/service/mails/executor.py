@@ -1,0 +1,250 @@
+"""Carries out the commands of a mail or press, each in a savepoint, and answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pbmserv.commands.grammar.readings import Line, NotTried
+from pbmserv.commands.table.accounts import Forgot, Signup
+from pbmserv.commands.table.playing import Chat, Message
+from pbmserv.errors import PlayerError
+from pbmserv.mail.letter_kinds import kind_of
+from pbmserv.mail.reply_address import ENDINGS, Purpose
+from pbmserv.service.auth import lockout
+from pbmserv.service.boards import queued_moves
+from pbmserv.service.core import contact
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.flood_limits import must_not_reach_too_many
+from pbmserv.service.core.handler import Handlers
+from pbmserv.service.core.outbox_rows import outbox_row
+from pbmserv.service.core.outcome import Answer
+from pbmserv.service.core.words_for_others import WORDS
+from pbmserv.service.delivery import bounces
+from pbmserv.service.limits.rates import Reply
+from pbmserv.service.mails import (
+    letter_costs,
+    line_readings,
+    refusal_letters,
+    reply_meanings,
+    silence,
+    strangers,
+)
+from pbmserv.service.mails.answers import CommandResult, answers_to, last_answer
+from pbmserv.store.core.statements import Savepoint
+from pbmserv.store.delivery.outbox import NewLetter
+
+_COMMAND = Savepoint("command")
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """The end of one command.
+
+    Attributes:
+        echo: the command as it was read.
+        status: ``done`` or ``refused``.
+    """
+
+    answer: Answer
+    echo: str
+    status: str
+
+
+class Executor:
+    """Carries out commands.
+
+    Args:
+        handlers: the function for each type of command.
+    """
+
+    def __init__(self, handlers: Handlers) -> None:
+        self._handlers = handlers
+
+    def carry_out(self, context: CommandContext) -> list[NewLetter]:
+        """Carry out all commands of a mail or press, and return the letters to queue.
+
+        A refused command leaves nothing behind.
+
+        Raises:
+            Exception: our code failed, in contrast to a `PlayerError`.
+        """
+        letters, results = self._carry_out_lines(context, _lines(context))
+        for userid in sorted(context.right_passwords):  # also those of refused commands
+            lockout.note_right(context.connection, userid, context.actor.source, context.now)
+        is_done = context.tally.done > 0
+        # A reply address answers a letter of ours.
+        context.carried_out = is_done and (
+            bool(context.proven) or context.reply_address is not None
+        )
+        homes = _welcome_back(context)
+        welcome = [
+            outbox_row(context, notification)
+            for home in homes.values()
+            for notification in home.notifications
+        ]
+        if not context.submission.may_be_answered:
+            return letters + welcome
+        if context.reply_address is None and not context.proven:
+            results = strangers.greet_if_lost(context, results)
+        answers = _readdressed(answers_to(context, results), homes)
+        if context.led_on:
+            return answers + welcome + letters  # before those of queued moves
+        idle = silence.idle_kind(context, is_done=is_done, has_letters=bool(letters))
+        reply = silence.decide(context, idle, answers)
+        if reply is Reply.NONE:  # nor are words passed on
+            return [
+                *welcome,
+                *(letter for letter in letters if kind_of(letter.letter).never_hushed),
+            ]
+        if reply is Reply.LAST:
+            answers += [last_answer(context, answer) for answer in answers[:1]]
+        return answers + welcome + letters
+
+    def _carry_out_lines(
+        self, context: CommandContext, lines: Sequence[Line]
+    ) -> tuple[list[NewLetter], list[CommandResult]]:
+        """Carry out lines in their order; return the letters to others, and a result for each."""
+        letters: list[NewLetter] = []
+        results: list[CommandResult] = []
+        withheld: set[Line] = set()
+        reply_address = context.reply_address
+        is_message = reply_address is not None and reply_address.purpose is Purpose.MESSAGE
+        for line in lines:
+            if results:
+                context.next_command()
+            talks = is_message or isinstance(line.meaning, Chat | Message)
+            context.talks |= talks
+            stopped = line.meaning if isinstance(line.meaning, NotTried) else None
+            if stopped is None and context.budget.is_over:
+                stopped = NotTried("budget")
+            if stopped is not None:
+                reader = context.reader()
+                results.append(CommandResult(reader, line.echo, "not tried", (), stopped))
+                continue
+            attempt = self._try(context, line)
+            answer, is_done = attempt.answer, attempt.status == "done"
+            context.tally.done += is_done
+            context.tally.refused += not is_done
+            # Two programs can talk for ever, and anybody can ask for these in anybody's name.
+            if is_done and not talks and not isinstance(line.meaning, Forgot | Signup):
+                context.led_on |= bool(context.moved or answer.notifications)
+            # Players who left have no address.
+            letters += [
+                outbox_row(context, notification)
+                for notification in contact.heard(context, answer.notifications)
+                if notification.recipient
+            ]
+            results.append(
+                CommandResult(context.reader(), attempt.echo, attempt.status, answer.parts)
+            )
+            if context.left_out:
+                results += _withheld(context, withheld)
+        return letters, results
+
+    def _try(self, context: CommandContext, line: Line) -> _Attempt:
+        """Carry out one command, or undo it and explain the refusal."""
+        proven_line, read = None, line  # nearly all lines can be read in one way only
+        if (
+            line.without_password is not None
+            or line.without_writer is not None
+            or line.with_proof is not None
+        ):
+            proven_line = line_readings.without_proof(context, line)
+            read = proven_line or line_readings.with_password(context, line) or line
+        bot_turns, plies = len(context.bot_turns), len(context.tally.plies)
+        positions = dict(context.played)
+        _COMMAND.begin(context.connection)
+        try:
+            context.budget.begin(read)
+            answer = self._answer(context, read)
+            reaching = [
+                notification
+                for notification in answer.notifications
+                if kind_of(notification.part.letter).reaches_others
+            ]
+            if reaching:
+                must_not_reach_too_many(context, reaching)
+            # `moved` names the boards with a new move; most of them have no queued moves.
+            if not context.moved or any(context.moved.values()):
+                answer = queued_moves.go_on(context, answer)
+            letter_costs.charge(context, answer.parts, answer.notifications)
+        except PlayerError as error:
+            context.tried_move |= refusal_letters.refuses_move(error) and bool(
+                context.counted or context.known_writers()
+            )
+            _COMMAND.undo(context.connection)
+            context.take_back(positions)
+            del context.bot_turns[bot_turns:]
+            del context.tally.plies[plies:]
+            if error.refusal.code != "no-words":  # there may be none because all were left out
+                context.left_out.clear()
+            if proven_line is not None and not line_readings.was_meant(context, error, line, read):
+                read, error = line, line_readings.refusal_with_password(context, line)
+            part, echo = refusal_letters.explain(context, read, error)
+            part = refusal_letters.with_working_example(context, part, self._answer_either_way)
+            _COMMAND.undo(context.connection)
+            part = letter_costs.affordable_refusal(context, part)
+            _COMMAND.end(context.connection)
+            return _Attempt(Answer((part,)), echo, "refused")
+        _COMMAND.end(context.connection)
+        return _Attempt(answer, read.echo, "done")
+
+    def _answer_either_way(self, context: CommandContext, line: Line) -> Answer:
+        """Carry out a line that somebody else may write, with or without a password."""
+        return self._answer(context, line_readings.without_proof(context, line) or line)
+
+    def _answer(self, context: CommandContext, line: Line) -> Answer:
+        """Carry out one line.
+
+        Raises:
+            PlayerError: it is refused.
+        """
+        meaning = reply_meanings.meaning_of(context, line)
+        if isinstance(meaning, Answer):
+            return meaning
+        return self._handlers[type(meaning)](context, meaning)
+
+
+def _lines(context: CommandContext) -> Sequence[Line]:
+    """Return the lines to carry out: the only one of a mail that ends a subscription, whatever the
+    other lines look like."""
+    lines = context.submission.reading.lines
+    reply_address = context.reply_address
+    ends = reply_address is not None and reply_address.purpose in ENDINGS
+    return lines[:1] if ends else lines
+
+
+def _withheld(context: CommandContext, told_before: set[Line]) -> list[CommandResult]:
+    """Return a result for each withheld passage of words for others, each of them once."""
+    new = [line for line in context.left_out if line not in told_before]
+    told_before.update(new)
+    return [
+        CommandResult(
+            context.reader(),
+            line.echo,
+            "left out" if line.echo == WORDS else "not tried",
+            (),
+            line.meaning,
+        )
+        for line in new
+        if isinstance(line.meaning, NotTried)
+    ]
+
+
+def _welcome_back(context: CommandContext) -> dict[int, bounces.Home]:
+    """Note that proven players whose letters came back can be reached again."""
+    return {
+        player_id: bounces.come_back(context, player_id)
+        for player_id, unreachable_since in context.proven.items()
+        if unreachable_since is not None
+    }
+
+
+def _readdressed(answers: list[NewLetter], homes: Mapping[int, bounces.Home]) -> list[NewLetter]:
+    """Send answers to players whose letters came back to where they can be reached now."""
+    addresses = {player_id: home.address for player_id, home in homes.items() if home.address}
+    return [
+        replace(answer, recipient=addresses.get(answer.player_id or 0, answer.recipient))
+        for answer in answers
+    ]

@@ -1,0 +1,295 @@
+"""Reads incoming mails: the reply address, the new text, and the commands in it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from pbmserv.commands.grammar.readings import Reading
+from pbmserv.commands.reading.mail import read, read_message, unread
+from pbmserv.commands.table.model import Credentials, Yes
+from pbmserv.errors import MailError
+from pbmserv.inbound.attached import attached_text
+from pbmserv.inbound.dsn import read_report
+from pbmserv.inbound.message import read_mail
+from pbmserv.inbound.quotes.reply import read_new_text
+from pbmserv.inbound.robots import AWAY_SUBJECT
+from pbmserv.inbound.source import source_of
+from pbmserv.mail import reading_time
+from pbmserv.mail.bounce_codes import Failure
+from pbmserv.mail.envelope import UNCHECKED, Envelope, Mail, Source, Verdict
+from pbmserv.mail.networks import Network
+from pbmserv.mail.reading_time import ReadingTooLong
+from pbmserv.mail.reply_address import ENDINGS, MailDomain, Purpose, ReplyAddress
+from pbmserv.service.core.actor import Actor
+from pbmserv.service.core.submission import Request, Submission
+from pbmserv.service.limits.rates import Over
+
+log = logging.getLogger("pbmserv.receive")
+
+_FOR_COMMANDS = frozenset((Purpose.BOARD, Purpose.TRAY, Purpose.PLAYER))
+"""Purposes of reply addresses to which players write commands, and no answer to a question.
+Programs may write there too, and plain words are commands."""
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingMail:
+    """A mail that has been read.
+
+    Attributes:
+        request: its commands, and who gives them.
+        report: the failures that it reports, if it came to the envelope sender of a letter.
+        comes_back: it came to the envelope sender of a letter, which speaks for nobody.
+    """
+
+    envelope: Envelope
+    mail: Mail
+    request: Request
+    report: tuple[Failure, ...] = ()
+    comes_back: bool = False
+
+    @property
+    def reading(self) -> Reading:
+        """The commands."""
+        return self.request.submission.reading
+
+    @property
+    def reply_address(self) -> ReplyAddress | None:
+        """The reply address that it came to."""
+        return self.request.actor.reply_address
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the From address is proven."""
+        return self.request.actor.verdict
+
+    @property
+    def source(self) -> Source:
+        """The origin, by which mails and wrong passwords are counted."""
+        return self.request.actor.source
+
+    def judged(self, verdict: Verdict) -> IncomingMail:
+        """Return the mail with another verdict on its From address."""
+        return self._of(replace(self.request.actor, verdict=verdict))
+
+    def with_passwords(self, passwords: frozenset[Credentials]) -> IncomingMail:
+        """Return the mail with the passwords that its commands may use."""
+        return self._of(replace(self.request.actor, passwords=passwords))
+
+    def _of(self, actor: Actor) -> IncomingMail:
+        return replace(self, request=replace(self.request, actor=actor))
+
+
+class MailReader:
+    """Reads envelopes.
+
+    Args:
+        games: keys of the games.
+        ours: networks of our own mail servers.
+    """
+
+    def __init__(
+        self, mail_domain: MailDomain, games: Collection[str], ours: Collection[Network]
+    ) -> None:
+        self.mail_domain = mail_domain
+        self._games = games
+        self._ours = ours
+
+    def read(self, envelope: Envelope, verdict: Verdict = UNCHECKED) -> IncomingMail:
+        """Read a mail. A mail that takes too long is read as one line that is refused.
+
+        Args:
+            verdict: on its From address.
+
+        Raises:
+            MailError: it cannot be read; the word says why.
+        """
+        try:
+            with reading_time.limited(reading_time.LONGEST_S):
+                return self._read(envelope, verdict)
+        except ReadingTooLong:
+            log.warning("a mail takes too long to read", extra={"octets": len(envelope.raw)})
+            return self._read_head(envelope, verdict)
+
+    def _read_head(self, envelope: Envelope, verdict: Verdict) -> IncomingMail:
+        """Read the header of a mail whose text takes too long to read."""
+        reply_address = self.mail_domain.read(envelope.recipient)
+        source = self.source_of(envelope)
+        digest = hashlib.sha256(envelope.raw).hexdigest()
+        if reply_address is not None and reply_address.purpose is Purpose.BOUNCE:
+            mail = Mail.of_nobody("unreadable", digest)
+            return _returned(envelope, mail, reply_address, source, ())
+        head = envelope.raw.partition(b"\r\n\r\n")[0]
+        mail = self._mail(replace(envelope, raw=head + b"\r\n\r\n"))
+        mail = replace(mail, unread="too-long", digest=mail.digest if mail.message_id else digest)
+        actor = Actor(
+            address=mail.sender, verdict=verdict, reply_address=reply_address, source=source
+        )
+        submission = _submission(envelope, mail, "", unread(mail.unread))
+        return IncomingMail(envelope, mail, Request(actor, submission))
+
+    def _read(self, envelope: Envelope, verdict: Verdict) -> IncomingMail:
+        reply_address = self.mail_domain.read(envelope.recipient)
+        source = self.source_of(envelope)
+        if reply_address is not None and reply_address.purpose is Purpose.BOUNCE:
+            return self._read_returned(envelope, reply_address, source)
+        mail = self._mail(envelope)
+        if reply_address is None:
+            envelope, reply_address = self._addressed(envelope, mail)
+        new = read_new_text(mail.text, mail.sender if reply_address is not None else "")
+        # A reply without any text says yes, so one that could not be read must not look like that;
+        # to a mail with a picture and a command in its subject nothing is missing.
+        if mail.unread and (reply_address is not None or mail.unread != "no-text"):
+            reading, left_out = unread(mail.unread), False
+        else:
+            purpose = None if reply_address is None else reply_address.purpose
+            by_hand = not mail.automatic
+            reading = reading_of(mail.subject, new.text, self._games, purpose, by_hand=by_hand)
+            left_out = new.left_out or mail.left_out
+        actor = Actor(
+            address=mail.sender, verdict=verdict, reply_address=reply_address, source=source
+        )
+        submission = _submission(envelope, mail, new.text, reading, left_out=left_out)
+        return IncomingMail(envelope, mail, Request(actor, submission))
+
+    def _addressed(self, envelope: Envelope, mail: Mail) -> tuple[Envelope, ReplyAddress | None]:
+        """Return the envelope and the reply address with which to read a mail to the plain address.
+
+        A "reply to all" goes to the reply address of a letter and to the plain address. Both
+        copies are read as mails to the reply address, so whichever comes second is a copy of a
+        known mail. A mail in which a player gives a password is for the plain address, too, if
+        the reply address only takes answers.
+        """
+        if not self.mail_domain.is_ours(envelope.recipient) or self.mail_domain.is_postmaster(
+            envelope.recipient
+        ):
+            return envelope, None
+        for recipient in mail.recipients:
+            reply_address = self.mail_domain.read(recipient)
+            if reply_address is None or reply_address.purpose is Purpose.BOUNCE:
+                continue
+            if reply_address.purpose not in _FOR_COMMANDS:
+                reading = reading_of(mail.subject, read_new_text(mail.text).text, self._games, None)
+                if any(line.who is not None for line in reading.lines):
+                    return envelope, None
+            return replace(envelope, recipient=recipient), reply_address
+        return envelope, None
+
+    def put_off(self, envelope: Envelope) -> tuple[str, Over]:
+        """Return the writer and the limit of a mail over a limit; the writer is ``""`` if it is a
+        machine or unknown. The door stores only the headers of such a mail."""
+        head, _, limit = envelope.raw.partition(b"\r\n\r\n")
+        facts = json.loads(limit)
+        over = Over(**(facts | {"again": datetime.fromisoformat(facts["again"])}))
+        try:
+            mail = self._mail(replace(envelope, raw=head + b"\r\n\r\n"))
+        except MailError:
+            return "", over
+        return "" if mail.automatic else mail.sender, over
+
+    def source_of(self, envelope: Envelope) -> Source:
+        """Return the origin of a mail."""
+        return source_of(envelope, self._ours)
+
+    def _mail(self, envelope: Envelope) -> Mail:
+        return read_mail(envelope, host=self.mail_domain.address, is_ours=self.mail_domain.is_ours)
+
+    def _read_returned(
+        self, envelope: Envelope, reply_address: ReplyAddress, source: Source
+    ) -> IncomingMail:
+        """Read a mail to the envelope sender of a letter. It brings no commands.
+
+        A report need not have a From address that could be answered.
+        """
+        report = read_report(envelope)
+        try:
+            mail = self._mail(envelope)
+        except MailError:
+            mail = Mail.of_nobody("unreadable", hashlib.sha256(envelope.raw).hexdigest())
+        return _returned(envelope, mail, reply_address, source, report)
+
+
+def _submission(
+    envelope: Envelope, mail: Mail, text: str, reading: Reading, *, left_out: bool = False
+) -> Submission:
+    return Submission(
+        reading,
+        text,
+        subject=mail.subject,
+        whole_text=mail.text,
+        id=mail.message_id,
+        answered=mail.answers,
+        left_out=left_out,
+        is_unread=bool(mail.unread),
+        may_be_answered=not mail.automatic,
+        attachment=partial(attached_text, envelope.raw),
+    )
+
+
+def _returned(
+    envelope: Envelope,
+    mail: Mail,
+    reply_address: ReplyAddress,
+    source: Source,
+    report: tuple[Failure, ...],
+) -> IncomingMail:
+    """Return a mail to the envelope sender of a letter, which brings no commands."""
+    actor = Actor(address=mail.sender, reply_address=reply_address, source=source)
+    submission = _submission(envelope, mail, "", Reading(()))
+    return IncomingMail(envelope, mail, Request(actor, submission), report, comes_back=True)
+
+
+def reading_of(
+    subject: str,
+    text: str,
+    games: Collection[str],
+    purpose: Purpose | None,
+    *,
+    by_hand: bool = True,
+) -> Reading:
+    """Return the commands of a text.
+
+    Args:
+        purpose: of the reply address that it came to, if any.
+        by_hand: a person wrote it, and not a program such as one that answers during holidays.
+    """
+    if purpose is Purpose.MESSAGE:
+        return read_message(text, games)
+    tray = purpose is Purpose.TRAY
+    plainly = by_hand and purpose in _FOR_COMMANDS
+    return read(subject, text, games=games, reply=purpose is not None, tray=tray, plainly=plainly)
+
+
+def is_set_aside(incoming: IncomingMail) -> bool:
+    """Whether a machine's mail is neither carried out nor answered. Letters that come back are
+    carried out."""
+    return not (incoming.comes_back or _robot_may_play(incoming, incoming.mail))
+
+
+def _robot_may_play(incoming: IncomingMail, mail: Mail) -> bool:
+    """Whether a mail that must not be answered may still be a player's.
+
+    Exchange, mailing lists and newsletter software mark people's mails like a machine's, a player
+    may use a program of their own, and a person may write a subject like an out-of-office note's.
+    """
+    if not mail.only_headers and mail.automatic != AWAY_SUBJECT:
+        return False
+    lines, reply_address = incoming.reading.lines, incoming.reply_address
+    if reply_address is None:
+        return bool(lines) and all(line.who is not None for line in lines)
+    purpose = reply_address.purpose
+    if purpose in ENDINGS:  # written by programs, and empty
+        return mail.only_headers
+    is_marked = mail.only_headers and not mail.away
+    answers = [line.meaning for line in lines if isinstance(line.meaning, Yes)]
+    if answers:  # an empty answer of a machine is not the yes that a person's is
+        return is_marked and not any(answer.is_empty for answer in answers)
+    if purpose in _FOR_COMMANDS:
+        return True
+    # Words for another player: two programs must not talk to each other through the server.
+    return is_marked and mail.automatic not in {"auto-submitted", "precedence"}

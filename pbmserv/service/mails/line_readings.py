@@ -1,0 +1,213 @@
+"""Chooses how to read a line in which a password, or the writer's name, may be missing.
+
+A writer with a verified address may leave the password out, and may add one to a command that needs
+none. Whether a word is a password is known only here, so such a line is read both ways. If the
+reply address or the sender shows who writes, a line need not name its writer either. Words that
+are neither are not repeated, because one of them may be a password.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+from sqlalchemy import Connection
+
+from pbmserv.commands.grammar.readings import Line
+from pbmserv.commands.grammar.words import (
+    BOARD,
+    SETTING,
+    SHORTEST_PASSWORD,
+    is_date,
+    looks_like_a_move,
+)
+from pbmserv.commands.table.catalogue import BY_NAME
+from pbmserv.commands.table.model import VOUCHED, AtBoard, Credentials
+from pbmserv.commands.table.playing import Message
+from pbmserv.commands.table.starting import Challenge
+from pbmserv.engine.types import BOT_USERIDS
+from pbmserv.errors import Illegal, PlayerError, Refused
+from pbmserv.mail.reply_address import Purpose
+from pbmserv.service.auth import lockout
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.refusals import too_many_passwords
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+
+
+def without_proof(context: CommandContext, line: Line) -> Line | None:
+    """Return the reading of a line without a password, or also without its writer's name, if the
+    mail itself proves these; else `None`."""
+    reading = _without_password(context, line)
+    if reading is not None:
+        return reading
+    other = _with_own_name(context, line) or _unnamed(context, line)
+    return other if other is not None and _may_speak_of(context, other) else None
+
+
+def _without_password(context: CommandContext, line: Line) -> Line | None:
+    """Return the reading without a password, if the line's player wrote the mail and no word of it
+    is the right password."""
+    who = line.who
+    if line.without_password is None or not context.actor.is_verified:
+        return None
+    if who is not None and who.password == VOUCHED:
+        return None
+    other = line.without_password()
+    player = context.verified_as(other.who.userid) if other is not None and other.who else None
+    if player is None:
+        return None
+    if who is not None and _is_right(context, who, player):
+        return None
+    return other
+
+
+def _unnamed(context: CommandContext, line: Line) -> Line | None:
+    """Return the reading that names no writer, if the mail shows who writes.
+
+    A line that begins with a userid names its writer, so the next word may be a password.
+    """
+    if line.without_writer is None:
+        return None
+    who = line.who
+    if line.userid_word and _is_userid(context.connection, line.userid_word):
+        to_many = isinstance(line.meaning, Message) and who is not None
+        if not (to_many and who is not None and is_userid_in_place(context.connection, who)):
+            return None
+    if context.known_writers():
+        return line.without_writer()
+    # A challenge needs no proof: it only asks the others, or the player who seems to write.
+    other = line.without_writer() if isinstance(line.meaning, PlayerError) else None
+    if other is None or not isinstance(other.meaning, Challenge):
+        return None
+    writer = context.claimed_writer()
+    return other if writer is not None and writer.userid not in other.meaning.userids else None
+
+
+def _with_own_name(context: CommandContext, line: Line) -> Line | None:
+    """Return the reading of a reply's line that repeats the userid of its known writer."""
+    if line.without_password is None or line.who is not None:
+        return None
+    other = line.without_password()
+    asked = other.meaning if other is not None else None
+    named = other.who.userid if other is not None and other.who is not None else ""
+    if other is None or named not in {player.userid for player in context.known_writers()}:
+        return None
+    return replace(other, meaning=replace(cast("Any", asked), who=None))
+
+
+_OF_ALL_BOARDS = frozenset({Purpose.PLAYER, Purpose.TRAY})
+"""Purposes of letters whose replies name a board by its number."""
+
+
+def must_speak_of(context: CommandContext, asked: AtBoard) -> None:
+    """Refuse a command without a password that is about another board than the answered letter.
+
+    A letter is passed on more easily than a password.
+
+    Raises:
+        Refused: it is, and nothing else in the mail proves who wrote it.
+    """
+    if not _may_speak_of(context, Line("", asked)):
+        raise Refused("other-board", part=str(asked.board))
+
+
+def _may_speak_of(context: CommandContext, line: Line) -> bool:
+    """Whether a line without a password may be about its board. A reply to the letter of one board
+    is about that board only, unless the From address is verified."""
+    board, reply_address = getattr(line.meaning, "board", None), context.reply_address
+    if board is None or reply_address is None or not reply_address.player:
+        return True
+    own = reply_address.purpose in _OF_ALL_BOARDS or (
+        reply_address.purpose is Purpose.BOARD and reply_address.about == board
+    )
+    return own or any(context.verified_as(player.userid) for player in context.known_writers())
+
+
+def _is_userid(connection: Connection, word: str) -> bool:
+    return word in BOT_USERIDS or players.of_name(connection, word) is not None
+
+
+def with_password(context: CommandContext, line: Line) -> Line | None:
+    """Return the reading with a password of a line that needs none; `None` if it has none.
+
+    The word behind a player's userid is the password if it is right. A line that makes no sense
+    without it is read as one with a wrong password. A challenge is not, since the word may be the
+    misspelt name of an opponent.
+    """
+    other = line.with_proof() if line.with_proof is not None else None
+    who = other.who if other is not None else None
+    if (
+        who is None
+        or who not in context.actor.passwords
+        or is_userid_in_place(context.connection, who)
+    ):
+        return None
+    player = players.of_name(context.connection, who.userid)
+    if player is None or other is None:
+        return None
+    if isinstance(line.meaning, PlayerError) and not isinstance(other.meaning, Challenge):
+        return other
+    source = context.actor.source
+    open_to_guesses = lockout.may_try(context.connection, who.userid, source, context.now)
+    if not open_to_guesses and context.verified_as(who.userid) is None:
+        return None
+    return other if _is_right(context, who, player) else None
+
+
+def is_userid_in_place(connection: Connection, who: Credentials) -> bool:
+    """Whether the word in the place of a password is a userid."""
+    return _is_userid(connection, who.password.text.lower())
+
+
+def was_meant(context: CommandContext, error: PlayerError, line: Line, read: Line) -> bool:
+    """Whether a refusal shows that no word of a line was a password.
+
+    Args:
+        line: the line as it stands.
+        read: its reading by `without_proof`.
+    """
+    if isinstance(error, Illegal):
+        return True
+    if read.who is None:
+        return line.without_password is None or all(
+            _is_plain(context, w) for w in read.echo.split()[1:]
+        )
+    # Nobody takes a number or a date for a password.
+    return isinstance(error, Refused) and not any(char.isalpha() for char in error.refusal.part)
+
+
+def _is_plain(context: CommandContext, word: str) -> bool:
+    """Whether a word cannot be a password in a wrong place."""
+    text = word.rstrip(",;")
+    return (
+        len(text) < SHORTEST_PASSWORD
+        or text in BY_NAME
+        or looks_like_a_move(text)
+        or is_date(text)
+        or BOARD.fullmatch(text) is not None
+        or SETTING.fullmatch(text) is not None
+        or _is_userid(context.connection, text.lower())
+    )
+
+
+def refusal_with_password(context: CommandContext, line: Line) -> PlayerError:
+    """Return the refusal of a line if it is read with a password."""
+    context.echo_hidden = True
+    if isinstance(line.meaning, PlayerError):
+        return line.meaning
+    who = line.who
+    is_userid = (
+        who is not None
+        and isinstance(line.meaning, Message)
+        and is_userid_in_place(context.connection, who)
+    )
+    if who is not None and who not in context.actor.passwords and not is_userid:
+        return too_many_passwords()
+    return Refused("bad-credentials", example=f"forgot {who.userid if who else 'USERID'}")
+
+
+def _is_right(context: CommandContext, who: Credentials, player: Player) -> bool:
+    """Whether a word is known to be the password."""
+    is_right = context.services.memo.right(who.userid, player.password_hash, who.password.text)
+    return who in context.actor.passwords and is_right is True

@@ -1,0 +1,322 @@
+"""The jobs of a mail: each runs in the transaction that also notes that its arrival is done."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from pbmserv.mail.envelope import UNCHECKED, Envelope, Source, Verdict
+from pbmserv.mail.networks import block_name
+from pbmserv.mail.reply_address import speaker_of
+from pbmserv.service.accounts import absences
+from pbmserv.service.boards import bot_turns
+from pbmserv.service.core.budget import Budget, Work
+from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.handler import Handlers
+from pbmserv.service.core.outbox_rows import message_id, outbox_row, queue_letters
+from pbmserv.service.core.outcome import NOTHING, Done, Part, Receipt
+from pbmserv.service.core.submission import Request
+from pbmserv.service.delivery import bounces
+from pbmserv.service.limits.rates import Over
+from pbmserv.service.limits.text_quota import Quota
+from pbmserv.service.mails import silence
+from pbmserv.service.mails.executor import Executor
+from pbmserv.service.mails.incoming import IncomingMail
+from pbmserv.store.delivery import inbox, outbox
+from pbmserv.store.delivery.outbox import NewLetter
+from pbmserv.store.tables.mail import MailState
+
+LONGEST_FAULT = 20_000
+"""Characters of a traceback that are kept, from its end."""
+
+
+class MailService:
+    """The jobs. Each takes the time of arrival as the present.
+
+    Args:
+        services: shared by all commands.
+        quota: the room for texts of mails.
+        handlers: the function for each type of command.
+    """
+
+    def __init__(self, services: Services, quota: Quota, handlers: Handlers) -> None:
+        self._services = services
+        self._quota = quota
+        self._executor = Executor(handlers)
+        self.positions = services.positions
+
+    def carry_out(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
+        """Carry out a mail, unless it is a copy of an earlier one.
+
+        Raises:
+            TooMany: its player has sent too much.
+            Outdated: a password was changed after it was checked.
+        """
+        envelope, reply_address = incoming.envelope, incoming.reply_address
+        mail_id = inbox.add(
+            connection,
+            digest=incoming.mail.digest,
+            recipient=envelope.recipient.lower(),  # copies may differ in upper and lower case
+            sender=envelope.sender,
+            peer=envelope.peer,
+            raw=envelope.raw,
+            state=MailState.DONE,
+            player_id=reply_address.player or None if reply_address else None,
+            verdict=incoming.verdict,
+            now=now,
+        )
+        if mail_id is None:  # the unique key says that it is a copy: no effect, no answer
+            return _copy(connection, incoming.mail.digest, envelope.recipient)
+        return self._carry_out(incoming, mail_id, now, connection)
+
+    def carry_out_kept(
+        self, incoming: IncomingMail, mail_id: int, now: datetime, connection: Connection
+    ) -> Done:
+        """Carry out a mail that was kept or put off; return `NOTHING` if it no longer is."""
+        if inbox.lock(connection, mail_id, MailState.KEPT, MailState.LATER) is None:
+            return NOTHING
+        if not inbox.set_digest(connection, mail_id, incoming.mail.digest):
+            inbox.mark(connection, mail_id, MailState.IGNORED, "a copy of another mail that came")
+            return NOTHING
+        inbox.mark(connection, mail_id, MailState.DONE)
+        return self._carry_out(incoming, mail_id, now, connection)
+
+    def _carry_out(
+        self, incoming: IncomingMail, mail_id: int, now: datetime, connection: Connection
+    ) -> Done:
+        octets = len(incoming.envelope.raw)
+        if incoming.comes_back:
+            context = self._context(incoming.request, mail_id, octets, now, connection)
+            is_away_note = bool(incoming.mail.automatic) and incoming.mail.away
+            letters = bounces.receive(context, incoming.report, is_away_note=is_away_note)
+            return self._queue(context, letters)
+        return self.carry_out_request(
+            incoming.request, mail_id, octets, now, connection, is_away_note=incoming.mail.away
+        )
+
+    def carry_out_request(
+        self,
+        request: Request,
+        mail_id: int,
+        octets: int,
+        now: datetime,
+        connection: Connection,
+        *,
+        is_away_note: bool = False,
+    ) -> Done:
+        """Carry out the commands of an inbox row, queue the letters, and keep its text if it may
+        be needed.
+
+        Args:
+            mail_id: number of the row.
+            octets: size of its text.
+            is_away_note: without an effect, ask the player whether to count as away.
+        """
+        context = self._context(request, mail_id, octets, now, connection)
+        letters = self._executor.carry_out(context)
+        if not letters and is_away_note:
+            letters = [outbox_row(context, one) for one in absences.ask_if_away(context)]
+        if context.carried_out:
+            is_kept = self._quota.takes(MailState.DONE, octets)
+        elif context.led_on:  # anybody can have written it
+            is_kept = False
+        else:
+            inbox.mark(connection, mail_id, MailState.ANSWERED)
+            is_kept = self._quota.takes(MailState.ANSWERED, octets)
+        if not is_kept:
+            inbox.drop_text(connection, mail_id)
+        return self._queue(context, letters)
+
+    def _context(
+        self, request: Request, mail_id: int, octets: int, now: datetime, connection: Connection
+    ) -> CommandContext:
+        budget = Budget()
+        budget.charge(Work.OCTETS, octets // 1024)
+        return CommandContext(
+            self._services, connection, request.actor, now, request.submission, mail_id, budget
+        )
+
+    def _queue(self, context: CommandContext, letters: list[NewLetter]) -> Done:
+        """Queue letters, and return a summary of all effects."""
+        bots = bool(context.bot_turns or context.reported)
+        if bots:
+            bot_turns.queue(context, letters)
+        elif letters:
+            outbox.add(context.connection, letters, context.now, context.mail_id)
+        tally = context.tally
+        assert context.mail_id is not None
+        receipt = Receipt(
+            context.mail_id,
+            "taken",
+            speaker_of(context.reply_address) or min(context.counted, default=0),
+            tuple(tally.plies),
+            tally.done,
+            tally.refused,
+            len(letters),
+        )
+        return Done(context.played, len(letters), bots, receipt)
+
+    def set_aside(self, incoming: IncomingMail, now: datetime, connection: Connection) -> Done:
+        """Note a mail that must not be answered. An out-of-office note leads to a question."""
+        mail, octets = incoming.mail, len(incoming.envelope.raw)
+        row = _Row(
+            incoming.envelope, mail.digest, MailState.IGNORED, mail.automatic, incoming.verdict
+        )
+        mail_id = row.add(connection, now)
+        if mail_id is None:
+            return _copy(connection, mail.digest, incoming.envelope.recipient)
+        if not self._quota.takes(MailState.IGNORED, octets):
+            inbox.drop_text(connection, mail_id)
+        letters = 0
+        if mail.away:
+            actor, submission = incoming.request.actor, incoming.request.submission
+            context = CommandContext(
+                self._services, connection, actor, now, submission, mail_id=mail_id
+            )
+            letters = queue_letters(context, absences.ask_if_away(context))
+        return Done({}, letters, receipt=Receipt(mail_id, "ignored", letters=letters))
+
+    def keep(self, mail: ToKeep, now: datetime, connection: Connection) -> Done:
+        """Keep a mail for the operator, and tell its writer that a person will look at it."""
+        digest = mail.digest or hashlib.sha256(mail.envelope.raw).hexdigest()
+        row = _Row(mail.envelope, digest, MailState.KEPT, _storable(mail.error), mail.verdict)
+        mail_id = row.add(connection, now)
+        if mail_id is None:
+            return _copy(connection, row.digest, row.envelope.recipient)
+        self._quota.keeps(len(mail.envelope.raw))
+        if not mail.answer_to or self._has_heard_enough(mail):
+            return Done({}, 0, receipt=Receipt(mail_id, "kept"))
+        part = Part("kept", {"number": mail_id})
+        letter = NewLetter(
+            letter=part.letter,
+            recipient=mail.answer_to,
+            words=part.words,
+            message_id=message_id(self._services.mail_domain, part),
+        )
+        outbox.add(connection, [letter], now, mail_id)
+        return Done({}, 1, receipt=Receipt(mail_id, "kept", letters=1))
+
+    def _has_heard_enough(self, mail: ToKeep) -> bool:
+        """Whether the From address of a kept mail got such letters today: anybody can write any
+        address into a mail on which our code fails."""
+        envelope = mail.envelope
+        source = Source(block_name(envelope.peer), envelope.sender.lower())
+        return bool(self._services.traffic.asks([mail.answer_to.lower()], source))
+
+    def put_off(
+        self, incoming: IncomingMail, over: Over, now: datetime, connection: Connection
+    ) -> Done:
+        """Let a mail wait until its player may send more, and tell the player."""
+        mail, octets = incoming.mail, len(incoming.envelope.raw)
+        waits = self._quota.takes(MailState.LATER, octets)
+        state = MailState.LATER if waits else MailState.IGNORED
+        why = f"over the limit of the {over.kind}"
+        row = _Row(incoming.envelope, mail.digest, state, why, incoming.verdict)
+        mail_id = row.add(connection, now)
+        if mail_id is None:
+            return _copy(connection, mail.digest, incoming.envelope.recipient)
+        if not waits:
+            inbox.drop_text(connection, mail_id)
+        letters = 0
+        if not mail.automatic:
+            letters = self.tell_too_many(mail.sender, over, now, connection, waits=waits).letters
+        return Done({}, letters, receipt=Receipt(mail_id, "put-off", letters=letters))
+
+    def keep_put_off(self, mail_id: int, fault: str, connection: Connection) -> None:
+        """Keep a mail that was put off for the operator, since our own code failed on it."""
+        if inbox.lock(connection, mail_id, MailState.LATER) is not None:
+            inbox.mark(connection, mail_id, MailState.KEPT, _storable(fault))
+
+    def tell_too_many(
+        self,
+        sender: str,
+        over: Over,
+        now: datetime,
+        connection: Connection,
+        *,
+        waits: bool | None = None,
+    ) -> Done:
+        """Explain, once a day, why mails are not carried out now.
+
+        Args:
+            waits: see `silence.over_limit_letter`.
+        """
+        letter = silence.over_limit_letter(
+            self._services, connection, sender, over, now, waits=waits
+        )
+        if letter is None:
+            return NOTHING
+        outbox.add(connection, [letter], now)
+        return Done({}, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ToKeep:
+    """A mail that a person must see.
+
+    Attributes:
+        digest: ``Mail.digest``; ``""`` for a mail that could not be read.
+        error: the reason.
+        answer_to: the address that is told so; ``""`` for none.
+    """
+
+    envelope: Envelope
+    digest: str
+    error: str
+    answer_to: str = ""
+    verdict: Verdict = UNCHECKED
+
+    @classmethod
+    def of_fault(cls, envelope: Envelope, incoming: IncomingMail | None, fault: str) -> ToKeep:
+        """Return a mail on which our own code failed.
+
+        Args:
+            incoming: the mail as it was read; `None` if it was not.
+            fault: the traceback.
+        """
+        if incoming is None:
+            return cls(envelope, "", fault)
+        answer_to = "" if incoming.mail.automatic else incoming.mail.sender
+        return cls(envelope, incoming.mail.digest, fault, answer_to, incoming.verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The inbox row of a mail that is not carried out."""
+
+    envelope: Envelope
+    digest: str
+    state: MailState
+    error: str
+    verdict: Verdict
+
+    def add(self, connection: Connection, now: datetime) -> int | None:
+        """Add the row and return its number; `None` if the mail is a copy."""
+        return inbox.add(
+            connection,
+            digest=self.digest,
+            recipient=self.envelope.recipient.lower(),
+            sender=self.envelope.sender,
+            peer=self.envelope.peer,
+            raw=self.envelope.raw,
+            state=self.state,
+            error=self.error,
+            verdict=self.verdict,
+            now=now,
+        )
+
+
+def _copy(connection: Connection, digest: str, recipient: str) -> Done:
+    """Return the summary of a mail that is a copy."""
+    number = inbox.number_of(connection, digest, recipient.lower())
+    return Done({}, 0, receipt=Receipt(number or 0, "copy"))
+
+
+def _storable(error: str) -> str:
+    """Return the text of a fault without characters that a database cannot store: it may quote any
+    mail."""
+    plain = error.encode("utf-8", "backslashreplace").decode("utf-8")
+    return plain.replace("\0", "\\x00")[-LONGEST_FAULT:]

@@ -1,0 +1,286 @@
+"""Checks the passwords of a request before it reaches the writer, because argon2 is slow.
+
+Each request may use a limited number of runs, and the requests of one neighbour wait for each
+other. So a guesser keeps one thread busy at most, and the passwords of others do not wait.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.commands.grammar.readings import Line
+from pbmserv.commands.table.accounts import ChangePassword, Signup
+from pbmserv.commands.table.model import VOUCHED, Credentials
+from pbmserv.mail.envelope import Source
+from pbmserv.monitoring import metrics
+from pbmserv.service.auth import lockout
+from pbmserv.service.auth.passwords import Passwords
+from pbmserv.service.core.actor import Actor
+from pbmserv.service.core.context import WAITING_SIGNUPS, Services
+from pbmserv.service.core.submission import Request
+from pbmserv.service.mails import line_readings
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.writer import Writer
+
+log = logging.getLogger("pbmserv.service")
+
+THREADS = 2
+"""argon2 takes 64 MiB and a core for a tenth of a second, so more threads do not help."""
+
+MOST_RUNS = 4
+"""Runs of argon2 for one request, which take less than a second even at 0.2 s each. Passwords that
+are known from earlier mails need none."""
+
+MOST_WRONG = 3
+"""Wrong pairs of userid and password after which no further one is checked."""
+
+
+class PasswordChecks:
+    """Checks the passwords of requests, and hashes new ones. Thread-safe."""
+
+    def __init__(
+        self,
+        services: Services,
+        passwords: Passwords,
+        database: Database,
+        writer: Writer,
+        clock: Clock,
+    ) -> None:
+        self._services = services
+        self._passwords = passwords
+        self._database = database
+        self._writer = writer
+        self._clock = clock
+        self._threads = ThreadPoolExecutor(THREADS, "pbmserv-hashing")
+        self._guard = threading.Lock()
+        self._turns: dict[str, deque[_Turn]] = {}
+
+    def close(self) -> None:
+        """Wait for runs that have begun."""
+        self._threads.shutdown()
+
+    def vet(self, request: Request) -> Future[frozenset[Credentials]]:
+        """Check the passwords of a request, so that the memo knows them; return those that its
+        commands may use.
+
+        After too many passwords no further one may be used, not even a known one: otherwise a
+        right guess could be told from the guesses that were not checked.
+
+        The future fails with an SQLAlchemyError if the database does not answer.
+        """
+        turn = _Turn(request, Future())
+        passwords = self.known(request)
+        if passwords is not None:
+            turn.future.set_result(passwords)
+            return turn.future
+        neighbours = request.actor.source.neighbours
+        with self._guard:
+            if neighbours in self._turns:
+                self._turns[neighbours].append(turn)
+                return turn.future
+            self._turns[neighbours] = deque()
+        self._threads.submit(self._serve, neighbours, turn)
+        return turn.future
+
+    def known(self, request: Request) -> frozenset[Credentials] | None:
+        """Return the result of `vet` at once; `None` if argon2 or the database may be needed."""
+        memo = self._services.memo
+        has_passwords = False
+        for line in request.submission.reading.lines:
+            if (
+                line.who is None
+                and line.with_proof is None
+                and not isinstance(line.meaning, _SETTING)
+            ):
+                continue
+            has_passwords = True
+            who = _credentials(line) or _doubtful(line)
+            if who is not None and not memo.recent(who.userid, who.password.text):
+                return None
+            if _new_password(line) is not None and not self._is_idle(line):
+                return None
+        return self._vet(request) if has_passwords else frozenset()
+
+    def _serve(self, neighbours: str, turn: _Turn) -> None:
+        """Vet one request, and submit the next one of the same neighbours behind all that wait."""
+        turn.run(self._vet)
+        with self._guard:
+            waiting = self._turns[neighbours]
+            if not waiting:
+                del self._turns[neighbours]
+                return
+            turn = waiting.popleft()
+        try:
+            self._threads.submit(self._serve, neighbours, turn)
+        except RuntimeError:  # closed: the requests wait for the next start
+            with self._guard:
+                left = [turn, *self._turns.pop(neighbours)]
+            for other in left:
+                other.future.cancel()
+
+    def _vet(self, request: Request) -> frozenset[Credentials]:
+        vetted: set[Credentials] = set()
+        runs = wrong = 0
+        for line in request.submission.reading.lines:
+            who, new = _credentials(line) or _doubtful(line), _new_password(line)
+            is_open = runs < MOST_RUNS and wrong < MOST_WRONG
+            if who is not None and who not in vetted and is_open:
+                vetted.add(who)
+                if not self._services.memo.recent(who.userid, who.password.text):
+                    is_sure = _credentials(line) is not None and not _may_be_names(
+                        request.actor, line
+                    )
+                    check = _Check(request.actor, who, MOST_RUNS - runs, is_sure=is_sure)
+                    result = self._check(check)
+                    runs += result.runs
+                    wrong += result.is_wrong
+                    if result.is_userid:
+                        vetted.discard(who)
+            if new is not None and runs < MOST_RUNS and not self._is_idle(line):
+                self._passwords.prepare(new.userid, new.password)
+                runs += 1
+        return frozenset(vetted)
+
+    def _is_idle(self, line: Line) -> bool:
+        """Whether a new password will be refused in any case."""
+        return isinstance(line.meaning, Signup) and self._services.signup == "closed"
+
+    def _check(self, check: _Check) -> _Result:
+        who, source = check.who, check.actor.source
+        with self._database.reading.connect() as connection:
+            if not check.is_sure and line_readings.is_userid_in_place(connection, who):
+                return _Result(0, is_wrong=False, is_userid=True)
+            player = players.of_name(connection, who.userid)
+            waiting = players.pending(
+                connection, who.userid
+            )  # always loaded, since that takes time
+            proven = _is_proven(connection, check.actor, player)
+            now = self._clock.now()
+            is_open = proven or lockout.may_try(connection, who.userid, source, now)
+        if not is_open:
+            _note_wrong(source, player, "not looked at after too many wrong ones")
+            return _Result(0, is_wrong=True)
+        if player is not None:
+            hashes: list[str | None] = [player.password_hash]
+        else:
+            hashes = [one.password_hash for one in waiting[:WAITING_SIGNUPS]] or [None]
+        runs = 0
+        for hashed in hashes[: check.most]:
+            right, is_new = self._passwords.check(who.userid, hashed, who.password.text)
+            runs += is_new
+            if right:
+                return _Result(runs, is_wrong=False)
+        if runs and not proven:  # repeating a wrong password is no new guess
+            note_wrong = partial(
+                lockout.note_wrong, userid=who.userid, source=source, now=self._clock.now()
+            )
+            self._writer.submit(note_wrong).result()
+        _note_wrong(source, player, "wrong" if runs else "wrong again")
+        return _Result(runs, is_wrong=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A request that waits for the check of its passwords."""
+
+    request: Request
+    future: Future[frozenset[Credentials]]
+
+    def run(self, vet: Callable[[Request], frozenset[Credentials]]) -> None:
+        """Check the passwords now."""
+        try:
+            self.future.set_result(vet(self.request))
+        except BaseException as error:  # noqa: BLE001 - the waiting caller gets it
+            self.future.set_exception(error)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """A userid and a password to check.
+
+    Attributes:
+        most: the number of times that argon2 may run for it.
+        is_sure: it is a password, and cannot be a userid.
+    """
+
+    actor: Actor
+    who: Credentials
+    most: int
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _New:
+    """A new password; *userid*: see `Passwords.prepare`."""
+
+    userid: str
+    password: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """The result of a check.
+
+    Attributes:
+        runs: how often argon2 ran.
+        is_wrong: the password is wrong, or may not be tried now.
+        is_userid: it is no password, but the userid of a player.
+    """
+
+    runs: int
+    is_wrong: bool
+    is_userid: bool = False
+
+
+def _note_wrong(source: Source, player: Player | None, because: str) -> None:
+    """Log and count a wrong password, without the written userid, which may be the password."""
+    metrics.WRONG_PASSWORDS.labels(because).inc()
+    facts = {"network": source.network or "unknown", "because": because}
+    log.info("wrong password", extra=facts | {"player": player.id if player else 0})
+
+
+def _is_proven(connection: Connection, actor: Actor, player: Player | None) -> bool:
+    """Whether the player has the verified From address, so that the password is no guess."""
+    if player is None or not actor.is_verified:
+        return False
+    return actor.address.lower() in players.addresses_of(connection, player.id)
+
+
+def _credentials(line: Line) -> Credentials | None:
+    return None if line.who is None or line.who.password == VOUCHED else line.who
+
+
+def _doubtful(line: Line) -> Credentials | None:
+    """Return a pair whose second word may be a password, or a userid."""
+    other = line.with_proof() if line.with_proof is not None else None
+    return None if other is None else other.who
+
+
+def _may_be_names(actor: Actor, line: Line) -> bool:
+    """Whether a pair may be the userids of two players: the mail shows who writes to them."""
+    by_reply = actor.reply_address is not None and actor.reply_address.player
+    return line.without_writer is not None and bool(by_reply or actor.is_verified)
+
+
+_SETTING = (Signup, ChangePassword)
+"""Commands with a new password."""
+
+
+def _new_password(line: Line) -> _New | None:
+    asked = line.meaning
+    if isinstance(asked, Signup):
+        return _New(asked.userid, asked.password.text)
+    if isinstance(asked, ChangePassword):
+        return _New(asked.who.userid if asked.who else "", asked.new.text)
+    return None

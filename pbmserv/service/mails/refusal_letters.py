@@ -1,0 +1,330 @@
+"""Letters about refused lines: the words that they may repeat, and an example that works.
+
+A line is read without knowing its sender, so any word of it may be a password. Here it is known
+which words are userids (which are no secret), who seems to write, and on which boards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, replace
+from functools import partial
+from typing import TypeAlias
+
+from pbmserv.commands.grammar.examples import Sender
+from pbmserv.commands.grammar.readings import Line
+from pbmserv.commands.table.catalogue import WHICH
+from pbmserv.commands.table.model import ReplyMove
+from pbmserv.commands.table.starting import Challenge
+from pbmserv.engine.types import BOT_USERIDS, Seat
+from pbmserv.errors import Misread, MoveError, NotUnderstood, PlayerError, Refusal, Refused, is_form
+from pbmserv.mail.reply_address import Purpose, ReplyAddress
+from pbmserv.service.core.context import CommandContext, Focus
+from pbmserv.service.core.outcome import Part
+from pbmserv.service.delivery import digest
+from pbmserv.service.mails.answers import kept_address
+from pbmserv.service.mails.incoming import reading_of
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
+from pbmserv.store.tables.boards import BoardStatus
+
+MOST_LOOKED_UP = 20
+"""Words of a line that are looked up as userids."""
+
+BLANK = "***"
+
+_NO_MOVE = (".not-a-move", "board-over")
+_SAID = re.compile(r"(?=.*[^\W\d_]{2})[^\d+/#=]{2,60}")
+"""A line that people may say to each other, in contrast to a misspelt move."""
+
+_SENTENCE = re.compile(r"(?=[^\W\d])(?:[\w'-]+[,.!?]* ){3,}[\w'-]+[!?.]*")
+"""Four words and more, perhaps with a number among them: "I have 2 kids and a dog"."""
+
+Carry: TypeAlias = Callable[[CommandContext, Line], object]
+"""Carries out a line; raises `PlayerError` if it is refused."""
+
+_OF_A_DIGEST = re.compile(r"(\d{1,9}): ", re.ASCII)
+
+
+def refuses_move(error: PlayerError) -> bool:
+    """Whether a refused line was surely meant as a move."""
+    is_late = error.refusal.code in {"not-your-turn", "stale", "which-move"}
+    return is_late or (isinstance(error, MoveError) and not isinstance(error, NotUnderstood))
+
+
+def explain(context: CommandContext, line: Line, error: PlayerError) -> tuple[Part, str]:
+    """Return the letter about a refused line, and the line as it may be repeated."""
+    sender = _sender(context)
+    refusal = error.refusal
+    if line.meaning is error and line.for_sender is not None:
+        line = line.for_sender(sender)
+        assert isinstance(line.meaning, PlayerError)
+        refusal = line.meaning.refusal
+    echo = line.echo
+    if context.echo_hidden:
+        # A refusal for a wrong password must not show whether a userid exists.
+        names_player = refusal.code == "no-such-player"
+        echo = _hidden(context, line, sender.is_player if names_player else sender.userid.__eq__)
+    example = _behind_number(context, line) or _example(context, line, refusal, echo, sender)
+    example = example or _to_others(context, line, refusal)
+    # A reply that cannot be read is still about the board of the answered letter.
+    focus = _unread_about(context, line) if isinstance(line.meaning, PlayerError) else context.focus
+    _find_speaker(context)
+    if context.sitter or context.player or context.known_writers():
+        example = _unnamed(example, sender)
+    if isinstance(error, Misread | MoveError):
+        example = _in_its_place(line, example)
+    refusal = replace(refusal, example=example)
+    words = {"refusal": {**asdict(refusal), "values": dict(refusal.values)}, "echo": echo}
+    if focus is None or focus.board.status == BoardStatus.DECLINED:  # such a board is nobody's move
+        return Part("refusal", words), echo
+    return Part("refusal", words, focus.board.id, focus.board.plies, focus.seat), echo
+
+
+def _unread_about(context: CommandContext, line: Line) -> Focus | None:
+    """Return the board of an unread line: of the number in front, or of the letter."""
+    numbered = _OF_A_DIGEST.match(line.echo)
+    if numbered is None:
+        return _answered_board(context)
+    with suppress(Refused):
+        context.seat_at(int(numbered[1]), None, None)
+    return context.focus
+
+
+def _find_speaker(context: CommandContext) -> None:
+    """Let the answer go to the player of the reply address, if it is still valid."""
+    has_speaker = context.player is not None or context.sitter is not None
+    if not has_speaker and context.reply_address is not None and context.reply_address.player:
+        with suppress(Refused):
+            context.speaker(None)
+
+
+def _sender(context: CommandContext) -> Sender:
+    """Return the player who seems to write, by the reply address, else by the From address.
+
+    That proves nothing, but the letter says nothing secret of the player, and goes there.
+    """
+    reply_address = context.reply_address
+    board = 0
+    if context.player is not None:
+        player: Player | None = context.player
+    elif reply_address is not None and reply_address.player:
+        player = players.by_id(context.connection, reply_address.player)
+        if reply_address.purpose is Purpose.BOARD:
+            board = reply_address.about
+    else:
+        player = context.claimed_writer()
+    if player is None:
+        return Sender("", 0, _lookup(context))
+    if not board:
+        running = (BoardStatus.ACTIVE, BoardStatus.PROPOSED)
+        board = next(iter(boards.of_player(context.connection, player.id, running, None, 1)), 0)
+    return Sender(player.userid, board, _lookup(context))
+
+
+def _lookup(context: CommandContext) -> partial[bool]:
+    return partial(_is_player, context, {})
+
+
+def _is_player(context: CommandContext, looked_up: dict[str, bool], word: str) -> bool:
+    """Whether a word is a userid; only `MOST_LOOKED_UP` words of a line are looked up."""
+    if word in BOT_USERIDS:
+        return True
+    if word not in looked_up and len(looked_up) < MOST_LOOKED_UP and len(word) <= 20:
+        looked_up[word] = players.by_userid(context.connection, word) is not None
+    return looked_up.get(word, False)
+
+
+def _hidden(context: CommandContext, line: Line, is_userid: Callable[[str], bool]) -> str:
+    """Return a line with blanks for all words but its command, its board and userids."""
+    words = line.echo.split()
+    if context.reply_address is not None and not isinstance(line.meaning, Challenge):
+        return BLANK
+    head = 2 if words and words[0] in context.services.registry else 1
+    board = getattr(line.meaning, "board", None)
+    shown = words[:head]
+    for word in words[head:]:
+        number = board is not None and word.lstrip("#") == str(board)
+        if number or word.lower() in WHICH or is_userid(word.lower().rstrip(",;")):
+            shown.append(word)
+            board = None if number else board
+        elif shown[-1] != BLANK:
+            shown.append(BLANK)
+    return " ".join(shown) if len(words) > head else f"{' '.join(shown)} {BLANK}"
+
+
+def _example(
+    context: CommandContext, line: Line, refusal: Refusal, echo: str, sender: Sender
+) -> str:
+    """Return an example with the sender's own userid."""
+    if refusal.code == "no-such-player":
+        return _with_known_names(context, refusal, echo, sender)
+    if refusal.code == "tray-line" and context.reply_address is not None:
+        with suppress(Refused):
+            return f"{digest.first_board(context)}: show"
+    if refusal.code == "no-words":
+        by_reply = "chat YOUR WORDS" if refusal.part == "chat" else ""
+        return by_reply if context.reply_address is not None else echo.replace(BLANK, "PASSWORD")
+    if refusal.code == "reply-password" and sender.userid:
+        reply_address = context.reply_address
+        resets = reply_address is not None and reply_address.purpose is Purpose.RESET
+        return refusal.example if resets else f"forgot {sender.userid}"
+    if refusal.code == "missing-address" and sender.userid:
+        return f"change address {sender.userid} PASSWORD ADDRESS"
+    if refusal.code.startswith("time-") and isinstance(line.meaning, Challenge):
+        return _challenge(line.meaning, refusal.example)
+    if not sender.userid or refusal.example.startswith("signup "):
+        return refusal.example
+    words = refusal.example.split(" ")
+    return " ".join(sender.userid if word == "USERID" else word for word in words)
+
+
+def _behind_number(context: CommandContext, line: Line) -> str:
+    """Return the move behind a number that may be the board or a port: "12" of "1 12" on board 1;
+    ``""`` if there is none."""
+    if not isinstance(line.meaning, ReplyMove):
+        return ""
+    number, _, rest = line.meaning.lines[0].partition(" ")
+    focus = _answered_board(context) if rest else None
+    if focus is None or number != str(focus.board.id):
+        return ""
+    position = context.position(focus.board)
+    with suppress(MoveError):
+        return str(position.game.parse(position.game.view(position.state, focus.seat), rest).text)
+    return ""
+
+
+def _answered_board(context: CommandContext) -> Focus | None:
+    """Return the board of the answered letter; `None` if the letter is about no single board."""
+    if context.reply_address is None or context.reply_address.purpose is not Purpose.BOARD:
+        return None
+    try:
+        context.seat_at(None, None, None)
+    except Refused:
+        return None
+    return context.focus
+
+
+def _to_others(context: CommandContext, line: Line, refusal: Refusal) -> str:
+    """Return words that are no move as a command for the others at the board: "good game!"."""
+    asked = line.meaning
+    if not isinstance(asked, ReplyMove) or context.echo_hidden:
+        return ""
+    if len(asked.lines) > 1 or not refusal.code.endswith(_NO_MOVE):
+        return ""
+    focus = _answered_board(context)
+    if focus is None or focus.board.terms.alone:
+        return ""
+    text = asked.lines[0]
+    return f"chat {text}" if _SAID.fullmatch(text) or _SENTENCE.fullmatch(text) else ""
+
+
+def _unnamed(example: str, sender: Sender) -> str:
+    """Return an example without userid and password for a writer who is known. Commands that set a
+    password or an address keep them."""
+    if example.startswith(("change ", "signup ", "back ")):
+        return example
+    return example.replace(f" {sender.userid or 'USERID'} PASSWORD", "", 1)
+
+
+def _challenge(asked: Challenge, times: str) -> str:
+    """Return a challenge with other times."""
+    changed = {word.partition("=")[0] for word in times.split()}
+    kept = [word for word in asked.times if word.partition("=")[0] not in changed]
+    return " ".join((asked.game, "challenge", *asked.userids, *asked.options, *kept, times))
+
+
+def _with_known_names(context: CommandContext, refusal: Refusal, echo: str, sender: Sender) -> str:
+    """Return the line with the name of an existing player, or without the wrong name."""
+    wrong = refusal.part.lower()
+    instead = str(refusal.values.get("suggestion", ""))
+    words = [
+        instead if wrong and word.lower().rstrip(",;") == wrong else word for word in echo.split()
+    ]
+    game = words[0] if words[0] in context.services.registry else ""
+    if not instead and "challenge" in words and sender.userid:
+        return " ".join(word for word in (game, "challenge", sender.userid, "FRIEND") if word)
+    if wrong and not instead:
+        return " ".join(word for word in (game, "standings") if word)
+    if not wrong:
+        return " ".join(word for word in words if word != BLANK)
+    return " ".join("PASSWORD" if word == BLANK else word for word in words)
+
+
+def _in_its_place(line: Line, example: str) -> str:
+    """Prefix an example with the board's number, as replies to digests require."""
+    numbered = _OF_A_DIGEST.match(line.echo)
+    if numbered is None or not example or _OF_A_DIGEST.match(example):
+        return example
+    return numbered[0] + example
+
+
+def with_working_example(context: CommandContext, part: Part, carry_out: Carry) -> Part:
+    """Return the letter with an example that works, or without one.
+
+    The example is carried out as a reply to that letter would be. The caller undoes that.
+    """
+    refusal = part.words["refusal"]
+    example = refusal["example"]
+    if not example or is_form(example):
+        return part
+    ways = [example]
+    if _has_many_lines(context) and part.board is not None:
+        ways.append(f"{part.board}: {example}")
+    address = _goes_on_with(context, part)
+    works = next((way for way in ways if _works(context, way, address, carry_out)), "")
+    return replace(part, words={**part.words, "refusal": {**refusal, "example": works}})
+
+
+def _has_many_lines(context: CommandContext) -> bool:
+    reading = context.submission.reading
+    return reading.multiple or len(reading.lines) > 1
+
+
+def _goes_on_with(context: CommandContext, part: Part) -> ReplyAddress | None:
+    """Return the reply address that a letter about a refusal will have."""
+    speaker = context.sitter or context.player
+    if speaker is None:
+        return kept_address(context, None)
+    player_id, epoch = context.reader()[1] or 0, speaker.reply_epoch
+    has_many = _has_many_lines(context)
+    if part.board is not None and part.seat is not None and not has_many:
+        board = boards.load(context.connection, part.board)
+        assert board is not None
+        position = context.position(board)
+        turn = position.game.turn(position.state, Seat(part.seat))
+        return ReplyAddress(Purpose.BOARD, player_id, part.board, turn, epoch)
+    kept = kept_address(context, player_id)
+    if kept is None or (has_many and kept.purpose is Purpose.TRAY):
+        return ReplyAddress(Purpose.PLAYER, player_id, epoch=epoch)
+    return kept
+
+
+def _works(
+    context: CommandContext, example: str, address: ReplyAddress | None, carry_out: Carry
+) -> bool:
+    """Whether all lines of an example would be carried out."""
+    games = tuple(game.info.key for game in context.services.registry)
+    reading = reading_of("", example, games, address.purpose if address is not None else None)
+    trial = CommandContext(
+        context.services,
+        context.connection,
+        context.actor.through(address),
+        context.now,
+        replace(context.submission, text=example, reading=reading),
+        context.mail_id,
+        context.budget,
+        played=dict(context.played),
+        attached=context.attached,
+        counted=context.counted,
+    )
+    try:
+        for line in reading.lines:
+            trial.next_command()
+            carry_out(trial, line)
+    except PlayerError:
+        return False
+    return bool(reading.lines)

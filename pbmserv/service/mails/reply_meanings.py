@@ -1,0 +1,239 @@
+"""The meaning of a line that answers a letter: it depends on what the letter asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from pbmserv.commands.grammar.consent import consent_in
+from pbmserv.commands.grammar.plain_words import says_yes
+from pbmserv.commands.grammar.readings import Line
+from pbmserv.commands.reading.replies import first_paragraph
+from pbmserv.commands.table.catalogue import STOPS
+from pbmserv.commands.table.looking import Games, Help, ShowAs
+from pbmserv.commands.table.model import AtBoard, Command, ReplyMove, TrayReply, Yes
+from pbmserv.commands.table.playing import Chat, ConfirmMove
+from pbmserv.commands.table.starting import Accept, Reject
+from pbmserv.errors import PlayerError, Refused
+from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
+from pbmserv.service.accounts import absences, account, leaving, messages, preferences
+from pbmserv.service.boards import followers, friends, proposals, queued_moves
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Answer
+from pbmserv.service.delivery import digest
+from pbmserv.service.mails import line_readings
+from pbmserv.store.tables.boards import BoardStatus
+
+Meaning: TypeAlias = Answer | Command
+"""The answer to a line that was carried out for its letter's question, or a command."""
+
+_WHOLE_MAIL: Mapping[Purpose, Callable[[CommandContext, ReplyAddress], Answer]] = {
+    Purpose.MESSAGE: messages.message_by_reply,
+    Purpose.UNSUBSCRIBE: preferences.unsubscribe_by_mail,
+    Purpose.UNINVITED: friends.never,
+}
+"""Addresses at which a mail without commands has one meaning as a whole."""
+
+_BY_WORDS: Mapping[Purpose, Callable[[CommandContext, object, ReplyAddress], Answer | None]] = {
+    Purpose.AWAY: lambda context, asked, _: absences.answer_if_away(context, asked),
+    Purpose.INVITED: friends.answered,
+}
+"""Addresses at which the words of a mail decide whether it answers the question."""
+
+_ANSWERS: Mapping[tuple[Purpose, type], Callable[[CommandContext, ReplyAddress], Answer]] = {
+    (Purpose.ADDRESS, Yes): account.confirm_address,
+    (Purpose.ADDRESS, ReplyMove): account.confirm_address,
+    (Purpose.ADDRESS, Reject): account.refuse_address,
+    (Purpose.KEEP_ADDRESS, Reject): account.keep_address,
+    (Purpose.SIGNOFF, Yes): leaving.signed_off,
+    (Purpose.DELETE, Yes): leaving.deleted,
+    (Purpose.BEGIN, Yes): proposals.begin_confirmed,
+    (Purpose.BEGIN, ReplyMove): proposals.begin_confirmed,  # unclear words were refused before
+    (Purpose.BROADCAST, Yes): messages.broadcast_confirmed,
+}
+"""Answers to questions, by the purpose of the letter and the type of the line."""
+
+_UNCLEAR: Mapping[tuple[Purpose, type], tuple[str, str]] = {
+    (Purpose.KEEP_ADDRESS, Yes): ("keep-address-how", "reject"),
+    (Purpose.KEEP_ADDRESS, ReplyMove): ("keep-address-how", "reject"),
+    (Purpose.SIGNOFF, ReplyMove): ("leaving-how", "no"),
+    (Purpose.DELETE, ReplyMove): ("leaving-how", "no"),
+    (Purpose.BROADCAST, ReplyMove): ("broadcast-how", ""),
+}
+"""Lines that could mean yes or no: the refusal, and a clear answer that does no harm."""
+
+_FOR_GOOD = frozenset({Purpose.SIGNOFF, Purpose.DELETE, Purpose.BROADCAST})
+"""Questions whose yes cannot be taken back. It must be the whole first paragraph, and an empty
+reply is none."""
+
+_LEAVING = frozenset({Purpose.SIGNOFF, Purpose.DELETE})
+
+_NO = frozenset({"no", "nope", "nah", "n", "never", "not", "don't", "dont", "cancel", "stay"}) | {
+    *("nein", "non", "nee", "nej", "nei", "não", "nao", "nie")
+}
+
+_THANKS = (STOPS - {"quit"}).union(
+    ("thank you", "thank you very much", "many thanks", "thanks a lot", "thx", "ty", "cheers"),
+    ("great", "cool", "nice", "perfect", "super", "wow", "got it", "danke", "gracias", "merci"),
+)
+
+
+def meaning_of(context: CommandContext, line: Line) -> Meaning:
+    """Carry out a line that answers a letter's question; return the command of any other line.
+
+    Raises:
+        PlayerError: the line is refused, or could not be read.
+    """
+    asked, reply_address = line.meaning, context.reply_address
+    if context.submission.is_unread and isinstance(asked, PlayerError):
+        raise asked  # whatever letter it answers
+    # A reply to a letter about a board means what it says.
+    if reply_address is not None and reply_address.purpose is not Purpose.BOARD:
+        meaning = _by_purpose(context, line, reply_address)
+        if meaning is not None:
+            return meaning
+    match asked:
+        case PlayerError():
+            raise asked
+        case Yes():
+            return _confirmed_at_board(context, asked, reply_address)
+        case ReplyMove() if _only_thanks(asked) and not _answers_challenge(context, asked):
+            return ShowAs(None, None)
+        case TrayReply():
+            return digest.unfold(context, asked)
+        case AtBoard() if asked.who is None:
+            line_readings.must_speak_of(context, asked)
+    return asked
+
+
+def _by_purpose(context: CommandContext, line: Line, reply_address: ReplyAddress) -> Meaning | None:
+    """Return the meaning that a line has because of the letter; `None`: it means what it says."""
+    asked = line.meaning
+    match reply_address.purpose:
+        case purpose if purpose in _WHOLE_MAIL and _is_no_command(purpose, line):
+            return _WHOLE_MAIL[purpose](context, reply_address)
+        case Purpose.CONFIRM if isinstance(asked, Reject):
+            return account.refuse_signup(context, reply_address)
+        case Purpose.CONFIRM | Purpose.ADDRESS | Purpose.BEGIN if _is_unclear(
+            context, reply_address, asked
+        ):
+            part = asked.lines[0] if isinstance(asked, ReplyMove) else ""
+            raise Refused("confirm-how", part=part)
+        case Purpose.CONFIRM if isinstance(asked, Yes | ReplyMove):
+            return account.confirm_by_reply(context, reply_address)
+        case Purpose.RESET if isinstance(asked, ReplyMove | Yes):
+            context.echo_hidden = True  # the line may be just the new password
+            raise Refused("reset-how", example="password NEWPASSWORD")
+        case Purpose.AWAY | Purpose.INVITED:
+            return _BY_WORDS[reply_address.purpose](context, asked, reply_address)
+        case Purpose.FOLLOW:
+            return followers.by_reply(context, line, reply_address)
+        case Purpose.TRAY if digest.names_no_board(asked) or isinstance(asked, Yes):
+            return _in_digest(context, line)
+        case Purpose.PLAYER if isinstance(asked, ReplyMove | Yes):
+            return _without_question(context, asked)
+    return _answer_to_question(context, asked, reply_address)
+
+
+def _is_no_command(purpose: Purpose, line: Line) -> bool:
+    """Whether a line to an address of `_WHOLE_MAIL` is no command of its own."""
+    talks = isinstance(line.meaning, Yes | Chat)
+    return purpose in ENDINGS or (talks and line.who is None)
+
+
+def _is_unclear(context: CommandContext, reply_address: ReplyAddress, asked: object) -> bool:
+    """Whether a reply does not say yes: "Yes please!" does, and "No!" does not.
+
+    A reply without words says yes, since it comes from that address. It does not if it may have
+    had words of its writer, however likely they were quoted.
+    """
+    if isinstance(asked, Yes):
+        return asked.is_empty and context.submission.left_out
+    if reply_address.purpose is Purpose.BEGIN and _says_no(asked):
+        return False
+    return isinstance(asked, ReplyMove) and not says_yes(asked.lines[0])
+
+
+def _in_digest(context: CommandContext, line: Line) -> Command:
+    """Return the meaning of words without a board's number, in answer to a digest."""
+    if isinstance(line.meaning, Yes) or (
+        isinstance(line.meaning, ReplyMove) and _only_thanks(line.meaning)
+    ):
+        return Games(None, (), "active")
+    return digest.only_board(context, line)
+
+
+def _without_question(context: CommandContext, asked: ReplyMove | Yes) -> Command:
+    """Return the meaning of words in answer to a letter without a question: a move on the only
+    board, or thanks, which are answered with a list of boards."""
+    if isinstance(asked, ReplyMove) and not _only_thanks(asked):
+        return digest.without_number(context, asked)
+    return Games(None, (), "active")
+
+
+def _confirmed_at_board(
+    context: CommandContext, asked: Yes, reply_address: ReplyAddress | None
+) -> Command:
+    """Return the command that a yes stands for: the plan, the challenge, or the move below it."""
+    if reply_address is None or reply_address.purpose is not Purpose.BOARD:
+        return Help()
+    board, sitter = context.seat_at(None, None, None)
+    if asked.is_empty:
+        raise Refused("accept-how" if sitter.accepted_at is None else "empty-reply")
+    if queued_moves.may_confirm(context, board, sitter):
+        return ConfirmMove(None, None, None)
+    if board.status == BoardStatus.PROPOSED and sitter.accepted_at is None:
+        return Accept(None, None, None, asked.below)
+    if asked.below is not None:
+        return asked.below
+    raise Refused("nothing-to-confirm")
+
+
+def _answer_to_question(
+    context: CommandContext, asked: object, reply_address: ReplyAddress
+) -> Answer | None:
+    """Carry out an answer to a letter's question; return `None` for a command of its own.
+
+    Raises:
+        Refused: the answer is unclear, or comes too late.
+    """
+    if reply_address.purpose in _LEAVING and _says_no(asked):
+        return leaving.stay(context, reply_address)
+    if reply_address.purpose is Purpose.BEGIN and _says_no(asked):
+        return proposals.drop_unconfirmed(context, reply_address)
+    kind = type(asked)
+    if kind is Yes and reply_address.purpose in _FOR_GOOD:
+        kind = Yes if says_yes(first_paragraph(context.submission.text)) else ReplyMove
+    question = (reply_address.purpose, kind)
+    if question in _ANSWERS:
+        return _ANSWERS[question](context, reply_address)
+    if question in _UNCLEAR:
+        code, example = _UNCLEAR[question]
+        part = asked.lines[0] if isinstance(asked, ReplyMove) else ""
+        raise Refused(code, part=part, example=example)
+    return None
+
+
+def _answers_challenge(context: CommandContext, asked: ReplyMove) -> bool:
+    """Whether a kind word or an emoji is a yes or no to a challenge: a thumb up is."""
+    _, sitter = context.seat_at(None, None, None)
+    return sitter.accepted_at is None and consent_in(asked.lines[0]) is not None
+
+
+def _only_thanks(asked: ReplyMove) -> bool:
+    """Whether a reply asks for nothing: it is only a kind word, or an emoji."""
+    if len(asked.lines) > 1:
+        return False
+    text = asked.lines[0].lower()
+    if " ".join(text.strip(".!").split()) in _THANKS:
+        return True
+    return not text.isascii() and not any(map(str.isalnum, text))
+
+
+def _says_no(asked: object) -> bool:
+    """Whether a reply says no, by a command or by its first word."""
+    if isinstance(asked, Reject):
+        return True
+    if not isinstance(asked, ReplyMove):
+        return False
+    return asked.lines[0].partition(" ")[0].strip(".,;:!").lower() in _NO

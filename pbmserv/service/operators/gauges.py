@@ -1,0 +1,91 @@
+"""Numbers of a server for Prometheus: counters, and gauges from one look at its health."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+
+from pbmserv import __version__, log
+from pbmserv.monitoring import metrics as counters
+from pbmserv.service.operators.health import Health, Snapshot
+
+
+async def metrics(health: Health, counted: bytes) -> bytes:
+    """Return all numbers: those *counted* so far, and gauges measured now."""
+    registry = CollectorRegistry()
+    registry.register(_Gauges(await health.snapshot()))
+    return counted + generate_latest(registry)
+
+
+ProcessCollector(registry=counters.REGISTRY)  # memory, processor time, open files
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Gauges(Collector):
+    """A snapshot as Prometheus gauges."""
+
+    snapshot: Snapshot
+
+    def collect(self) -> Iterator[Metric]:
+        snapshot = self.snapshot
+        build = GaugeMetricFamily("pbmserv_build", "Versions.", labels=("version", "python"))
+        build.add_metric((__version__, platform.python_version()), 1)
+        yield build
+        lost = CounterMetricFamily("pbmserv_log_lines_lost", "Lines of the log nobody will read.")
+        lost.add_metric((), log.lost())
+        yield lost
+        states = {name: check.state != "failing" for name, check in snapshot.report.checks.items()}
+        yield _gauge("pbmserv_check_ok", "Checks of /healthz: 0 = failing.", "check", states)
+        slots = snapshot.slots.items()
+        opened = {name: slot.open for name, slot in slots}
+        yield _gauge("pbmserv_sessions", "Open sessions.", "listener", opened)
+        most = {name: slot.most for name, slot in slots}
+        yield _gauge("pbmserv_sessions_most", "Sessions that may be open.", "listener", most)
+        yield GaugeMetricFamily(
+            "pbmserv_relay_failures",
+            "Attempts in a row that did not reach the relay.",
+            value=snapshot.relay.failures,
+        )
+        yield GaugeMetricFamily(
+            "pbmserv_relay_waits",
+            "1 while letters wait for the relay.",
+            value=snapshot.relay.is_open,
+        )
+        sizes = {**snapshot.sizes, "free": snapshot.free}
+        yield _gauge("pbmserv_bytes", "Database, its log, free disk.", "what", sizes)
+        yield from self._queues()
+
+    def _queues(self) -> Iterator[Metric]:
+        queues = self.snapshot.queues
+        if queues is None:
+            return
+        waiting = {
+            "mails": queues.mails,
+            "kept": queues.kept,
+            "letters-due": queues.due,
+            "letters-queued": queues.queued,
+            "house": queues.house,
+            "clocks": queues.clocks,
+            "digests": queues.digests,
+        }
+        counted = {name: float(queue.count) for name, queue in waiting.items()}
+        counted |= {f"letters-{state}": n for state, n in queues.letters.items()}
+        yield _gauge("pbmserv_waiting", "Mails, letters, boards that wait.", "queue", counted)
+        ages = {name: queue.oldest_s for name, queue in waiting.items()}
+        yield _gauge("pbmserv_waiting_seconds", "For how long the first has.", "queue", ages)
+        newest = {"mails": queues.newest_mail, "letters": queues.newest_letter}
+        yield _gauge("pbmserv_newest_number", "Of a mail and of a letter.", "of", newest)
+
+
+def _gauge(name: str, words: str, label: str, values: Mapping[str, float]) -> Metric:
+    family = GaugeMetricFamily(name, words, labels=(label,))
+    for label_value, value in values.items():
+        family.add_metric((label_value,), value)
+    return family

@@ -1,0 +1,138 @@
+"""Deeds of operators about letters on their way: look, hold, send again, drop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pbmserv.errors import OperatorError
+from pbmserv.mail.letter_kinds import OF_ACCOUNTS
+from pbmserv.mail.reply_address import blank_tokens
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.operators.boards import may_show_secrets
+from pbmserv.service.operators.deeds import Deed, Signature
+from pbmserv.store.delivery import bounces, kept_letters
+from pbmserv.store.operators import letters
+from pbmserv.store.operators.letters import LetterLine
+from pbmserv.store.tables.mail import LetterState
+
+HIDDEN = (
+    "Its reader plays a board that hides something, so its text stays closed until that is over."
+)
+_END_OF_HEAD = "\n\n"
+_SETTLED = frozenset({LetterState.SENT, LetterState.DIGEST, LetterState.FOLDED})
+
+
+def letter_text(context: CommandContext, number: int) -> tuple[LetterLine, str]:
+    """Return a letter and its text without tokens.
+
+    The text is ``""`` if the letter has not been made, or is no longer kept. If it may show secrets
+    of a running board, only its head is returned.
+
+    Raises:
+        OperatorError: there is no such letter.
+    """
+    line = _lock_letter(context, number)
+    raw = kept_letters.bytes_of(context.connection, number) or b""
+    text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
+    if line.letter not in OF_ACCOUNTS and may_show_secrets(context, line.board_id, line.player_id):
+        text = text and f"{text.partition(_END_OF_HEAD)[0]}{_END_OF_HEAD}{HIDDEN}\n"
+    return line, blank_tokens(text)
+
+
+def failed_letters(context: CommandContext, since: datetime | None) -> list[int]:
+    """Return the numbers of failed letters that were queued at *since* or later (`None`: all)."""
+    return letters.failed_letters(context.connection, since)
+
+
+def retry_letters(context: CommandContext, _: Signature, numbers: Sequence[int]) -> Deed:
+    """Send letters that wait, are held or have failed now.
+
+    If some of them cannot be sent, the others are, and the summary names the faults.
+
+    Raises:
+        OperatorError: no letter can be sent: there is no such letter, it was sent, it waits for a
+            digest, or its address is given up.
+    """
+    queued: list[LetterLine] = []
+    faults: list[str] = []
+    for number in dict.fromkeys(numbers):
+        try:
+            queued.append(_retry_letter(context, number))
+        except OperatorError as error:
+            faults.append(str(error))
+    if not queued:
+        raise OperatorError("; ".join(faults))
+    lines = [
+        f"We send letter {line.id} to {line.recipient} as soon as possible." for line in queued
+    ]
+    lines += [f"Not sent: {fault}." for fault in faults]
+    if len(numbers) == 1:
+        return _deed("retry", queued[0], lines[0])
+    before = {str(line.id): line.state for line in queued}
+    return Deed("retry", f"{len(queued)} letters", "\n".join(lines), (), {"before": before})
+
+
+def _retry_letter(context: CommandContext, number: int) -> LetterLine:
+    line = _lock_unsettled(context, number)
+    records = bounces.standings(context.connection, [line.recipient])
+    if any(record.suspended_at for record in records):
+        raise OperatorError(
+            f"we gave {line.recipient} up because letters came back from there; "
+            "`pbmserv user reachable USERID` sends all that waits"
+        )
+    letters.set_state(context.connection, number, LetterState.QUEUED, context.now, line.error)
+    return line
+
+
+def hold_letter(context: CommandContext, _: Signature, number: int) -> Deed:
+    """Hold a letter until it is retried or dropped.
+
+    Raises:
+        OperatorError: there is no such letter, or it does not wait any more.
+    """
+    line = _lock_unsettled(context, number)
+    letters.set_state(context.connection, number, LetterState.HELD, None, line.error)
+    return _deed("hold", line, f"We hold letter {number} to {line.recipient}.")
+
+
+def drop_letter(context: CommandContext, by: Signature, number: int) -> Deed:
+    """Never send a letter.
+
+    Raises:
+        OperatorError: there is no such letter, or it was sent.
+    """
+    line = _lock_unsettled(context, number)
+    error = f"{letters.DROPPED}{by.why}"
+    letters.set_state(context.connection, number, LetterState.FAILED, None, error)
+    return _deed("drop", line, f"We will not send letter {number} to {line.recipient}.")
+
+
+def _deed(action: str, line: LetterLine, summary: str) -> Deed:
+    return Deed(action, f"letter {line.id}", summary, (), {"before": line.state})
+
+
+def _lock_unsettled(context: CommandContext, number: int) -> LetterLine:
+    """Return a letter that can still be changed, and lock it.
+
+    Raises:
+        OperatorError: there is no such letter, or it cannot be changed.
+    """
+    line = _lock_letter(context, number)
+    if line.state in _SETTLED:
+        is_sent = line.state == LetterState.SENT
+        why = "has been sent" if is_sent else f"is in a digest ({line.state})"
+        raise OperatorError(f"letter {number} {why}; you cannot change that")
+    if not line.recipient:
+        raise OperatorError(
+            f"letter {number} has no address any more: its player is deleted, or it is so old "
+            "that we keep nothing else of it"
+        )
+    return line
+
+
+def _lock_letter(context: CommandContext, number: int) -> LetterLine:
+    line = letters.lock_letter(context.connection, number)
+    if line is None:
+        raise OperatorError(f"there is no letter {number}; `pbmserv outbox list` shows them")
+    return line

@@ -1,0 +1,1 @@
+"""What the pages of players and of the public ask of the service."""

@@ -1,0 +1,117 @@
+"""Forms of pages that anybody may send, carried out by play."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, TypeAlias
+
+from sqlalchemy import Connection
+
+from pbmserv.errors import PlayerError
+from pbmserv.mail.envelope import Source
+from pbmserv.mail.reply_address import ENDINGS, Purpose
+from pbmserv.service.accounts import account, preferences
+from pbmserv.service.boards import friends
+from pbmserv.service.core.actor import VISITOR, holder_of
+from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.outbox_rows import queue_letters
+from pbmserv.service.core.outcome import NOTHING, Done, Notification, Part
+from pbmserv.service.solo.hot_seat import FORM, HotSeatForms
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts import preferences as stored
+
+Form: TypeAlias = Callable[[Mapping[str, Any], datetime, Connection], tuple[Done, Any]]
+"""Carries out a form with these values; returns its result as JSON."""
+
+
+LINK_EVERY = timedelta(hours=3)
+"""Least time between two letters with a player's link, for which anybody can ask."""
+MOST_OF_ADDRESS = 5
+"""Most players of one address who get a link."""
+
+
+class Forms:
+    """The forms of pages, as jobs of play; each returns whether it was carried out.
+
+    The pages have checked the tokens; the jobs check them again.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.by_name: dict[str, Form] = {
+            "confirm": self._confirm,
+            "unsubscribe": self._unsubscribe,
+            "signup": partial(_sign_up, services),
+            "page_link": partial(_mail_link, services),
+            FORM: HotSeatForms(services).carry_out,
+        }
+
+    def _unsubscribe(
+        self, values: Mapping[str, Any], now: datetime, connection: Connection
+    ) -> tuple[Done, bool]:
+        reply_address = self._services.mail_domain.ring.read(values["token"])
+        if reply_address is None or reply_address.purpose not in ENDINGS:
+            return NOTHING, False
+        context = CommandContext(self._services, connection, holder_of(reply_address), now)
+        try:
+            if reply_address.purpose is Purpose.UNINVITED:
+                notifications = friends.never(context, reply_address).notifications
+            else:
+                notifications = tuple(preferences.unsubscribe_by_page(context, reply_address))
+        except PlayerError:
+            return NOTHING, False
+        return Done({}, queue_letters(context, notifications)), True
+
+    def _confirm(
+        self, values: Mapping[str, Any], now: datetime, connection: Connection
+    ) -> tuple[Done, bool]:
+        """Confirm a signup, with the same welcome letter as by mail."""
+        before = players.signup(connection, values["signup"])
+        try:
+            player, questions = account.confirm(self._services, connection, values["signup"], now)
+        except PlayerError:
+            return NOTHING, False
+        if before is not None and before.player_id is not None:
+            return NOTHING, True
+        context = CommandContext(self._services, connection, VISITOR, now)
+        welcome = Notification(player.address, player.id, account.welcome(player))
+        return Done({}, queue_letters(context, (welcome, *questions))), True
+
+
+def _sign_up(
+    services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
+) -> tuple[Done, Any]:
+    """Mail the question that confirms a signup; return the refusal as a dict, `None` if it went.
+
+    It counts towards the same limits as signups by mail from the reader's network.
+    """
+    userid, address = str(values["name"]), str(values["address"])
+    actor = replace(VISITOR, source=Source(str(values["network"]), ""))
+    context = CommandContext(services, connection, actor, now)
+    try:
+        answer = account.signup_by_page(context, userid, address)
+    except PlayerError as error:
+        return NOTHING, asdict(error.refusal)
+    return Done({}, queue_letters(context, answer.notifications)), None
+
+
+def _mail_link(
+    services: Services, values: Mapping[str, Any], now: datetime, connection: Connection
+) -> tuple[Done, bool]:
+    """Mail links to the players that a form names; a job of play."""
+    who = str(values["who"])
+    if "@" in who:
+        named = players.by_address(connection, who)[:MOST_OF_ADDRESS]
+    else:
+        player = players.of_name(connection, who)
+        named = [] if player is None else [player]
+    context = CommandContext(services, connection, VISITOR, now)
+    links = [
+        Notification(player.address, player.id, Part("page-link", {"userid": player.userid}))
+        for player in named
+        if player.active and stored.may_tell(connection, player.id, "page-link", now, LINK_EVERY)
+    ]
+    return Done({}, queue_letters(context, links)), True

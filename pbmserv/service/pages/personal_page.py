@@ -1,0 +1,316 @@
+"""A player's own page: boards, digest, preferences, addresses, absence, and leaving.
+
+Its token is in letters to the player, and can do for some days what a reply to them can. A press is
+a command, with the same letters as by mail.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.commands.grammar.words import quoted
+from pbmserv.engine.clocks import zone
+from pbmserv.errors import Refusal
+from pbmserv.letters.replies import opens_page
+from pbmserv.mail.reply_address import PAGE_DAYS, Purpose, ReplyAddress
+from pbmserv.mail.visits import read_link, visit_of
+from pbmserv.service.accounts import preferences
+from pbmserv.service.boards.board_page import BoardPage, BoardPages
+from pbmserv.service.core.actor import VISITOR
+from pbmserv.service.core.budget import Budget, TooMuch
+from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.pages.board_presses import Play
+from pbmserv.service.pages.calendar import calendar_token
+from pbmserv.service.pages.new_games import FORMS, NewGames, new_games
+from pbmserv.service.pages.new_games import line_of as line_of_new_game
+from pbmserv.service.pages.page_requests import LINK_ENDED, PageRequest
+from pbmserv.service.schedule.deadlines import deadline_of
+from pbmserv.service.time.localtime import local_date
+from pbmserv.store.accounts import players
+from pbmserv.store.accounts.players import Player
+from pbmserv.store.boards import boards
+from pbmserv.store.core.database import Database
+from pbmserv.store.delivery import outbox
+from pbmserv.store.tables.boards import RUNNING
+from pbmserv.views.reader import show_or_log
+from pbmserv.views.texts import refusal_sentence
+
+MOST_BOARDS = 60
+"""Most running boards that the page lists, the newest ones."""
+MOST_DRAWN = 10
+"""Most boards that wait for the reader and are drawn."""
+
+_EMPTIED = {"digest": "off", "remind": "off", "tz": "UTC"}
+"""Values of emptied fields; other empty fields change nothing."""
+_BLOCKS = ("block", "unblock")
+_SETTINGS = (
+    *("format", "digest", "tz", "remind", "accept", "messages", "report", "labels"),
+    *("public", "broadcast"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalPage:
+    """A player's page.
+
+    Attributes:
+        key: random word of the page; a second press of the same page has the same one.
+        waiting: boards that wait for the reader; `others` has the rest.
+        unshown: numbers of boards that their game fails to show.
+        prefs: words of the letter ``prefs``.
+        today: the reader's local date.
+        expires: the last day of the link.
+        new_games: what the player can start from.
+        calendar: the token of the calendar of the player's deadlines.
+        deadlines: when the player's time at a board is over, in ISO 8601, by board number.
+        trouble, example: why the last press was refused, and what would work.
+    """
+
+    token: str
+    userid: str
+    key: str
+    waiting: tuple[BoardPage, ...]
+    others: tuple[BoardPage, ...]
+    unshown: tuple[int, ...]
+    prefs: Mapping[str, Any]
+    addresses: tuple[str, ...]
+    today: date
+    expires: date
+    new_games: NewGames
+    calendar: str
+    deadlines: Mapping[int, str]
+    trouble: str = ""
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The outcome of a press.
+
+    Attributes:
+        refused: the page with the reason, if it was refused.
+        is_open: the link is still good.
+    """
+
+    refused: PersonalPage | None = None
+    is_open: bool = True
+
+
+class PersonalPages:
+    """Answers for players' own pages.
+
+    Args:
+        board_pages: shows the running boards.
+        play: carries out commands.
+        leave: has a form stored, and does not wait until it is carried out.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        database: Database,
+        clock: Clock,
+        board_pages: BoardPages,
+        play: Play,
+        leave: Callable[[str, Mapping[str, Any]], Awaitable[int]],
+    ) -> None:
+        self._services = services
+        self._database = database
+        self._clock = clock
+        self._boards = board_pages
+        self._play = play
+        self._leave = leave
+
+    async def page(self, token: str) -> PersonalPage | None:
+        """Return the page as its player sees it; ``None`` if the link is not, or no longer, good.
+
+        Raises:
+            TooMany: the player looks too often.
+        """
+        link = read_link(self._services.mail_domain.ring, token, self._clock.now())
+        if link is None or link.purpose is not Purpose.PAGE:
+            return None
+        self._services.traffic.looks(link.player)
+        async with self._boards.turns.of(link.player):
+            return await asyncio.to_thread(self._page, token)
+
+    async def ask_link(self, who: str) -> None:
+        """Have a link mailed to a player, by userid or address. It does not wait for the result,
+        since nobody may learn whether the player exists."""
+        await self._leave("page_link", {"who": who.strip().lower()[:254]})
+
+    async def press(self, token: str, fields: Mapping[str, str]) -> Change | None:
+        """Carry out a form; return `None` if the link is not good.
+
+        Args:
+            fields: of the form; ``do`` says which form it is.
+
+        Raises:
+            KeyError: there is no such form.
+        """
+        page_request = await asyncio.to_thread(self._request, token, fields)
+        if page_request is None:
+            return None
+        number = await self._play.carry_out(page_request)
+        if number == LINK_ENDED:
+            return Change(is_open=False)
+        return await asyncio.to_thread(self._outcome, token, number)
+
+    # -- looks -----------------------------------------------------------------------------
+
+    def _player(self, connection: Connection, token: str) -> tuple[Player, ReplyAddress] | None:
+        now = self._clock.now()
+        link = read_link(self._services.mail_domain.ring, token, now)
+        if link is None or link.purpose is not Purpose.PAGE:
+            return None
+        player = players.by_id(connection, link.player)
+        if player is None or not opens_page(link, player, now):
+            return None
+        return player, link
+
+    def _page(self, token: str) -> PersonalPage | None:
+        with self._database.reading.connect() as connection:
+            player_and_link = self._player(connection, token)
+            return (
+                None
+                if player_and_link is None
+                else self._shown(connection, *player_and_link, token)
+            )
+
+    def _shown(
+        self, connection: Connection, player: Player, link: ReplyAddress, token: str
+    ) -> PersonalPage:
+        now, local = self._clock.now(), zone(player.tz)
+        shown, unshown = self._boards_of(connection, player)
+        waiting = [
+            page for page in shown if page.scene.your_turn or player.userid in page.undecided
+        ]
+        others = [page for page in shown if page not in waiting]
+        context = CommandContext(self._services, connection, VISITOR, now)
+        return PersonalPage(
+            token,
+            player.userid,
+            secrets.token_hex(8),
+            tuple(waiting),
+            tuple(others),
+            tuple(unshown),
+            preferences.as_words(context, player, set_now=False),
+            tuple(players.addresses_of(connection, player.id)),
+            local_date(now, local),
+            last_day(link),
+            new_games(context, player),
+            calendar_token(context, player),
+            self._deadlines(context, player, shown),
+        )
+
+    def _deadlines(
+        self, context: CommandContext, player: Player, shown: list[BoardPage]
+    ) -> dict[int, str]:
+        deadlines = {}
+        for page in shown:
+            board = boards.load(context.connection, page.scene.number)
+            at = None if board is None else deadline_of(context, board, player.id)
+            if at is not None:
+                deadlines[page.scene.number] = at.isoformat()
+        return deadlines
+
+    def _boards_of(
+        self, connection: Connection, player: Player
+    ) -> tuple[list[BoardPage], list[int]]:
+        """Return the running boards, each with the link of its letters, and the numbers of boards
+        that cannot be shown, or not within the budget of a page."""
+        ring, budget = self._services.mail_domain.ring, Budget()
+        shown, unshown = list[BoardPage](), list[int]()
+        for number in boards.of_player(connection, player.id, RUNNING, None, MOST_BOARDS):
+            board = boards.load(connection, number)
+            assert board is not None
+            link = ReplyAddress(Purpose.BOARD, player.id, number, 0, player.reply_epoch)
+            visit = visit_of(link, self._clock.now())
+            assert visit is not None
+            show = partial(self._boards.seen, connection, ring.token(visit), budget.replay)
+            try:
+                budget.check()
+                page = show_or_log(number, board.game, show)
+            except TooMuch:
+                page = None
+            if page is None:
+                unshown.append(number)
+            else:
+                shown.append(page)
+        return shown, unshown
+
+    # -- presses ---------------------------------------------------------------------------
+
+    def _request(self, token: str, fields: Mapping[str, str]) -> PageRequest | None:
+        with self._database.reading.connect() as connection:
+            player_and_link = self._player(connection, token)
+            if player_and_link is None:
+                return None
+            player, _ = player_and_link
+            context = CommandContext(self._services, connection, VISITOR, self._clock.now())
+            now_so = preferences.as_words(context, player, set_now=False)
+        line = line_of(player.userid, fields, now_so)
+        words = fields.get("words", "") if fields["do"] == "challenge" else ""
+        key = fields.get("key", "")
+        return PageRequest(player.id, player.reply_epoch, 0, 0, key, line, words)
+
+    def _outcome(self, token: str, number: int) -> Change:
+        with self._database.reading.connect() as connection:
+            player_and_link = self._player(connection, token)
+            if player_and_link is None:  # the command has ended the link
+                return Change(is_open=False)
+            player, link = player_and_link
+            for letter, words in outbox.answers_to(connection, number, player.id):
+                if letter == "refusal":
+                    refusal = Refusal(**words["refusal"])
+                    page = self._shown(connection, player, link, token)
+                    return Change(replace(page, trouble=refusal_sentence(refusal)))
+        return Change()
+
+
+def last_day(link: ReplyAddress) -> date:
+    """Return the last day of a link."""
+    return date(1970, 1, 1) + timedelta(days=link.number + PAGE_DAYS)
+
+
+def line_of(userid: str, fields: Mapping[str, str], now_so: Mapping[str, Any]) -> str:
+    """Return the command of a form.
+
+    Args:
+        fields: of the form; ``do`` says which form it is.
+        now_so: the present preferences; only changed ones become part of the command.
+
+    Raises:
+        KeyError: there is no such form.
+    """
+    if fields["do"] in FORMS:
+        return line_of_new_game(fields)
+    values = {name: "".join(value.split()) for name, value in fields.items()}
+    match fields["do"]:
+        case "prefs":
+            wanted = {
+                name: values[name].strip("=") or _EMPTIED.get(name, now_so[name])
+                for name in _SETTINGS
+                if name in values
+            }
+            changed = [f"{name}={value}" for name, value in wanted.items() if value != now_so[name]]
+            changed += [f"{name}={values[name]}" for name in _BLOCKS if values.get(name)]
+            return " ".join(["prefs", *changed])
+        case "away":
+            begins = f"from {values['from']} " if values.get("from") else ""
+            return f"away {begins}until {values.get('until', '')}"
+        case "address":
+            addresses = " ".join(fields.get("addresses", "").replace(",", " ").split())
+            return f"change address {userid} {quoted(fields.get('password', ''))} {addresses}"
+        case "back" | "export" | "signoff" | "delete" as word:
+            return word
+    raise KeyError(fields["do"])

@@ -1,0 +1,171 @@
+"""The service behind the pages, in the web process: it looks, and hands changes to play."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.errors import PlayerError, Refusal
+from pbmserv.mail.reply_address import ENDINGS, Purpose, ReplyAddress
+from pbmserv.mail.visits import has_ended, is_visit, visit_of, visit_token
+from pbmserv.service.accounts import account, preferences
+from pbmserv.service.accounts.preferences import Subscription
+from pbmserv.service.boards import friends
+from pbmserv.service.boards.board_page import BoardPages
+from pbmserv.service.core.actor import holder_of
+from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.pages.board_presses import BoardPresses, Play
+from pbmserv.service.pages.calendar import Calendars
+from pbmserv.service.pages.personal_page import PersonalPages
+from pbmserv.service.pages.public_pages import PublicPages
+from pbmserv.service.solo.hot_seat import HotSeats
+from pbmserv.store.accounts import players
+from pbmserv.store.core.database import Database
+
+LONGEST_FIELD = 254
+"""Characters of a name or mail address in a form."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignupState:
+    """A signup, as its confirmation page shows it."""
+
+    userid: str
+    address: str
+    done: bool
+
+
+class WebRequests:
+    """The service behind the pages. Looks change nothing.
+
+    Args:
+        ask: has a form carried out, by its name and values, and returns its result. Raises
+            `StillWorking` if that takes long.
+        play: carries out commands from pages.
+        leave: see `PersonalPages`.
+
+    Attributes:
+        boards: looks at the pages of boards.
+        presses: commands from the pages of boards.
+        public: pages that everybody may read.
+        personal: players' own pages.
+        calendars: calendars of players' deadlines.
+        hot_seats: boxes that are filled by hand.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        database: Database,
+        clock: Clock,
+        ask: Callable[[str, Mapping[str, Any]], Awaitable[Any]],
+        play: Play,
+        leave: Callable[[str, Mapping[str, Any]], Awaitable[int]],
+    ) -> None:
+        self._services = services
+        self._database = database
+        self._clock = clock
+        self._ask = ask
+        self.boards = BoardPages(services, database, clock)
+        self.presses = BoardPresses(database, self.boards, play)
+        self.public = PublicPages(services, database, clock)
+        self.calendars = Calendars(services, database, clock)
+        self.hot_seats = HotSeats(services, database, clock, ask)
+        self.personal = PersonalPages(services, database, clock, self.boards, play, leave)
+
+    def visit(self, token: str) -> str | None:
+        """Return a new visit's token for the token of a link or visit; `None` if it opens no
+        page."""
+        return visit_token(self._services.mail_domain.ring, token, self._clock.now())
+
+    def is_link(self, token: str) -> bool:
+        """Whether a token belongs to a letter's link, whose visit has not begun."""
+        link = self._services.mail_domain.ring.read(token)
+        return (
+            link is not None
+            and not is_visit(link)
+            and visit_of(link, self._clock.now()) is not None
+        )
+
+    def has_ended(self, token: str) -> bool:
+        """Whether a token belongs to a visit that is over."""
+        link = self._services.mail_domain.ring.read(token)
+        return link is not None and has_ended(link, self._clock.now())
+
+    async def describe(self, token: str) -> SignupState | None:
+        """Return the signup of a confirmation link; `None` if the link is not good."""
+        reply_address = self._read(token, Purpose.CONFIRM)
+        return await asyncio.to_thread(self._describe, reply_address) if reply_address else None
+
+    async def confirm(self, token: str) -> SignupState | None:
+        """Confirm a signup by its link's button."""
+        reply_address = self._read(token, Purpose.CONFIRM)
+        if reply_address is None:
+            return None
+        done = await self._ask("confirm", {"signup": reply_address.about})
+        return await self.describe(token) if done else None
+
+    async def sign_up(self, name: str, address: str, network: str) -> Refusal | None:
+        """Mail a question that confirms a signup; return the refusal if there is one.
+
+        Args:
+            network: of the reader; "" if it is unknown.
+        """
+        values = {
+            "name": name.strip().lower()[:LONGEST_FIELD],
+            "address": address.strip()[:LONGEST_FIELD],
+            "network": network,
+        }
+        refusal = await self._ask("signup", values)
+        return None if refusal is None else Refusal(**refusal)
+
+    async def subscription(self, token: str) -> Subscription | None:
+        """Return the subscription of a List-Unsubscribe link; `None` if the link is not good."""
+        reply_address = self._read(token, *ENDINGS)
+        return await asyncio.to_thread(self._subscription, reply_address) if reply_address else None
+
+    async def unsubscribe(self, token: str) -> Subscription | None:
+        """End a subscription (RFC 8058); doing so twice is no error."""
+        reply_address = self._read(token, *ENDINGS)
+        if reply_address is None:
+            return None
+        done = await self._ask("unsubscribe", {"token": token})
+        return await self.subscription(token) if done else None
+
+    def _read(self, token: str, *purposes: Purpose) -> ReplyAddress | None:
+        reply_address = self._services.mail_domain.ring.read(token)
+        return (
+            reply_address
+            if reply_address is not None and reply_address.purpose in purposes
+            else None
+        )
+
+    # -- looks -----------------------------------------------------------------------------
+
+    def _describe(self, reply_address: ReplyAddress) -> SignupState | None:
+        with self._database.reading.connect() as connection:
+            request = players.signup(connection, reply_address.about)
+        if request is None or not account.waits(request, self._clock.now()):
+            return None
+        return SignupState(request.userid, request.address, request.player_id is not None)
+
+    def _subscription(self, reply_address: ReplyAddress) -> Subscription | None:
+        with self._database.reading.connect() as connection:
+            context = self._context(connection, reply_address)
+            if reply_address.purpose is Purpose.UNINVITED:
+                userid = friends.inviter_of(context, reply_address)
+                return None if userid is None else Subscription("invitations", userid)
+            try:
+                return preferences.subscription_of(context, reply_address)
+            except PlayerError:
+                return None
+
+    def _context(self, connection: Connection, reply_address: ReplyAddress) -> CommandContext:
+        return CommandContext(
+            self._services, connection, holder_of(reply_address), self._clock.now()
+        )

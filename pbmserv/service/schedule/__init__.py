@@ -1,0 +1,1 @@
+"""Work that is due at a time: clocks, digests, and the expiry of texts."""

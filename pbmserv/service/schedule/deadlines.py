@@ -1,0 +1,319 @@
+"""Due clocks of boards: reminders, lost games, and challenges without an answer.
+
+The scheduler calls this for one due board at a time, in a transaction that has locked it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from pbmserv.engine.clocks import (
+    TOGETHER,
+    Forfeit,
+    Person,
+    Remind,
+    SeatClock,
+    Server,
+    Wait,
+    clock_after_reminder,
+    decide,
+    forfeit_at,
+)
+from pbmserv.engine.position import Position
+from pbmserv.service.boards import plies, queued_moves
+from pbmserv.service.boards.followers import not_played
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.outcome import Answer, Notification, Part
+from pbmserv.service.core.said import UNSAID
+from pbmserv.service.delivery import waiting_boards
+from pbmserv.service.delivery.waiting_boards import Due
+from pbmserv.service.time import clocks as timekeeping
+from pbmserv.store import clocks
+from pbmserv.store.boards import boards
+from pbmserv.store.boards.boards import BoardRow, Sitter
+from pbmserv.store.clocks import Times
+from pbmserv.store.tables.boards import RUNNING, BoardStatus
+
+SOON = TOGETHER + timedelta(hours=10)
+"""Boards that are due in this time can share a reminder: a reminder that is due in `TOGETHER` may
+be put off to the next morning."""
+
+
+def look(context: CommandContext, board_id: int) -> Sequence[Notification] | None:
+    """Carry out what the clocks of a board ask for, and set when to look next; return letters.
+
+    `None`: nothing was done, since another process has the board, or an outage must be recorded
+    first.
+    """
+    if not clocks.claim(context.connection, board_id, context.now):
+        return None
+    board = boards.lock(context.connection, board_id)
+    if board is None or board.status not in RUNNING:
+        clocks.set_times(context.connection, board_id, Times((), None))
+        return []
+    if not board.clocks:
+        clocks.set_times(context.connection, board_id, timekeeping.started(context, board))
+        return []
+    one = _look_at(context, board)
+    return None if one is None else one.result()
+
+
+def deadline_of(context: CommandContext, board: BoardRow, player_id: int) -> datetime | None:
+    """Return when a player's time at a board is over, as far as known now.
+
+    `None`: the board does not wait for the player, or for as long as it takes.
+    """
+    if board.status not in RUNNING or not board.clocks:
+        return None
+    one = _look_at(context, board)
+    return None if one is None else one.deadline_of(player_id)
+
+
+def remind_in_digest(
+    context: CommandContext, number: int, player_id: int, ahead: timedelta
+) -> Due | None:
+    """Note that a digest reminds of a board; return `None` if that is not due before the next one.
+
+    Args:
+        ahead: time from this digest to the next one.
+    """
+    if not clocks.hold(context.connection, number):
+        return None  # a turn is being made there; the next digest reminds
+    return _remind(context, number, player_id, ahead)
+
+
+def _remind(context: CommandContext, number: int, player_id: int, ahead: timedelta) -> Due | None:
+    board = boards.lock(context.connection, number)
+    if board is None or board.status not in RUNNING or not board.clocks:
+        return None
+    one = _look_at(context, board)
+    return None if one is None else one.remind(player_id, ahead)
+
+
+def _look_at(context: CommandContext, board: BoardRow) -> _Look | None:
+    since = min((c.since for c in board.clocks if c.since is not None), default=context.now)
+    server = clocks.server(context.connection, since, context.now)
+    return None if server is None else _Look(context, board, server)
+
+
+class _Look:
+    """One look at the clocks of one board."""
+
+    def __init__(self, context: CommandContext, board: BoardRow, server: Server) -> None:
+        self._context = context
+        self._board = board
+        self._server = server
+        self._terms = board.terms.for_answer() if board.undecided else board.terms
+        self._running = [
+            (sitter, clock)
+            for sitter, clock in zip(board.sitters, board.clocks, strict=True)
+            if clock.since is not None
+        ]
+        self._people = {sitter.seat: self._person(sitter, clock) for sitter, clock in self._running}
+
+    def result(self) -> Sequence[Notification]:
+        """Record everything that is due, and return the letters."""
+        decisions = [(*one, self._decide(*one)) for one in self._running]
+        late = [(s, c, d) for s, c, d in decisions if isinstance(d, Forfeit)]
+        if late:  # a board that ends now needs no reminders
+            notifications = self._end(late)
+            # If no other player has waited, only followers are told.
+            return (
+                [notification for notification in notifications if notification.part.seat is None]
+                if self._terms.alone
+                else notifications
+            )
+        seat_clocks = list(self._board.clocks)
+        letters: list[Notification] = []
+        for sitter, clock, decision in decisions:
+            if isinstance(decision, Remind):
+                after = self._reminded(sitter, clock, TOGETHER)
+                assert after is not None, "what is due now is covered by a reminder now"
+                seat_clocks[sitter.seat] = after
+                others = tuple(self._others(sitter))
+                if others:
+                    parts = (self._due(sitter, after), *others)
+                    part = waiting_boards.reminders(self._context, parts)
+                    letters.append(Notification(sitter.address, sitter.player_id, part))
+                else:
+                    letters.append(self._reminder(sitter, after))
+        self._write(seat_clocks)
+        return letters
+
+    def remind(self, player_id: int, ahead: timedelta) -> Due | None:
+        """Note that a letter reminds a player of this board; return `None` if that is not due by
+        then."""
+        if any(isinstance(self._decide(*one), Forfeit) for one in self._running):
+            return None  # its own look will end it
+        seat_clocks = list(self._board.clocks)
+        for sitter, clock in self._running:
+            if sitter.player_id != player_id:
+                continue
+            after = self._reminded(sitter, clock, ahead)
+            if after is not None:
+                seat_clocks[sitter.seat] = after
+                self._write(seat_clocks)
+                return self._due(sitter, after)
+        return None
+
+    def deadline_of(self, player_id: int) -> datetime | None:
+        """Return when a player's time is over; see `deadlines.deadline_of`."""
+        for sitter, clock in self._running:
+            if sitter.player_id == player_id:
+                return self._due(sitter, clock).lost_at
+        return None
+
+    def _write(self, seat_clocks: Sequence[SeatClock]) -> None:
+        decisions = [self._decide(sitter, seat_clocks[sitter.seat]) for sitter, _ in self._running]
+        looks = [one.until if isinstance(one, Wait) else self._context.now for one in decisions]
+        due = min((at for at in looks if at is not None), default=None)
+        clocks.set_times(self._context.connection, self._board.id, Times(tuple(seat_clocks), due))
+
+    def _reminded(self, sitter: Sitter, clock: SeatClock, ahead: timedelta) -> SeatClock | None:
+        person = self._people[sitter.seat]
+        return clock_after_reminder(
+            clock, self._terms, person, self._server, self._context.now, ahead
+        )
+
+    def _others(self, sitter: Sitter) -> Iterator[Due]:
+        """Yield the player's other boards that are nearly due."""
+        context, until = self._context, self._context.now + SOON
+        numbers = clocks.due_of_player(
+            context.connection,
+            sitter.player_id,
+            until,
+            but=self._board.id,
+            most=waiting_boards.MOST_DRAWN - 1,
+        )
+        for number in numbers:
+            if not clocks.claim(context.connection, number, until):
+                continue  # another process has it, and reminds of it
+            due = _remind(context, number, sitter.player_id, TOGETHER)
+            if due is not None:
+                yield due
+
+    def _person(self, sitter: Sitter, clock: SeatClock) -> Person:
+        assert clock.since is not None
+        away = clocks.away(self._context.connection, sitter.player_id, clock.since)
+        return sitter.person_away(away)
+
+    def _decide(self, sitter: Sitter, clock: SeatClock) -> Wait | Remind | Forfeit:
+        person = self._people[sitter.seat]
+        return decide(clock, self._terms, person, self._server, self._context.now)
+
+    def _due(self, sitter: Sitter, clock: SeatClock) -> Due:
+        assert clock.since is not None
+        person = self._people[sitter.seat]
+        lost = forfeit_at(clock, self._terms, person, self._server, self._context.now)
+        return Due(self._board, sitter, clock.since, lost)
+
+    def _reminder(self, sitter: Sitter, clock: SeatClock) -> Notification:
+        board, due = self._board, self._due(sitter, clock)
+        words = {
+            "event": "news",
+            "undecided": list(board.undecided),
+            "asked_by": [s.userid for s in board.sitters if s.accepted_at is not None],
+            "since": _iso(due.since),
+            "forfeit_at": _iso(due.lost_at),
+            "tz": sitter.tz,
+        }
+        return Notification.sitter(
+            sitter, Part("reminder", words, board.id, board.plies, sitter.seat)
+        )
+
+    def _end(self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]) -> Sequence[Notification]:
+        position = self._context.position(self._board)
+        if position.apart and position.ply is not None:
+            return self._drop_out(late)
+        moved = {p.ply.seat for p in position.backwards() if p.ply is not None}
+        # A player who has never moved may not know of the board, which a forger can have begun. So
+        # nobody loses anything, as with "resign".
+        not_begun = any(sitter.seat not in moved for sitter, _, _ in late)
+        if self._board.undecided or not_begun:
+            return self._not_played([sitter.userid for sitter, _, _ in late])
+        sitter, clock, forfeit = late[0]
+        why = {
+            "by": sitter.userid,
+            "since": _iso(clock.since),
+            "reminded": _iso(next(iter(clock.reminded), None)),
+            "total": self._terms.total if forfeit.total else None,
+        }
+        forfeited = _forfeit(self._context, self._board, sitter, position, why)
+        answer = queued_moves.go_on(self._context, forfeited)
+        return (
+            *(Notification.sitter(sitter, part) for part in answer.parts),
+            *answer.notifications,
+        )
+
+    def _drop_out(
+        self, late: Sequence[tuple[Sitter, SeatClock, Forfeit]]
+    ) -> Sequence[Notification]:
+        """End a race for the late players only, since each plays alone."""
+        notifications: list[Notification] = []
+        for sitter, clock, _ in late:
+            board = boards.lock(self._context.connection, self._board.id)
+            assert board is not None
+            why = {
+                "by": sitter.userid,
+                "since": _iso(clock.since),
+                "reminded": _iso(next(iter(clock.reminded), None)),
+                "total": None,
+            }
+            position = self._context.played.get(board.id) or self._context.position(board)
+            answer = _forfeit(self._context, board, sitter, position, why)
+            notifications += [
+                *(Notification.sitter(sitter, part) for part in answer.parts),
+                *answer.notifications,
+            ]
+        return notifications
+
+    def _not_played(self, late: Sequence[str]) -> Sequence[Notification]:
+        board = self._board
+        boards.set_status(self._context.connection, board.id, BoardStatus.DECLINED)
+        words = {"late": list(late), "answer": bool(board.undecided)}
+        notifications = tuple(
+            Notification.sitter(
+                sitter, Part("unanswered", words, board.id, board.plies, sitter.seat)
+            )
+            for sitter in board.sitters
+        )
+        return notifications + not_played(
+            self._context, replace(board, status=BoardStatus.DECLINED)
+        )
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _forfeit(
+    context: CommandContext,
+    board: BoardRow,
+    sitter: Sitter,
+    position: Position,
+    why: Mapping[str, Any],
+) -> Answer:
+    """End a board because a player is late.
+
+    Args:
+        why: the reason, for the letters.
+    """
+    answer = plies.log_ply(context, board, sitter, position.forfeit(sitter.seat), UNSAID)
+
+    zones = {one.player_id: one.tz for one in board.sitters}
+
+    def with_reason(part: Part, player_id: int | None) -> Part:
+        if part.seat is None:  # a follower
+            return part
+        reason = {**why, "tz": zones.get(player_id or 0, "UTC")}
+        return replace(part, words={**part.words, "forfeit": reason})
+
+    notifications = tuple(
+        replace(t, part=with_reason(t.part, t.player_id)) for t in answer.notifications
+    )
+    return Answer(
+        tuple(with_reason(part, sitter.player_id) for part in answer.parts), notifications
+    )

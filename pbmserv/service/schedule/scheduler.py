@@ -1,0 +1,208 @@
+"""The scheduler: carries out due clocks and digests, and records that the server is up.
+
+Due times are in the database, so nothing is lost when a scheduler dies, and several may run in
+several processes: a board or digest is carried out by the process that locks its row, after another
+look under the lock.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from datetime import datetime, timedelta
+from functools import partial
+
+from sqlalchemy import Connection
+
+from pbmserv.clock import Clock
+from pbmserv.monitoring.vitals import Vital
+from pbmserv.service.core.actor import CLOCK
+from pbmserv.service.core.context import CommandContext, Services
+from pbmserv.service.core.outbox_rows import queue_letters
+from pbmserv.service.core.outcome import Done, Notification
+from pbmserv.service.delivery import digest
+from pbmserv.service.schedule import deadlines
+from pbmserv.service.schedule.retention import Expiry
+from pbmserv.service.solo import daily_box
+from pbmserv.service.time.rounds import Rounds
+from pbmserv.store import clocks, solo
+from pbmserv.store.core.database import Database
+from pbmserv.store.core.writer import Closed, Writer
+
+log = logging.getLogger("pbmserv.service")
+
+POLL_S = 30.0
+"""Seconds between two looks; after more than `clocks.GAP` there was an outage."""
+
+BATCH = 50
+"""Boards or digests in a batch; between two batches the scheduler beats."""
+
+PUT_OFF = timedelta(hours=1)
+"""Time after which a failed board or digest is tried again, behind the others."""
+
+FORGET_EVERY = timedelta(hours=6)
+"""Time between two rounds of expiry."""
+
+FORGET_MOST = 200
+"""Most batches in a round of expiry; the rest waits for the next round."""
+
+
+Find = Callable[[Connection, datetime, int], Sequence[int]]
+PutOff = Callable[[Connection, int, datetime], None]
+Do = Callable[[CommandContext, int], Sequence[Notification] | None]
+
+
+def _digest(context: CommandContext, player_id: int) -> Sequence[Notification] | None:
+    return digest.make(context, player_id, deadlines.remind_in_digest)
+
+
+def _nothing() -> datetime | None:
+    return None
+
+
+class Scheduler:
+    """The scheduler of one process, in a thread; tests call `run_once` instead.
+
+    Args:
+        wake: called after a commit that queued letters.
+        expiry: drops expired texts.
+        oldest: returns the arrival time of the oldest pending mail.
+        door_beat: returns the last beat of the door; `None`: the door is part of this process.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        database: Database,
+        writer: Writer,
+        clock: Clock,
+        wake: Callable[[], None],
+        *,
+        expiry: Expiry,
+        oldest: Callable[[], datetime | None] = _nothing,
+        door_beat: Callable[[], datetime | None] | None = None,
+    ) -> None:
+        self._services = services
+        self._database = database
+        self._writer = writer
+        self._clock = clock
+        self._wake = wake
+        self._expiry = expiry
+        self._oldest = oldest
+        self._door_beat = door_beat or _nothing
+        self._forgot_at: datetime | None = None
+        self._rounds = Rounds(self.run_once, "keeper", POLL_S, "the clocks could not be looked at")
+
+    def start(self) -> None:
+        """Start the thread, which looks at once and then every `POLL_S` seconds."""
+        self._rounds.start()
+
+    def stop(self, timeout: float) -> bool:
+        """Finish the batch in hand and end; return whether that took at most *timeout* seconds."""
+        return self._rounds.stop(timeout)
+
+    def vital(self) -> Vital:
+        """Return the state of the thread."""
+        return self._rounds.vital()
+
+    def run_once(self) -> None:
+        """Carry out everything that is due now."""
+        self.beat()
+        self._drain(clocks.due, deadlines.look, clocks.put_off)
+        self._drain(clocks.due_digests, _digest, clocks.put_off_digest)
+        self._drain(solo.due_dailies, daily_box.give_due_boxes, solo.put_off_dailies)
+        self._forget()
+
+    def begin(self) -> None:
+        """Record that the server is up again, before anything else: the outage must be known before
+        clocks are read."""
+        self._beat(self._clock.now())
+
+    def beat(self) -> None:
+        """Record that the server is up: the door accepts mails, and play keeps up with them.
+
+        An interruption of more than `clocks.GAP` is an outage.
+        """
+        self._rounds.beat()
+        now = self._clock.now()
+        late = [at for at in (self._oldest(), self._door_beat()) if at and now - at > clocks.GAP]
+        self._beat(min((now, *late)))
+
+    def _beat(self, moment: datetime) -> None:
+        present = self._clock.now()
+        down = self._writer.submit(lambda c: clocks.beat(c, moment, present)).result()
+        if down is None:
+            return
+        if down[1] < down[0]:
+            log.error("the clock was put back", extra={"was": down[0], "present": down[1]})
+            return
+        log.warning("the server was down; no clock ran", extra={"begun": down[0], "ended": down[1]})
+
+    def _present(self) -> datetime:
+        """Return the time for clocks: now, but at most the arrival of the oldest pending mail,
+        which may be the awaited move, and at most the last beat of a door that is down."""
+        now, oldest, door = self._clock.now(), self._oldest(), self._door_beat()
+        is_shut = door is not None and now - door > clocks.GAP
+        return min((now, *(at for at in (oldest, door if is_shut else None) if at is not None)))
+
+    def _forget(self) -> None:
+        """Drop expired texts, and texts for which there is no room."""
+        while self._expiry.makes_room() and not self._rounds.ending:
+            pass
+        now = self._clock.now()
+        if self._forgot_at is not None and now < self._forgot_at + FORGET_EVERY:
+            return
+        for _ in range(FORGET_MOST):
+            if self._rounds.ending:
+                return
+            self._rounds.beat()
+            if not self._expiry.step():
+                self._forgot_at = now
+                return
+
+    def _drain(self, find: Find, do: Do, put_off: PutOff) -> None:
+        """Call *do* for each row that *find* returns, in a transaction of its own."""
+        passed: set[int] = set()
+        more = True
+        while more and not self._rounds.ending:
+            most = BATCH + len(passed)
+            with self._database.reading.connect() as connection:
+                due = find(connection, self._present(), most)
+            more = len(due) == most
+            batch = [number for number in due if number not in passed]
+            futures = [
+                (number, self._writer.submit(partial(self._job, do, number))) for number in batch
+            ]
+            for one, future in futures:
+                if not self._settled(one, future, put_off):
+                    passed.add(one)
+            if more:
+                self.beat()
+
+    def _job(self, do: Do, number: int, connection: Connection) -> Done | None:
+        """Call *do* and queue its letters; return `None` if another process has the row."""
+        now = self._present()
+        context = CommandContext(self._services, connection, CLOCK, now)
+        notifications = do(context, number)
+        if notifications is None:
+            return None
+        return Done(context.played, queue_letters(context, notifications))
+
+    def _settled(self, number: int, future: Future[Done | None], put_off: PutOff) -> bool:
+        """Handle the result of a job; return whether its row is settled."""
+        try:
+            done = future.result()
+        except Closed:
+            raise
+        except Exception:  # one board must not stop the others
+            log.exception("a clock could not be looked at; it is put off", extra={"row": number})
+            until = self._clock.now() + PUT_OFF
+            self._writer.submit(lambda c: put_off(c, number, until)).result()
+            return True
+        if done is None:
+            return False
+        self._services.positions.remember(done.played)
+        if done.letters:
+            self._wake()
+        return True

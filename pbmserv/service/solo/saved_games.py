@@ -1,0 +1,188 @@
+"""Solo games in files: ``save`` and ``load``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pbmserv.commands.table.playing import Load, Save
+from pbmserv.engine.clocks import USUAL
+from pbmserv.engine.position import Position, weight
+from pbmserv.engine.protocol import Saving, races
+from pbmserv.engine.record import (
+    HINT,
+    REDO,
+    RESTART,
+    UNDO,
+    WITHDRAW,
+    Ply,
+)
+from pbmserv.engine.types import Saved, Seat
+from pbmserv.errors import MoveError, OptionError, Refused
+from pbmserv.service.boards.plies import log_ply, must_have_room
+from pbmserv.service.boards.proposals import Proposal, invite, read_options
+from pbmserv.service.core.budget import Work
+from pbmserv.service.core.context import CommandContext
+from pbmserv.service.core.lookup import (
+    KNOWN_TO_PLAYERS,
+    is_kept,
+    known_game,
+    must_allow_copy,
+    origin_of,
+    spoils,
+)
+from pbmserv.service.core.outcome import Answer, Part
+from pbmserv.service.core.said import UNSAID
+from pbmserv.store.boards import boards, moves
+
+MOST_MOVES = 300
+"""The most moves of a file that are replayed."""
+
+
+def save(context: CommandContext, command: Save) -> Answer:
+    """``game save board userid password``: send a solo board as a file with all its moves.
+
+    While the hidden box must stay secret, the file names the board instead. In practice, it is
+    secret only while other players have to solve the same box.
+
+    Raises:
+        Refused: the board has several players.
+    """
+    board, sitter = context.seat_at(command.board, command.game, command.who)
+    game = context.services.registry.version(board.game, board.rules_version)
+    if board.seats != 1 or not isinstance(game, Saving):
+        raise Refused("save-alone", part=str(board.id), example=f"{board.game} record {board.id}")
+    saved = saved_moves(moves.record(context.connection, board.id))
+    if context.position(board).is_practice:  # its player may open the box at any time
+        is_secret = spoils(context, board) not in KNOWN_TO_PLAYERS
+    else:
+        is_secret = is_kept(context, board)
+    shown_number = board.id if is_secret else None
+    spend = context.budget.spend_on_game
+    files = game.save(game.options(board.options, 1), saved, shown_number, spend)
+    words = {"board": board.id, "files": files, "key": board.game, "running": is_secret}
+    return Answer((Part("saved", words, board.id, board.plies, sitter.seat),))
+
+
+def saved_moves(plies: Iterable[Ply]) -> Saved:
+    """Return the moves of a record, with the moves that were taken back at the end."""
+    done: list[str] = []
+    undone: list[str] = []
+    for ply in plies:
+        if ply.text == UNDO:
+            undone.append(done.pop())
+        elif ply.text == REDO:
+            done.append(undone.pop())
+        else:
+            done.append(ply.text)
+            undone.clear()
+    # A hint does not change the board.
+    texts = [text for text in (*done, *reversed(undone)) if text != HINT]
+    return Saved((), tuple(texts), sum(text != HINT for text in done))
+
+
+def load(context: CommandContext, command: Load) -> Answer:
+    """``game load userid password``: continue a game of an attached file or of the text below.
+
+    Raises:
+        Refused: there is no file, it is wrong, or its box is still hidden.
+    """
+    player = context.speaker(command.who)
+    game = known_game(context, command.game)
+    if not races(game) or not isinstance(game, Saving):
+        raise Refused("no-save", part=command.game, example="list")
+    text = _text(context, game.marks)
+    if not any(mark in text for mark in game.marks):
+        raise Refused("load-nothing", part="load", example=f"help {command.game}")
+
+    origin: int | None = None
+
+    def options_of(number: int) -> tuple[str, ...]:
+        nonlocal origin
+        board = boards.load(context.connection, number)
+        if board is None or board.seats != 1 or board.sitter_of(player.id) is None:
+            raise Refused("load-not-yours", part=f"board {number}", example="games")
+        must_allow_copy(context, board)
+        origin = origin_of(board)
+        return board.options
+
+    context.budget.spend(Work.TEXT, weight(len(text)))
+    try:
+        saved = game.load(text, options_of, context.budget.spend_on_game)
+        options, rated = read_options(game, saved.options, 1, "load", "")
+    except (MoveError, OptionError) as error:
+        raise error.offering("help load") from error
+    undone = len(saved.moves) - saved.done
+    if len(saved.moves) + undone > MOST_MOVES:
+        raise Refused("load-long", part="load", most=MOST_MOVES, example="help load")
+    context.focus = None
+    proposal = Proposal(game, options, rated, USUAL, (player,), origin)
+    answer = invite(context, player, proposal, {"loaded": True})
+    number = answer.parts[0].board
+    assert number is not None
+    _replay(context, number, (*saved.moves, *(UNDO,) * undone))
+    after = boards.lock(context.connection, number)
+    assert after is not None
+    context.moved.clear()
+    if after.status == "finished":
+        words = {"event": "show", "undecided": [], "ratings": []}
+        return Answer((Part("result", words, number, after.plies, Seat(0), after.thread),))
+    part = answer.parts[0]
+    return Answer((Part(part.letter, part.words, number, after.plies, Seat(0), after.thread),))
+
+
+def _text(context: CommandContext, marks: Iterable[str]) -> str:
+    """Return the text of the attached file, else the text of the mail. The file is cached."""
+    for mark in marks:
+        if mark not in context.attached:
+            context.attached[mark] = context.submission.attachment(mark)
+        if context.attached[mark]:
+            return context.attached[mark]
+    return context.submission.text
+
+
+def _replay(context: CommandContext, number: int, texts: Sequence[str]) -> None:
+    """Make the moves of a file on its new board.
+
+    They are stored together. Only the last one can end the board.
+
+    Raises:
+        Refused: a move cannot be made in its place.
+        TooMuch: the mail has used up its budget.
+    """
+    board = boards.lock(context.connection, number)
+    assert board is not None
+    (sitter,) = board.sitters
+    positions = [context.position(board)]
+    for place, text in enumerate(texts, 1):
+        after = _after_move(context, positions[-1], sitter.seat, text)
+        if after is None:
+            raise Refused("load-move", part=text[:40], number=place, example="help load")
+        must_have_room(board, sitter, after)
+        positions.append(after)
+    if texts:
+        before = [position.ply for position in positions[1:-1] if position.ply is not None]
+        moves.log(context.connection, number, before, context.mail_id, context.now)
+        context.tally.plies.extend((number, ply.number) for ply in before)
+        log_ply(context, board, sitter, positions[-1], UNSAID)
+
+
+def _after_move(
+    context: CommandContext, position: Position, seat: Seat, text: str
+) -> Position | None:
+    """Return the position after a move of a file, `None` if it cannot be made."""
+    context.budget.spend(Work.ROW)
+    context.budget.spend(Work.TEXT, weight(len(text)))
+    context.budget.replay(position, (Ply(position.number + 1, seat, text, free=True),))
+    try:
+        if text == RESTART:
+            return position.practise(seat, RESTART)
+        if text == UNDO:
+            return position.undo(seat)
+        if position.outcome is not None:
+            return None
+        if text == WITHDRAW:
+            return position.withdraw(seat)
+        move = position.game.parse(position.game.view(position.state, seat), text)
+        return position.move(seat, move) if move.text == text else None
+    except MoveError:
+        return None

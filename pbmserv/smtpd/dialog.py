@@ -1,0 +1,177 @@
+"""What happens with a mail at the door: the decision at each step of a session, from top to bottom.
+
+A client says its name (HELO, EHLO or LHLO), its sender (MAIL), one or more recipients (RCPT), and
+sends the mail (DATA). `StrictSmtp` reads these commands and calls the method for each; aiosmtpd
+documents the names and arguments of the methods. The reply to DATA comes from `Door.arrives`, which
+`stages.door` implements.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from dataclasses import replace
+from typing import Protocol
+
+from aiosmtpd.smtp import SMTP, Session, TLSSetupException
+from aiosmtpd.smtp import Envelope as SmtpEnvelope
+
+from pbmserv.mail.envelope import Envelope
+from pbmserv.mail.reply_address import MailDomain
+from pbmserv.net.connection_limits import Stage
+from pbmserv.smtpd.session import TOO_MANY, TRY_LATER, SmtpSession
+
+MOST_RECIPIENTS = 5
+LONGEST_ADDRESS = 254
+"""Octets (RFC 5321 section 4.5.3.1.3, less the brackets)."""
+PATIENCE = 10.0
+"""Seconds for all recipients of a mail. After them and a temporary failure, the other recipients
+get a temporary failure, too: a locked database needs half a minute for each, which is longer than
+clients wait."""
+
+BAD_HELLO = "501 5.5.4 that is not a name that a machine can have"
+
+# A domain, an address literal, or any other name that a misconfigured machine may have.
+_HELLO = re.compile(r"[!-~]{1,255}")
+
+log = logging.getLogger("pbmserv.receive")
+
+
+class Door(Protocol):
+    """Stores mails."""
+
+    def is_over(self, envelope: Envelope) -> bool:
+        """Return whether a mail would exceed a limit, so that its text need not be sent.
+
+        Counts nothing.
+        """
+        ...
+
+    async def arrives(self, envelope: Envelope) -> str:
+        """Count a mail, then store or refuse it; return the SMTP reply."""
+        ...
+
+
+class Dialog:
+    """Decides at each step of a listener's sessions.
+
+    Attributes:
+        closing: the server stops, so each session ends after the mail that it is sending.
+    """
+
+    def __init__(self, mail_domain: MailDomain, door: Door, *, lmtp: bool) -> None:
+        self._mail_domain = mail_domain
+        self._door = door
+        self._lmtp = lmtp
+        self.closing = False
+
+    async def handle_HELO(  # noqa: N802 - named by aiosmtpd
+        self,
+        server: SMTP,
+        session: Session,
+        envelope: SmtpEnvelope,  # noqa: ARG002
+        hostname: str,
+    ) -> str:
+        """Accept any name without blanks; nothing depends on it (RFC 5321 section 4.1.4)."""
+        if not _HELLO.fullmatch(hostname):
+            return BAD_HELLO
+        session.host_name = hostname
+        return f"250 {server.hostname}"
+
+    async def handle_EHLO(  # noqa: N802 - named by aiosmtpd
+        self,
+        server: SMTP,  # noqa: ARG002
+        session: Session,
+        envelope: SmtpEnvelope,  # noqa: ARG002
+        hostname: str,
+        responses: list[str],
+    ) -> list[str]:
+        """Accept a name, and offer the extensions of aiosmtpd except AUTH: nobody logs in here."""
+        if not _HELLO.fullmatch(hostname):
+            return [BAD_HELLO]
+        session.host_name = hostname
+        return [line for line in responses if not line.startswith("250-AUTH")]
+
+    async def handle_MAIL(  # noqa: N802 - named by aiosmtpd
+        self,
+        server: SmtpSession,
+        session: Session,  # noqa: ARG002
+        envelope: SmtpEnvelope,
+        address: str,
+        options: list[str],
+    ) -> str:
+        """Accept any sender that can be stored and answered (RFC 5321 section 4.5.3.1.3)."""
+        if not address.isprintable() or len(address.encode()) > LONGEST_ADDRESS:
+            return "553 5.1.7 mail cannot go to this address"
+        envelope.mail_from = address
+        envelope.mail_options.extend(options)
+        server.announced = {}
+        return "250 2.1.0 ok"
+
+    async def handle_RCPT(  # noqa: N802 - named by aiosmtpd
+        self,
+        server: SmtpSession,
+        session: Session,
+        envelope: SmtpEnvelope,
+        address: str,
+        options: list[str],
+    ) -> str:
+        """Accept only our own addresses (this is never a relay), within the sender's limits."""
+        if not self._mail_domain.knows(address):
+            return "550 5.1.1 no such address here"
+        if len(envelope.rcpt_tos) >= MOST_RECIPIENTS:
+            return "452 4.5.3 too many recipients"
+        sender = "" if envelope.mail_from in {None, "<>"} else str(envelope.mail_from)
+        hello, handed_on = str(session.host_name or ""), self._lmtp or server.is_ours
+        announced = Envelope(sender, address, b"", server.peer, hello, handed_on)
+        if self._door.is_over(announced):
+            return TOO_MANY
+        server.announced[address] = announced
+        envelope.rcpt_tos.append(address)
+        envelope.rcpt_options.extend(options)
+        return "250 2.1.5 ok"
+
+    async def handle_DATA(  # noqa: N802 - named by aiosmtpd
+        self,
+        server: SmtpSession,
+        session: Session,  # noqa: ARG002
+        envelope: SmtpEnvelope,
+    ) -> str:
+        """Store the mail for each recipient, and reply only after the commits.
+
+        LMTP has a reply for each recipient (RFC 2033 section 4.2). SMTP has one for all: that of a
+        temporary failure if there is one, so that the client tries again. A mail that is stored for
+        one recipient already changes nothing when it comes again.
+        """
+        raw = envelope.content
+        assert isinstance(raw, bytes)
+        server.place.stage = Stage.SERVED  # so that the client keeps its place
+        replies = await self._store(server.announced, raw)
+        server.is_logged = True
+        by_urgency = [text for code in "452" for text in replies.values() if text.startswith(code)]
+        if any(text.startswith("2") for text in by_urgency):
+            server.renew()
+        if self.closing:
+            asyncio.get_running_loop().call_soon(server.leave)
+        if self._lmtp:
+            return "\r\n".join(replies[recipient] for recipient in envelope.rcpt_tos)
+        return by_urgency[0]
+
+    async def _store(self, announced: dict[str, Envelope], raw: bytes) -> dict[str, str]:
+        """Hand a mail to the door once for each recipient; return the replies by recipient."""
+        replies: dict[str, str] = {}
+        clock = asyncio.get_running_loop().time
+        patience_ends = clock() + PATIENCE
+        for recipient, envelope in announced.items():
+            if clock() > patience_ends and TRY_LATER in replies.values():
+                replies[recipient] = TRY_LATER
+            else:
+                replies[recipient] = await self._door.arrives(replace(envelope, raw=raw))
+        return replies
+
+    async def handle_exception(self, error: Exception) -> str:
+        """Reply to a failure of ours without details (aiosmtpd would name the error)."""
+        if not isinstance(error, TLSSetupException):
+            log.error("an SMTP session failed", exc_info=error)
+        return TRY_LATER

@@ -1,0 +1,96 @@
+"""The process of the bots: chooses moves for the house, and works out reports and hints."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from pbmserv.engine.registry import Equipped
+from pbmserv.monitoring.vitals import Vital, Watch
+from pbmserv.service.bots.bot_worker import TICK_S, BotWorker, Moves, Thought
+from pbmserv.stages.base import Base
+from pbmserv.stages.current_work import CurrentWork
+from pbmserv.stages.messages import ActForBot, AskState, KeepReport, PutOffBot, StageState
+from pbmserv.stages.process import STOP_S, Setup, until_stopped
+from pbmserv.stages.questions import Answering, Asking
+from pbmserv.stages.rings import Ring
+from pbmserv.stages.state import own_numbers
+from pbmserv.store.boards.moves import Positions
+from pbmserv.store.bots import ReportRequest
+
+log = logging.getLogger("pbmserv.stages")
+
+
+async def run_bots(name: str, setup: Setup) -> None:
+    """Run the bots until SIGTERM."""
+    base = setup.base
+    play = Asking(setup.folder / "play.sock")
+    stage = BotsStage(base, MovesOfPlay(play), setup.current, TICK_S)
+
+    equipment = "; ".join(game.equipment() for game in base.registry if isinstance(game, Equipped))
+    log.debug("bots think", extra={"equipment": equipment})
+
+    def state(_: AskState) -> StageState:
+        return StageState(tuple(stage.vitals()), counted=own_numbers(), doing=equipment)
+
+    answering = Answering(setup.folder / f"{name}.sock", {AskState: state})
+    ring = Ring(setup.folder / "bots.ring", stage.bot_worker.ask)
+    stage.start()
+    ring.start()
+    answering.start()
+
+    async def stop() -> None:
+        ring.close()
+        answering.close()
+        play.end()
+        await asyncio.to_thread(stage.stop)
+
+    await until_stopped(setup, setup.reload(name), stop)
+
+
+class BotsStage:
+    """The worker that thinks for the bots.
+
+    Args:
+        base: settings and databases.
+        moves: makes the moves.
+        watch: tells the supervisor which board the bots think about.
+        tick_s: see `BotWorker`.
+    """
+
+    def __init__(
+        self, base: Base, moves: Moves, watch: Watch | None = None, tick_s: float = 0.0
+    ) -> None:
+        self.bot_worker = BotWorker(
+            Positions(base.registry), base.game, base.clock, moves, watch or CurrentWork(), tick_s
+        )
+
+    def start(self) -> None:
+        """Start the thread."""
+        self.bot_worker.start()
+
+    def stop(self) -> None:
+        """Finish the board in hand, and end."""
+        self.bot_worker.stop(STOP_S)
+
+    def vitals(self) -> list[Vital]:
+        """Return the state of the thread."""
+        return [self.bot_worker.vital()]
+
+
+class MovesOfPlay:
+    """Makes the bots' moves by asking play, which alone changes games."""
+
+    def __init__(self, play: Asking) -> None:
+        self._play = play
+
+    def act(self, board_id: int, thought: Thought | None) -> None:
+        self._play.ask(ActForBot(board_id, thought))
+
+    def put_off(self, board_id: int) -> None:
+        self._play.ask(PutOffBot(board_id))
+
+    def keep_report(self, asked: ReportRequest, words: Mapping[str, Any]) -> None:
+        self._play.ask(KeepReport(asked, words))

@@ -1,0 +1,160 @@
+"""The process of the door: takes mails in at its ports, and forms from the process of the pages."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+
+from pbmserv.mail.dns import Resolver
+from pbmserv.monitoring.vitals import Vital
+from pbmserv.service.limits.postmaster_shares import PostmasterShares
+from pbmserv.service.limits.rates import Over, TooMany
+from pbmserv.service.time.rounds import Rounds
+from pbmserv.stages.arrivals import Removal
+from pbmserv.stages.base import Base
+from pbmserv.stages.descriptors import shares
+from pbmserv.stages.door import Door
+from pbmserv.stages.mail_ports import MailPorts
+from pbmserv.stages.messages import AskState, ProbeWrite, StageState, StoreForm, StorePress
+from pbmserv.stages.process import STOP_S, Setup, until_stopped
+from pbmserv.stages.questions import Answering, Answers
+from pbmserv.stages.rings import Bell
+from pbmserv.stages.state import own_numbers
+from pbmserv.store.core.writer import open_writer
+from pbmserv.store.delivery import arrivals
+
+SWITCH_S = 0.0005
+"""Seconds after which another thread of the door gives the interpreter back to its event loop.
+Python's 5 ms are four times what a client waits otherwise."""
+ROUND_S = 1.0
+"""Seconds between two removals of settled arrivals."""
+BEAT = timedelta(seconds=30)
+"""How often the door gives a sign of life."""
+
+
+async def run_door(name: str, setup: Setup) -> None:
+    """Run the door until SIGTERM."""
+    sys.setswitchinterval(SWITCH_S)
+    base, bound = setup.base, setup.bound
+    stage = DoorStage(base, Bell(setup.folder / "play.ring").ring)
+    ports = MailPorts(base, stage.door, bound, shares(base.settings, bound))
+
+    def state() -> StageState:
+        texts = stage.quota.taken, stage.quota.most
+        return StageState(tuple(stage.vitals()), ports.slots(), None, texts, own_numbers())
+
+    answers = _answers(stage, asyncio.get_running_loop(), state)
+    answering = Answering(setup.folder / f"{name}.sock", answers)
+    stage.start()
+    await ports.open()
+    answering.start()
+
+    async def stop() -> None:
+        answering.close()
+        await ports.close()
+        await asyncio.to_thread(stage.stop)
+
+    await until_stopped(setup, setup.reload(name, certificate=bound.certificate), stop)
+
+
+class DoorStage:
+    """The door with its writer, its limits and its housekeeping.
+
+    Args:
+        base: settings and databases.
+        ring: wakes play.
+        names: resolves domains; `None`: this machine's name servers do.
+    """
+
+    def __init__(self, base: Base, ring: Callable[[], None], names: Resolver | None = None) -> None:
+        self._base = base
+        self.clock = base.clock
+        self.writer = open_writer(base.mail)
+        self.traffic = base.traffic()
+        self.quota = base.quota()
+        self.senders = base.senders(names)
+        self.door = Door(
+            base.mail_domain,
+            self.writer,
+            base.clock,
+            self.traffic,
+            self.quota,
+            ring,
+            self.senders,
+            base.settings.mail_servers,
+            PostmasterShares(self.quota.most // 2),
+        )
+        self._beat_at: datetime | None = None
+        self._removal = Removal(base.mail, base.game, self.writer) if base.game.is_sqlite else None
+        self._count_waiting()
+        self._rounds = Rounds(
+            self.run_once, "removal", ROUND_S, "mails that are carried out could not be removed"
+        )
+
+    def run_once(self) -> None:
+        """Remove settled arrivals, measure the room for texts, and give a sign of life."""
+        if self._removal is not None:
+            self._removal.run_once()
+        self._count_waiting()
+        now = self._base.clock.now()
+        self.quota.measure(now)
+        if self._beat_at is None or now - self._beat_at >= BEAT:
+            self.writer.submit(partial(arrivals.beat, now=now)).result()
+            self._beat_at = now
+
+    def _count_waiting(self) -> None:
+        """Tell the door how many mails and octets wait in each lane, and in all."""
+        with self._base.mail.reading.connect() as connection:
+            waiting = arrivals.by_lane(connection)
+        self.door.shares.replace(waiting)
+        self.quota.waits(sum(octets for _, octets in waiting.values()))
+
+    def start(self) -> None:
+        """Do the housekeeping once, then regularly in a thread."""
+        self.run_once()
+        self._rounds.start()
+
+    def stop(self) -> None:
+        """End the threads."""
+        self._rounds.stop(STOP_S)
+        if self.senders is not None:
+            self.senders.close()
+        self.writer.close()
+
+    def vitals(self) -> list[Vital]:
+        """Return the states of the threads."""
+        return [*self.writer.vitals(), self._rounds.vital()]
+
+
+def _answers(
+    stage: DoorStage, loop: asyncio.AbstractEventLoop, state: Callable[[], StageState]
+) -> Answers:
+    """Return the door's answers to other processes; *loop* is the event loop of the door."""
+    door = stage.door
+
+    def store_form(request: StoreForm) -> int:
+        storing = door.form(request.kind, request.values)
+        return asyncio.run_coroutine_threadsafe(storing, loop).result()
+
+    def store_press(request: StorePress) -> int | Over:
+        storing = door.press(request.request)
+        try:
+            return asyncio.run_coroutine_threadsafe(storing, loop).result()
+        except TooMany as error:
+            return error.over
+
+    def probe_write(_: ProbeWrite) -> None:
+        stage.writer.submit(partial(arrivals.write_probe, now=stage.clock.now())).result()
+
+    def ask_state(_: AskState) -> StageState:
+        return state()
+
+    return {
+        StoreForm: store_form,
+        StorePress: store_press,
+        ProbeWrite: probe_write,
+        AskState: ask_state,
+    }

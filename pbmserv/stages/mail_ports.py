@@ -1,0 +1,65 @@
+"""The SMTP and LMTP ports of the door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pbmserv.config.settings import Settings
+from pbmserv.net.connection_limits import Bounds, ConnectionLimits
+from pbmserv.service.operators.health import Slots
+from pbmserv.smtpd.listener import Listener
+from pbmserv.smtpd.session import SESSION_TIMEOUT, SESSION_TIMEOUT_FULL
+from pbmserv.stages.base import Base
+from pbmserv.stages.descriptors import Shares
+from pbmserv.stages.door import Door
+from pbmserv.stages.ports import Bound
+
+
+class MailPorts:
+    """The open mail ports, in one event loop."""
+
+    def __init__(self, base: Base, door: Door, bound: Bound, shares: Shares) -> None:
+        self._limits = {name: _limits(name, base.settings, shares) for name in bound.mail}
+        self._listeners = [
+            (
+                Listener(
+                    base.mail_domain,
+                    door,
+                    limits=self._limits[name],
+                    lmtp=name == "lmtp",
+                    certificate=bound.certificate,
+                    tls_at_once=name == "smtps",
+                ),
+                port,
+            )
+            for name, port in bound.mail.items()
+        ]
+
+    async def open(self) -> None:
+        """Begin to accept sessions."""
+        for listener, port in self._listeners:
+            await listener.start(port)
+
+    async def close(self) -> None:
+        """Finish the mails under way, and accept no more."""
+        for listener, _ in self._listeners:
+            await listener.stop()
+
+    def slots(self) -> dict[str, Slots]:
+        """Return the numbers of sessions by port."""
+        return slots_of(self._limits)
+
+
+def _limits(port: str, settings: Settings, shares: Shares) -> ConnectionLimits:
+    """Return the limits on the sessions of a mail port."""
+    most = shares.sessions
+    from_network = min(settings.sessions_network, most)
+    bounds = Bounds(most, from_network, most, SESSION_TIMEOUT, SESSION_TIMEOUT_FULL)
+    return ConnectionLimits(port, bounds, settings.mail_servers)
+
+
+def slots_of(limits: Mapping[str, ConnectionLimits]) -> dict[str, Slots]:
+    """Return the connections of strangers by port, and those of our own servers (``smtp-own``)."""
+    strangers = {port: Slots(*limit.inside) for port, limit in limits.items()}
+    own = {f"{port}-own": Slots(*limit.own_inside) for port, limit in limits.items()}
+    return strangers | own

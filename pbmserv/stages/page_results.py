@@ -1,0 +1,83 @@
+"""Results of forms and requests of pages: they are there as soon as play rings."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Any
+
+from pbmserv.errors import StillWorking
+from pbmserv.stages.base import Base
+from pbmserv.store.delivery import arrivals
+
+LONGEST_S = 5.0
+"""Seconds that a page waits for a result."""
+UNRUNG_S = 0.25
+"""Seconds between two looks without a ring: the play of another host cannot ring here."""
+
+
+class PageResults:
+    """Waits for results in an event loop; `ring` may be called from any thread."""
+
+    def __init__(self, base: Base) -> None:
+        self._base = base
+        self._store: str | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiting: set[asyncio.Event] = set()
+
+    def ring(self) -> None:
+        """Announce that play has committed something that a page may wait for."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        for woken in self._waiting:
+            woken.set()
+
+    async def result(self, number: int) -> Any:
+        """Return the result of a stored form or request.
+
+        Raises:
+            StillWorking: it is not there in time.
+        """
+        results: list[Any] = []
+
+        async def is_there() -> bool:
+            is_done, result = await asyncio.to_thread(self._look, number)
+            if is_done:
+                results.append(result)
+            return is_done
+
+        await self.until(is_there, LONGEST_S)
+        if not results:
+            raise StillWorking("a form is still worked on")
+        return results[0]
+
+    async def until(self, is_over: Callable[[], Awaitable[bool]], longest_s: float) -> None:
+        """Call *is_over* now and after each ring, until it holds or the time is over."""
+        self._loop = asyncio.get_running_loop()
+        end = monotonic() + longest_s
+        woken = asyncio.Event()
+        self._waiting.add(woken)
+        try:
+            while not await is_over() and (left := end - monotonic()) > 0:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(woken.wait(), min(UNRUNG_S, left))
+                woken.clear()
+        finally:
+            self._waiting.discard(woken)
+
+    def _look(self, number: int) -> tuple[bool, Any]:
+        with self._base.game.reading.connect() as connection:
+            return arrivals.result_of(connection, self._store_name(), number)
+
+    def _store_name(self) -> str:
+        if self._store is None:
+            self._store = ""
+            if self._base.game.is_sqlite:
+                with self._base.mail.reading.connect() as connection:
+                    self._store = arrivals.store_of(connection)
+        return self._store

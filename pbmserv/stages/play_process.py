@@ -1,0 +1,306 @@
+"""The process of play: carries out arrivals, and answers processes that need the game store."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from pbmserv.mail.dns import Resolver
+from pbmserv.monitoring.vitals import Vital
+from pbmserv.outbound.outbox import OutboxRows, WrittenRows
+from pbmserv.service.auth.passwords import Passwords
+from pbmserv.service.bots.bot_worker import BotMoves, Moves
+from pbmserv.service.core.outcome import NOTHING
+from pbmserv.service.delivery import bounces
+from pbmserv.service.handlers import HANDLERS
+from pbmserv.service.mails.incoming import IncomingMail, MailReader
+from pbmserv.service.mails.mail_service import MailService
+from pbmserv.service.mails.password_checks import PasswordChecks
+from pbmserv.service.operators.deeds import Operators, Signature
+from pbmserv.service.operators.kept_mails import KeptMails
+from pbmserv.service.operators.orders import Order
+from pbmserv.service.operators.put_off_mails import PutOffMails
+from pbmserv.service.pages.forms import Forms
+from pbmserv.service.pages.page_requests import PageRequests
+from pbmserv.service.schedule.retention import Expiry, Kept
+from pbmserv.service.schedule.scheduler import Scheduler
+from pbmserv.service.time.rounds import Rounds
+from pbmserv.stages.arrivals import Arrivals, OneStore, TwoStores
+from pbmserv.stages.base import Base
+from pbmserv.stages.current_work import CurrentWork
+from pbmserv.stages.messages import (
+    ActForBot,
+    AskState,
+    CarryOutOrder,
+    ClaimLetters,
+    KeepLetters,
+    KeepReport,
+    ProbeWrite,
+    PutOffBot,
+    RenewLetters,
+    RetryKeptMail,
+    SettleLetters,
+    StageState,
+)
+from pbmserv.stages.places import claimant
+from pbmserv.stages.play import Play
+from pbmserv.stages.process import STOP_S, Setup, until_stopped
+from pbmserv.stages.questions import Answering, Answers
+from pbmserv.stages.rings import Bell, Ring
+from pbmserv.stages.state import own_numbers
+from pbmserv.store.boards.moves import Positions
+from pbmserv.store.core.writer import UNAVAILABLE, Closed, open_writer
+from pbmserv.store.delivery.outbox import QueuedLetter
+from pbmserv.store.operators import health
+
+ASKERS_END_S = 5.0
+"""Seconds for which an ending play waits for the processes that ask it."""
+
+
+async def run_play(name: str, setup: Setup) -> None:
+    """Run play until SIGTERM."""
+    bells = [Bell(setup.folder / f"post{n}.ring") for n in range(1, setup.posts + 1)]
+
+    def ring_post() -> None:
+        for bell in bells:
+            bell.ring()
+
+    ring_bots = Bell(setup.folder / "bots.ring").ring
+    stage = PlayStage(
+        setup.base,
+        ring_post,
+        ring_bots,
+        Bell(setup.folder / "web.ring").ring,
+        current=setup.current,
+        suspects=setup.suspects,
+        by=claimant(setup.folder, name),
+    )
+
+    def state() -> StageState:
+        number, seconds = setup.current.longest()
+        doing = f"arrival {number} for {seconds:.1f} s" if number else ""
+        return StageState(tuple(stage.vitals()), counted=own_numbers(), doing=doing)
+
+    answering = Answering(setup.folder / f"{name}.sock", _answers(stage, state))
+    ring = Ring(setup.folder / "play.ring", stage.play.ring)
+    await asyncio.to_thread(stage.start)
+    ring.start()
+    answering.start()
+
+    async def stop() -> None:
+        ring.close()
+        # A post settles the letters that it has just sent; else they would go out again.
+        await asyncio.to_thread(answering.wait_for_askers, ASKERS_END_S)
+        answering.close()
+        await asyncio.to_thread(stage.stop)
+
+    await until_stopped(setup, setup.reload(name), stop)
+
+
+class PlayStage:
+    """Play with its queue, its writer, the clocks of the games and the operators' actions.
+
+    Args:
+        base: settings and databases.
+        ring_post: wakes post.
+        ring_bots: wakes the bots.
+        ring_web: wakes pages that wait for a result.
+        passwords: makes and checks hashes; `None`: argon2id as its authors advise.
+        current: tells the supervisor which mail is being carried out.
+        suspects: how often play has died with an arrival, by its number.
+        names: resolves domains; `None`: this machine's name servers do.
+        by: name under which this process claims mails on PostgreSQL.
+        has_own_door: whether the door is part of the same process, and so gives no sign of life.
+    """
+
+    def __init__(
+        self,
+        base: Base,
+        ring_post: Callable[[], None],
+        ring_bots: Callable[[], None],
+        ring_web: Callable[[], None],
+        passwords: Passwords | None = None,
+        current: CurrentWork | None = None,
+        suspects: Mapping[int, int] | None = None,
+        names: Resolver | None = None,
+        *,
+        by: str = "play",
+        has_own_door: bool = False,
+    ) -> None:
+        settings, clock = base.settings, base.clock
+        self.game, self.clock = base.game, clock
+        self._ring_post = ring_post
+        self.writer = open_writer(base.game)
+        self.positions = Positions(base.registry)
+        self.passwords = passwords or Passwords()
+        self.services = base.services(self.positions, self.passwords.memo, base.traffic())
+        self.quota = base.quota()
+        self.mails = MailService(self.services, self.quota, HANDLERS)
+        self.checks = PasswordChecks(self.services, self.passwords, base.game, self.writer, clock)
+        games = tuple(game.info.key for game in base.registry)
+        self.reader = MailReader(base.mail_domain, games, settings.mail_servers)
+        self.arrivals: Arrivals = (
+            TwoStores(base.mail, base.game, self.writer, clock)
+            if base.game.is_sqlite
+            else OneStore(by, base.game, self.writer, clock)
+        )
+        self.senders = base.senders(names)
+        self.play = Play(
+            self.arrivals,
+            self.reader,
+            self.checks,
+            self.mails,
+            self.writer,
+            clock,
+            Forms(self.services).by_name,
+            PageRequests(self.services, base.game, self.mails),
+            ring_post=ring_post,
+            ring_bots=ring_bots,
+            ring_web=ring_web,
+            current=current,
+            suspects=suspects,
+            senders=self.senders,
+        )
+        self.rows = WrittenRows(self.writer, clock, partial(bounces.refused, self.services))
+
+        def ring_after_bot() -> None:
+            ring_post()
+            ring_web()
+
+        self.bot_moves = BotMoves(self.services, self.writer, clock, ring_after_bot)
+        kept = Kept.of_days(
+            mails=settings.mail_days, unused=settings.unused_days, letters=settings.letter_days
+        )
+        self.expiry = Expiry(base.game, self.writer, clock, kept, self.quota)
+        self.scheduler = Scheduler(
+            self.services,
+            base.game,
+            self.writer,
+            clock,
+            ring_post,
+            expiry=self.expiry,
+            oldest=self.arrivals.oldest,
+            door_beat=None if has_own_door else self.arrivals.door_beat,
+        )
+        self.operators = Operators(self.services, base.game, self.writer, clock)
+        self.kept_mails = KeptMails(base.game, self.reader.read, self.retry, self.operators)
+        self.put_off_mails = PutOffMails(base.game, self.reader.read, self.retry, self._keep)
+        self._putting_off = Rounds(
+            self.put_off_mails.run_once, "put-off", 30.0, "mails that wait could not be looked at"
+        )
+        self._tidying = Rounds(
+            self.arrivals.tidy, "tidying", 10.0, "what is done could not be forgotten"
+        )
+
+    def start(self) -> None:
+        """Begin with the heartbeat, so that no player's clock is charged with an outage."""
+        self.scheduler.begin()
+        self.play.start()
+        self.scheduler.start()
+        self._tidying.start()
+        self._putting_off.start()
+
+    def stop(self) -> None:
+        """Finish the mails under way; the others wait for the next start."""
+        self._tidying.stop(STOP_S)
+        self._putting_off.stop(STOP_S)
+        self.scheduler.stop(STOP_S)
+        self.play.stop(STOP_S)
+        with contextlib.suppress(*UNAVAILABLE, Closed):
+            self.arrivals.release()
+        if self.senders is not None:
+            self.senders.close()
+        self.checks.close()
+        self.writer.close()
+
+    def retry(self, mail_id: int, incoming: IncomingMail) -> bool:
+        """Carry a kept mail out again; return whether it was still kept.
+
+        Raises:
+            Exception: carrying it out failed; the mail is still kept.
+        """
+        checked = incoming.with_passwords(self.checks.vet(incoming.request).result())
+        now = self.clock.now()
+        job = partial(self.mails.carry_out_kept, checked, mail_id, now)
+        done = self.writer.submit(job).result()
+        self.positions.remember(done.played)
+        self._ring_post()
+        return done is not NOTHING
+
+    def _keep(self, mail_id: int, fault: str) -> None:
+        """Keep a mail that was put off for the operator, because of a fault."""
+        self.writer.submit(partial(self.mails.keep_put_off, mail_id, fault)).result()
+
+    def carry_out(self, by: Signature, order: Order) -> str:
+        """Carry out an order of an operator; return a sentence for the operator.
+
+        Raises:
+            OperatorError: it cannot be done, or no reason is given; nothing has changed.
+        """
+        deed = self.operators.do(by, order)
+        self._ring_post()
+        return deed.summary
+
+    def vitals(self) -> list[Vital]:
+        """Return the states of the threads."""
+        parts = self.scheduler, self.play, self._tidying, self._putting_off
+        rounds = [part.vital() for part in parts]
+        return [*self.writer.vitals(), *rounds]
+
+
+def _answers(stage: PlayStage, state: Callable[[], StageState]) -> Answers:
+    """Return play's answers to other processes."""
+
+    def carry_out(request: CarryOutOrder) -> str:
+        return stage.carry_out(request.by, request.order)
+
+    def retry(request: RetryKeptMail) -> str:
+        return stage.kept_mails.retry(request.number, request.by)
+
+    def probe_write(_: ProbeWrite) -> None:
+        stage.writer.submit(partial(health.write_probe, now=stage.clock.now())).result()
+
+    def ask_state(_: AskState) -> StageState:
+        return state()
+
+    return {
+        **_answers_to_post(stage.rows),
+        **_answers_to_bots(stage.bot_moves),
+        CarryOutOrder: carry_out,
+        RetryKeptMail: retry,
+        ProbeWrite: probe_write,
+        AskState: ask_state,
+    }
+
+
+def _answers_to_post(rows: OutboxRows) -> Answers:
+    def claim(request: ClaimLetters) -> list[QueuedLetter]:
+        return rows.claim(
+            request.by, request.most, request.in_hand, request.avoiding, request.since
+        )
+
+    def keep(request: KeepLetters) -> None:
+        rows.keep(request.packed)
+
+    def renew(request: RenewLetters) -> None:
+        rows.renew(request.ids, request.until)
+
+    def settle(request: SettleLetters) -> None:
+        rows.settle(request.results)
+
+    return {ClaimLetters: claim, KeepLetters: keep, RenewLetters: renew, SettleLetters: settle}
+
+
+def _answers_to_bots(moves: Moves) -> Answers:
+    def act(request: ActForBot) -> None:
+        moves.act(request.board_id, request.thought)
+
+    def put_off(request: PutOffBot) -> None:
+        moves.put_off(request.board_id)
+
+    def keep_report(request: KeepReport) -> None:
+        moves.keep_report(request.asked, request.words)
+
+    return {ActForBot: act, PutOffBot: put_off, KeepReport: keep_report}

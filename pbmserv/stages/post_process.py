@@ -1,0 +1,160 @@
+"""The process of post: makes letters and sends them. A server has one for each core."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from random import random
+
+from pbmserv.letters.compose import Composer
+from pbmserv.monitoring.vitals import Vital, Watch
+from pbmserv.outbound.dkim import Signer
+from pbmserv.outbound.dkim_keys import load_key
+from pbmserv.outbound.outbox import Outbox, OutboxRows, Result, WrittenRows
+from pbmserv.outbound.relay import Relay
+from pbmserv.outbound.relays import open_relay
+from pbmserv.outbound.sender import Sender
+from pbmserv.service.auth.passwords import Memo
+from pbmserv.service.delivery import bounces
+from pbmserv.service.operators.health import RelayState
+from pbmserv.stages.base import Base
+from pbmserv.stages.current_work import CurrentWork
+from pbmserv.stages.messages import (
+    AskState,
+    ClaimLetters,
+    KeepLetters,
+    RenewLetters,
+    SettleLetters,
+    StageState,
+)
+from pbmserv.stages.places import claimant
+from pbmserv.stages.process import STOP_S, Setup, until_stopped
+from pbmserv.stages.questions import Answering, Asking
+from pbmserv.stages.rings import Ring
+from pbmserv.stages.state import own_numbers
+from pbmserv.store.boards.moves import Positions
+from pbmserv.store.core.writer import open_writer
+from pbmserv.store.delivery.outbox import QueuedLetter
+
+DELIVERIES = {"maildir": 2, "lmtp": 4, "smtp": 16, "smtps": 16}
+"""Letters that one post delivers at a time, by the scheme of its relay."""
+
+
+async def run_post(name: str, setup: Setup) -> None:
+    """Run a post until SIGTERM."""
+    base = setup.base
+    play = Asking(setup.folder / "play.sock")
+    rows, close = (OutboxOfPlay(play), play.close) if base.game.is_sqlite else _own_rows(base)
+    stage = PostStage(base, rows, watch=setup.current, by=claimant(setup.folder, name))
+
+    def state(_: AskState) -> StageState:
+        return StageState(tuple(stage.vitals()), relay=stage.relay_state(), counted=own_numbers())
+
+    answering = Answering(setup.folder / f"{name}.sock", {AskState: state})
+    ring = Ring(setup.folder / f"{name}.ring", stage.sender.wake)
+    stage.start()
+    ring.start()
+    answering.start()
+
+    async def stop() -> None:
+        ring.close()
+        answering.close()
+        play.end()
+        await asyncio.to_thread(stage.stop)
+        close()
+
+    reload = setup.reload(name, signer=stage.signer, named=base.settings.dkim_keys)
+    await until_stopped(setup, reload, stop)
+
+
+def _own_rows(base: Base) -> tuple[OutboxRows, Callable[[], None]]:
+    """Return the outbox that this process changes itself, on PostgreSQL, and what closes it."""
+    writer = open_writer(base.game)
+    services = base.services(Positions(base.registry), Memo(), base.traffic())
+    return WrittenRows(writer, base.clock, partial(bounces.refused, services)), writer.close
+
+
+class PostStage:
+    """The sender with its outbox and its relay.
+
+    Args:
+        base: settings and databases.
+        rows: changes the outbox.
+        relay: where letters go; `None`: where the settings say.
+        watch: tells the supervisor which letter is being made.
+        by: name under which this process claims letters; no two live ones have the same.
+    """
+
+    def __init__(
+        self,
+        base: Base,
+        rows: OutboxRows,
+        relay: Relay | None = None,
+        watch: Watch | None = None,
+        by: str = "post1",
+    ) -> None:
+        settings = base.settings
+        self.relay = relay or open_relay(settings.relay)
+        keys = [load_key(named) for named in settings.dkim_keys]
+        self.signer = Signer(base.mail_domain.domain, keys)
+        composer = Composer(
+            base.mail_domain, base.registry, Positions(base.registry), settings.web_url
+        )
+        self.outbox = Outbox(
+            by, base.game, rows, composer, self.signer, base.clock, watch or CurrentWork()
+        )
+        self.sender = Sender(
+            self.outbox,
+            self.relay,
+            base.clock,
+            random,
+            threads=DELIVERIES[settings.relay.partition(":")[0].lower()],
+            poll_s=5.0 if base.game.is_sqlite else 1.0,
+            domain_letters=settings.domain_letters,
+        )
+
+    def start(self) -> None:
+        """Begin to send, first of all what a dead process of the same name had claimed."""
+        self.sender.start()
+
+    def stop(self) -> None:
+        """Finish the letters in hand."""
+        self.sender.stop(STOP_S)
+        self.relay.close()
+
+    def relay_state(self) -> RelayState:
+        """Return the state of the relay."""
+        return RelayState(*self.sender.failures)
+
+    def vitals(self) -> list[Vital]:
+        """Return the states of the threads."""
+        return self.sender.vitals()
+
+
+class OutboxOfPlay:
+    """The outbox of a post on SQLite, where play alone may change it. Each call asks play."""
+
+    def __init__(self, play: Asking) -> None:
+        self._play = play
+
+    def claim(
+        self,
+        by: str,
+        most: int,
+        in_hand: Collection[int] = (),
+        avoiding: Collection[str] = (),
+        since: datetime | None = None,
+    ) -> list[QueuedLetter]:
+        request = ClaimLetters(by, most, tuple(in_hand), tuple(avoiding), since)
+        return self._play.ask(request)
+
+    def keep(self, packed: Mapping[int, bytes]) -> None:
+        self._play.ask(KeepLetters(packed))
+
+    def renew(self, ids: Sequence[int], until: datetime) -> None:
+        self._play.ask(RenewLetters(tuple(ids), until))
+
+    def settle(self, results: Sequence[Result]) -> None:
+        self._play.ask(SettleLetters(tuple(results)))

@@ -1,0 +1,93 @@
+"""The ports of the web process: public pages, metrics, the local mailbox, operators' pages."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+from pbmserv.config.settings import Settings
+from pbmserv.net.connection_limits import ConnectionLimits
+from pbmserv.service.operators.health import Health, Slots
+from pbmserv.stages.base import Base
+from pbmserv.stages.descriptors import PROBES, Shares
+from pbmserv.stages.mail_ports import slots_of
+from pbmserv.stages.ports import Bound
+from pbmserv.stages.web_stage import WebStage
+from pbmserv.views.environment import environment
+from pbmserv.web.application import build
+from pbmserv.web.mailbox import build_mailbox
+from pbmserv.web.operators import build_operators
+from pbmserv.web.pages import Pages
+from pbmserv.web.probes import build_probes
+from pbmserv.web.server import WebServer, bounds
+
+
+class WebPorts:
+    """The open web ports, in one event loop."""
+
+    def __init__(
+        self,
+        base: Base,
+        stage: WebStage,
+        health: Health,
+        metrics: Callable[[], Awaitable[bytes]],
+        bound: Bound,
+        shares: Shares,
+    ) -> None:
+        settings = base.settings
+        self._limits: dict[str, ConnectionLimits] = {}
+        self._servers: list[WebServer] = []
+        if bound.web is not None:
+            self._limits["web"] = limits = _limits("web", settings, shares)
+            url = urlsplit(settings.web_url)
+            pages = Pages(
+                address=settings.address,
+                games=tuple(game.info for game in base.registry),
+                signup=settings.signup,
+                base=url.path.rstrip("/"),
+                origin=f"{url.scheme}://{url.netloc}",
+                contact=settings.security_contact,
+                bots=base.registry.bots,
+                can_hide=bool(stage.web_requests.hot_seats.game),
+                proxies=settings.web_proxies,
+            )
+            site = build(pages, stage.web_requests, environment(), health)
+            self._servers.append(WebServer(site, bound.web, limits))
+        if bound.metrics is not None:
+            probes = build_probes(health, metrics)
+            limits = _limits("metrics", settings, PROBES)
+            self._servers.append(WebServer(probes, bound.metrics, limits))
+        if bound.mailbox is not None and settings.smtp is not None:
+            relay, smtp = settings.relay, settings.smtp
+            mailbox = build_mailbox(relay, smtp, base.mail_domain, environment())
+            limits = _limits("mailbox", settings, PROBES)
+            self._servers.append(WebServer(mailbox, bound.mailbox, limits))
+        if bound.operators is not None and settings.operator_token is not None:
+            site = build_operators(
+                stage.operators,
+                settings.operator_token,
+                settings.operator_url,
+                base.clock,
+                environment(),
+                settings.web_proxies,
+            )
+            limits = _limits("operators", settings, PROBES)
+            self._servers.append(WebServer(site, bound.operators, limits))
+
+    async def open(self) -> None:
+        """Begin to serve."""
+        for server in self._servers:
+            await server.start()
+
+    async def close(self) -> None:
+        """Finish the answers under way."""
+        for server in self._servers:
+            await server.stop()
+
+    def slots(self) -> dict[str, Slots]:
+        """Return the numbers of connections by port."""
+        return slots_of(self._limits)
+
+
+def _limits(port: str, settings: Settings, shares: Shares) -> ConnectionLimits:
+    return ConnectionLimits(port, bounds(shares.web, shares.web_own), settings.web_proxies)

@@ -1,0 +1,110 @@
+"""The process of the pages: serves them, and shows the supervisor that it is not stuck."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from pbmserv.monitoring.vitals import Vital
+from pbmserv.service.limits.rates import Over, TooMany
+from pbmserv.service.operators.gauges import metrics as metrics_of
+from pbmserv.service.operators.health import Health
+from pbmserv.service.pages.page_requests import PageRequest
+from pbmserv.stages.current_work import NONE, THREADS, CurrentWork
+from pbmserv.stages.descriptors import shares
+from pbmserv.stages.messages import StageState, StoreForm, StorePress
+from pbmserv.stages.operators import OperatorOrders
+from pbmserv.stages.process import Setup, until_stopped
+from pbmserv.stages.questions import Asking
+from pbmserv.stages.rings import Ring
+from pbmserv.stages.state import Stages, own_numbers
+from pbmserv.stages.web_ports import WebPorts
+from pbmserv.stages.web_stage import WebStage
+
+BEAT, BEAT_S = 1, 1.0
+"""The number that web notes as its work, and the seconds between notes."""
+MOST_THREADS = THREADS - 1
+"""Threads of web at most: as many as the supervisor can see, less the event loop's own."""
+
+T = TypeVar("T")
+
+
+async def run_web(name: str, setup: Setup) -> None:
+    """Serve the pages until SIGTERM."""
+    base = setup.base
+    asyncio.get_running_loop().set_default_executor(_Watched(setup.current))
+    door = _DoorOfPages(Asking(setup.folder / "door.sock"))
+    stage = WebStage(base, door, OperatorOrders(base.settings))
+    others = tuple(process for process in setup.stages if process != name)
+    loop_vital = Vital("web", True, 0.0, 60.0)
+    ports: WebPorts | None = None
+
+    def state() -> StageState:
+        slots = ports.slots() if ports else {}
+        return StageState((loop_vital,), slots, counted=own_numbers())
+
+    stages = Stages(setup.folder, others, state)
+    folder = base.settings.data_dir
+    health = Health(stages.parts, folder, base.mail, base.game, stages.write, base.clock)
+
+    async def metrics() -> bytes:
+        return await metrics_of(health, await asyncio.to_thread(stages.counted))
+
+    ports = WebPorts(base, stage, health, metrics, setup.bound, shares(base.settings, setup.bound))
+    await ports.open()
+    beating = asyncio.create_task(_beat(setup.current), name="beat")
+    ring = Ring(setup.folder / "web.ring", stage.play.results.ring)
+    ring.start()
+
+    async def stop() -> None:
+        ring.close()
+        beating.cancel()
+        setup.current.clear()
+        await ports.close()
+        stages.close()
+
+    await until_stopped(setup, setup.reload(name), stop)
+
+
+class _DoorOfPages:
+    """The door in its own process, as `PagesDoor`."""
+
+    def __init__(self, door: Asking) -> None:
+        self._door = door
+
+    async def form(self, kind: str, values: Mapping[str, Any]) -> int:
+        return await asyncio.to_thread(self._door.ask, StoreForm(kind, values))
+
+    async def press(self, request: PageRequest) -> int:
+        number = await asyncio.to_thread(self._door.ask, StorePress(request))
+        if isinstance(number, Over):
+            raise TooMany(number)
+        return number
+
+
+class _Watched(ThreadPoolExecutor):
+    """The event loop's threads. They show the supervisor when a request is stuck in a game."""
+
+    def __init__(self, current: CurrentWork) -> None:
+        super().__init__(min(MOST_THREADS, (os.cpu_count() or 1) + 4), "asyncio")
+        self._current = current
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **named: Any) -> Future[T]:
+        def watched() -> T:
+            self._current.at(BEAT)
+            try:
+                return fn(*args, **named)
+            finally:
+                self._current.at(NONE)
+
+        return super().submit(watched)
+
+
+async def _beat(current: CurrentWork) -> None:
+    """Show the supervisor again and again that the event loop is not stuck."""
+    while True:
+        current.at(BEAT)
+        await asyncio.sleep(BEAT_S)

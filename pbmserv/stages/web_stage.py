@@ -1,0 +1,111 @@
+"""The service behind the pages: forms and moves go through the door, and results are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from pbmserv.errors import ServerFault
+from pbmserv.service.auth.passwords import Memo
+from pbmserv.service.core.context import Services
+from pbmserv.service.mails.incoming import MailReader
+from pbmserv.service.operators.pages import OperatorPages, Queue, Side
+from pbmserv.service.pages.page_requests import PageRequest
+from pbmserv.service.pages.web_requests import WebRequests
+from pbmserv.stages.base import Base
+from pbmserv.stages.page_results import PageResults
+from pbmserv.stages.places import first_place
+from pbmserv.stages.state import running, states, waiting
+from pbmserv.store.boards.moves import Positions
+from pbmserv.store.operators import health
+
+
+class PagesDoor(Protocol):
+    """The door, as the pages need it."""
+
+    async def form(self, kind: str, values: Mapping[str, Any]) -> int:
+        """See `Door.form`."""
+        ...
+
+    async def press(self, request: PageRequest) -> int:
+        """See `Door.press`."""
+        ...
+
+
+class PlayOfPages:
+    """Play, as pages reach it: the door stores forms and commands, and play rings for results.
+
+    Attributes:
+        door: stores forms and commands.
+        results: waits for their results.
+    """
+
+    def __init__(self, door: PagesDoor, results: PageResults) -> None:
+        self.door = door
+        self.results = results
+        self.until = results.until
+
+    async def carry_out(self, request: PageRequest) -> int:
+        """See `board_presses.Play.carry_out`."""
+        number = await self.results.result(await self.door.press(request))
+        if number is None:
+            raise ServerFault("a command from a page could not be carried out")
+        return int(number)
+
+    async def ask(self, kind: str, values: Mapping[str, Any]) -> Any:
+        """Have a form carried out, and return its result.
+
+        Raises:
+            StillWorking: it is stored, and takes long.
+        """
+        return await self.results.result(await self.door.form(kind, values))
+
+
+class WebStage:
+    """The service behind the pages.
+
+    Args:
+        base: settings and databases.
+        door: stores forms and commands of pages.
+        side: carries out the changes of operators' pages.
+
+    Attributes:
+        play: carries out forms and commands.
+        web_requests: the pages of players and the public.
+        operators: the pages of operators.
+    """
+
+    def __init__(self, base: Base, door: PagesDoor, side: Side) -> None:
+        self.play = PlayOfPages(door, PageResults(base))
+        services = base.services(Positions(base.registry), Memo(), base.traffic())
+        self.web_requests = WebRequests(
+            services, base.game, base.clock, self.play.ask, self.play, door.form
+        )
+        self.operators = _operator_pages(base, services, side)
+
+
+def _operator_pages(base: Base, services: Services, side: Side) -> OperatorPages:
+    """Return the service behind the operators' pages.
+
+    Args:
+        base: databases and games.
+        services: shared by the pages of this process.
+        side: carries out the changes.
+    """
+    games = tuple(game.info.key for game in base.registry)
+    reader = MailReader(base.mail_domain, games, base.settings.mail_servers)
+
+    def queue() -> Queue:
+        with base.mail.reading.connect() as mail, base.game.reading.connect() as game:
+            queues = health.queues(mail, game, base.clock.now())
+        stages = states(first_place(base.settings.data_dir))
+        return Queue(
+            running(queues),
+            {name: state.doing for name, state in stages.items()},
+            queues.newest_mail,
+            queues.newest_letter,
+            health.sizes(base.game),
+            waiting(queues),
+        )
+
+    return OperatorPages(services, base.game, base.clock, reader.read, side, queue)

@@ -1,0 +1,31 @@
+"""Rows of games that operators have closed: no new boards of them are created."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, insert, select
+
+from pbmserv.store.tables.accounts import closed_games
+
+
+def closed_since(connection: Connection) -> dict[str, datetime]:
+    """Return the time at which each closed game was closed."""
+    rows = connection.execute(select(closed_games.c.game, closed_games.c.closed_at))
+    return {row.game: row.closed_at for row in rows}
+
+
+def is_closed(connection: Connection, game: str) -> bool:
+    """Return whether a game is closed."""
+    statement = select(closed_games.c.game).where(closed_games.c.game == game)
+    return connection.execute(statement).first() is not None
+
+
+def close(connection: Connection, game: str, now: datetime) -> None:
+    """Close a game."""
+    connection.execute(insert(closed_games).values(game=game, closed_at=now))
+
+
+def reopen(connection: Connection, game: str) -> None:
+    """Open a closed game again."""
+    connection.execute(delete(closed_games).where(closed_games.c.game == game))

@@ -1,0 +1,107 @@
+"""Boards as operators list and change them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from pbmserv.engine.clocks import Terms
+from pbmserv.store.operators.letters import fail_unsent
+from pbmserv.store.tables.accounts import players
+from pbmserv.store.tables.boards import BoardStatus, boards, followers, seats, submitted_moves
+
+
+@dataclass(frozen=True, slots=True)
+class BoardLine:
+    """A board in a list."""
+
+    id: int
+    game: str
+    status: BoardStatus
+    names: tuple[str, ...]
+    plies: int
+    created_at: datetime
+    due_at: datetime | None
+
+
+def board_lines(
+    connection: Connection, status: str | None, game: str | None, player_id: int | None, limit: int
+) -> list[BoardLine]:
+    """Return boards with this status, game and player (`None`: any), newest first."""
+    statement = select(
+        boards.c.id,
+        boards.c.game,
+        boards.c.status,
+        boards.c.plies,
+        boards.c.created_at,
+        boards.c.due_at,
+    )
+    if status:
+        statement = statement.where(boards.c.status == status)
+    if game:
+        statement = statement.where(boards.c.game == game)
+    if player_id is not None:
+        own = select(seats.c.board_id).where(seats.c.player_id == player_id)
+        statement = statement.where(boards.c.id.in_(own))
+    rows = list(connection.execute(statement.order_by(boards.c.id.desc()).limit(limit)))
+    names: dict[int, list[str]] = {row.id: [] for row in rows}
+    userids = (
+        select(seats.c.board_id, players.c.userid)
+        .join(players, players.c.id == seats.c.player_id)
+        .where(seats.c.board_id.in_(list(names)))
+        .order_by(seats.c.board_id, seats.c.seat)
+    )
+    for board_id, userid in connection.execute(userids):
+        names[board_id].append(userid)
+    return [
+        BoardLine(r.id, r.game, r.status, tuple(names[r.id]), r.plies, r.created_at, r.due_at)
+        for r in rows
+    ]
+
+
+def board_counts(connection: Connection) -> dict[tuple[str, int, str], int]:
+    """Return the number of boards by game, rules version and status."""
+    kind = (boards.c.game, boards.c.rules_version, boards.c.status)
+    rows = connection.execute(select(*kind, func.count()).group_by(*kind))
+    return {(game, version, status): count for game, version, status, count in rows}
+
+
+def hand_over(
+    connection: Connection, board_id: int, old: int, new: int, now: datetime
+) -> list[int]:
+    """Give every seat of one player at a board to another, without plans; return the seats.
+
+    Unsent letters about the board to the old player are dropped: they would show the secrets of
+    the new one.
+    """
+    is_old = (seats.c.board_id == board_id) & (seats.c.player_id == old)
+    numbers = list(connection.execute(select(seats.c.seat).where(is_old)).scalars())
+    connection.execute(
+        update(seats).where(is_old).values(player_id=new, accepted_at=now, plan=None)
+    )
+    connection.execute(
+        delete(submitted_moves).where(
+            submitted_moves.c.board_id == board_id, submitted_moves.c.seat.in_(numbers)
+        )
+    )
+    connection.execute(
+        delete(followers).where(followers.c.board_id == board_id, followers.c.player_id == new)
+    )
+    fail_unsent(connection, old, board_id, "the seat was given to another player")
+    return numbers
+
+
+def set_rated(connection: Connection, board_id: int, *, rated: bool) -> None:
+    """Set whether a board's result counts for the ratings."""
+    connection.execute(update(boards).where(boards.c.id == board_id).values(rated=rated))
+
+
+def set_terms(connection: Connection, board_id: int, terms: Terms) -> None:
+    """Set the time limits of a board."""
+    connection.execute(
+        update(boards)
+        .where(boards.c.id == board_id)
+        .values(nag_days=terms.nag, forfeit_days=terms.forfeit, total_days=terms.total)
+    )

@@ -1,0 +1,149 @@
+"""Accounts as operators list, close and merge them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, select, update
+
+from pbmserv.store.accounts import blocks
+from pbmserv.store.core.statements import columns_of
+from pbmserv.store.operators.letters import fail_unsent
+from pbmserv.store.tables.accounts import (
+    PlayerState,
+    address_changes,
+    addresses,
+    invitations,
+    notices,
+    players,
+    signups,
+)
+from pbmserv.store.tables.boards import (
+    RUNNING,
+    boards,
+    daily_boards,
+    daily_readers,
+    followers,
+    scores,
+    seats,
+    seeks,
+)
+from pbmserv.store.tables.mail import inbox, outbox
+
+
+@dataclass(frozen=True, slots=True)
+class UserLine:
+    """A player in a list.
+
+    Attributes:
+        running: number of boards that are proposed or active.
+    """
+
+    userid: str
+    state: PlayerState
+    address: str
+    created_at: datetime
+    running: int
+
+
+def user_lines(connection: Connection, state: str | None, like: str, limit: int) -> list[UserLine]:
+    """Return players in this state (`None`: any), in the order of their userids.
+
+    Args:
+        like: part of the userid or address; ``""`` for all.
+    """
+    running = (
+        select(func.count(func.distinct(seats.c.board_id)))
+        .join(boards, boards.c.id == seats.c.board_id)
+        .where(seats.c.player_id == players.c.id, boards.c.status.in_(RUNNING))
+        .scalar_subquery()
+    )
+    statement = select(*columns_of(UserLine, players, running=running))
+    if state:
+        statement = statement.where(players.c.state == state)
+    if like:
+        is_like = players.c.userid.contains(like, autoescape=True)
+        statement = statement.where(is_like | players.c.address.contains(like, autoescape=True))
+    rows = connection.execute(statement.order_by(players.c.userid).limit(limit))
+    return [UserLine(*row) for row in rows]
+
+
+def bar(connection: Connection, player_id: int) -> None:
+    """Bar a player who has just signed off from coming back."""
+    _set_player(connection, player_id, state=PlayerState.BARRED)
+
+
+def revoke_addresses(connection: Connection, player_id: int, epoch: int) -> None:
+    """Revoke every reply address that the player ever got; *epoch* is the player's current one."""
+    _set_player(connection, player_id, reply_epoch=epoch + 1)
+
+
+def retire(connection: Connection, player_id: int) -> None:
+    """Close an account that was merged into another; its userid stays taken."""
+    _set_player(connection, player_id, state=PlayerState.DELETED, password_hash="", accept="none")
+
+
+def _set_player(connection: Connection, player_id: int, **values: Any) -> None:
+    connection.execute(update(players).where(players.c.id == player_id).values(**values))
+
+
+def shared_boards(connection: Connection, one: int, other: int) -> list[int]:
+    """Return the boards at which both players sit."""
+    boards_of_other = select(seats.c.board_id).where(seats.c.player_id == other)
+    rows = connection.execute(
+        select(seats.c.board_id)
+        .where(seats.c.player_id == one, seats.c.board_id.in_(boards_of_other))
+        .distinct()
+        .order_by(seats.c.board_id)
+    )
+    return list(rows.scalars())
+
+
+def move_daily_readings(connection: Connection, old: int, new: int) -> None:
+    """Give one player's subscriptions to boxes of the day to another, who may have some already."""
+    games = select(daily_readers.c.game).where(daily_readers.c.player_id == new)
+    connection.execute(
+        update(daily_readers)
+        .where(daily_readers.c.player_id == old, daily_readers.c.game.not_in(games))
+        .values(player_id=new)
+    )
+
+
+def move_everything(connection: Connection, old: int, new: int) -> int:
+    """Give one player's seats, results, addresses and mails to another.
+
+    A box of the day that both players have stays with the old one: nobody gets two results for it.
+
+    Returns:
+        The number of seats.
+    """
+    seat_count = connection.execute(
+        update(seats).where(seats.c.player_id == old).values(player_id=new)
+    ).rowcount
+    addresses_of_new = select(addresses.c.address).where(addresses.c.player_id == new)
+    connection.execute(
+        update(addresses)
+        .where(addresses.c.player_id == old, addresses.c.address.not_in(addresses_of_new))
+        .values(player_id=new)
+    )
+    for table in (addresses, followers, seeks):
+        connection.execute(delete(table).where(table.c.player_id == old))
+    blocks.move(connection, old, new)
+    box_of_new = daily_boards.alias()
+    has_both = select(box_of_new.c.day).where(
+        box_of_new.c.player_id == new,
+        box_of_new.c.game == daily_boards.c.game,
+        box_of_new.c.day == daily_boards.c.day,
+    )
+    connection.execute(
+        update(daily_boards)
+        .where(daily_boards.c.player_id == old, ~has_both.exists())
+        .values(player_id=new)
+    )
+    fail_unsent(connection, old, None, "the account was merged into another")
+    connection.execute(delete(notices).where(notices.c.player_id == old))
+    for table in (scores, inbox, outbox, signups, address_changes, invitations):
+        connection.execute(update(table).where(table.c.player_id == old).values(player_id=new))
+    return int(seat_count)

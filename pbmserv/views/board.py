@@ -1,0 +1,200 @@
+"""A board as one reader may see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from pbmserv.engine.clocks import Terms
+from pbmserv.engine.position import Position, notes_for
+from pbmserv.engine.protocol import Aided, coached, previews
+from pbmserv.engine.registry import AnyGame
+from pbmserv.engine.types import SCORE, Outcome, Seat
+from pbmserv.mail.letter_kinds import kind_of, letters_that
+from pbmserv.views.texts import note_sentences
+
+Form: TypeAlias = Literal["text", "speech", "letter", "page", "own-page"]
+"""How a template draws a board: as plain text, in words for people who listen, or in HTML.
+
+An ``own-page`` is a page of the game's own; other games have none.
+"""
+
+_TEMPLATES: Mapping[Form, tuple[str, ...]] = {
+    "text": ("games/{key}/board.txt.j2",),
+    "speech": ("games/{key}/spoken.txt.j2", "games/{key}/board.txt.j2"),
+    "letter": ("games/{key}/board.html.j2",),
+    "page": ("games/{key}/page.html.j2", "web/plain-board.html.j2"),
+    "own-page": ("games/{key}/page.html.j2",),
+}
+"""Templates that draw a board in a form; the first that exists is used."""
+
+
+@dataclass(frozen=True)
+class BoardScene:
+    """A board as one reader may see it; templates learn nothing else about a game.
+
+    Attributes:
+        number: the board's number.
+        key: the game's key: its template folder, and its word in commands.
+        title: the game's name for people.
+        names: userids by seat.
+        you: the reader's seat; ``None`` for a spectator.
+        view: the game's view for that seat.
+        events: a sentence for each recent event, oldest first.
+        scores: a sentence for each score, for readers who do not want a table.
+        turn: number of the reader's next turn, ``#n`` in commands; ``None`` for a spectator.
+        waiting: userids of the other players who are to move.
+        your_turn: whether the reader may use a turn now.
+        moves: turns used. Free moves are not counted, since they may be private.
+        outcome: how the board ended; ``None`` while it runs.
+        best: userids of the players in first place; empty while the board runs.
+        options: canonical option words of the challenge.
+        race: whether each player has a box of their own that the others see only at the end.
+        done: whether the reader has finished a race that others still play.
+        rated: whether the result changes ratings.
+        terms: how long players may take.
+        daily: number of this box of the day; 0 for other boards.
+        shut: whether the board is over but its hidden facts stay hidden for a while.
+        chooser: userid of the player who chose the box of a race and may know it; "" for none.
+    """
+
+    number: int
+    game: AnyGame
+    key: str
+    title: str
+    names: tuple[str, ...]
+    you: Seat | None
+    view: Any
+    events: tuple[str, ...]
+    scores: tuple[str, ...]
+    turn: int | None
+    waiting: tuple[str, ...]
+    your_turn: bool
+    moves: int
+    outcome: Outcome | None
+    best: tuple[str, ...]
+    options: tuple[str, ...]
+    race: bool
+    done: bool
+    rated: bool
+    terms: Terms
+    daily: int
+    shut: bool
+    chooser: str
+
+    @property
+    def has_coach(self) -> bool:
+        """Whether a coach can report on this board once it is over."""
+        return coached(self.game) and not self.shut
+
+    @property
+    def players(self) -> str:
+        """The players in one phrase, by seat."""
+        return " - ".join(self.names)
+
+    def templates(self, form: Form) -> list[str]:
+        """Return the names of the templates that draw the board in a form, the best one first."""
+        return [name.format(key=self.key) for name in _TEMPLATES[form]]
+
+
+def board_scene(
+    position: Position,
+    *,
+    number: int,
+    names: tuple[str, ...],
+    options: tuple[str, ...],
+    rated: bool,
+    terms: Terms,
+    seat: Seat | None,
+    own_move: bool,
+    daily: int,
+    after: int | None = None,
+    chooser: str = "",
+) -> BoardScene:
+    """Return a position as *seat* may see it.
+
+    Args:
+        position: the board after some plies.
+        number: see `BoardScene`, as for the others that are not listed here.
+        names: userids by seat.
+        options: canonical option words.
+        rated: whether the result changes ratings.
+        terms: how long players may take.
+        seat: the reader's seat; ``None`` for a spectator.
+        own_move: whether the events are those of the last ply. Otherwise they are those since the
+            seat's last turn, without its own.
+        daily: number of this box of the day; 0 for other boards.
+        after: a ply; the events are then those after it.
+        chooser: userid of the player who chose the box.
+    """
+    game, state = position.game, position.state
+    if after is not None:
+        steps = position.after(after)
+    elif own_move and position.ply:
+        steps = [position]
+    else:  # the seat knows its own free moves, such as markers
+        steps = [p for p in position.since(seat) if p.ply is not None and p.ply.seat != seat]
+    notes = [note for step in steps for note in notes_for(game, step.step, seat)]
+    events = [note for note in notes if note.kind != SCORE]
+    scores = [note for note in notes if note.kind == SCORE]
+    to_act, outcome = game.to_act(state), position.outcome
+    places = zip(names, outcome.places if outcome else (), strict=False)
+    race = "-race" in options or len(names) == 1
+    return BoardScene(
+        number=number,
+        game=game,
+        key=game.info.key,
+        title=game.info.title,
+        names=names,
+        you=seat,
+        view=game.view(state, seat),
+        events=tuple(note_sentences(game, events, names, seat)),
+        scores=tuple(note_sentences(game, scores, names, seat)) if scores else (),
+        turn=None if seat is None else game.turn(state, seat),
+        waiting=tuple([names[s] for s in sorted(to_act) if s != seat]),
+        your_turn=seat in to_act,
+        moves=position.turns_of(seat),
+        outcome=outcome,
+        best=tuple([name for name, place in places if place == 1]),
+        options=options,
+        race=race,
+        done=race and seat is not None and seat not in to_act and outcome is None,
+        rated=rated,
+        terms=terms,
+        daily=daily,
+        shut=outcome is not None and game.outcome(state) is None,
+        chooser=chooser,
+    )
+
+
+FORESEEN = frozenset({"check", *letters_that(lambda kind: kind.beyond_record)})
+"""Letters that show a board differently from its record: see `foreseen`."""
+
+
+def foreseen(letter: str, words: Mapping[str, Any], scene: BoardScene) -> BoardScene:
+    """Return the scene with the effect of a previewed move, or with what the markers explain.
+
+    It is made from the reader's view alone, so nothing hidden can get into it.
+
+    Args:
+        letter: a name in `FORESEEN`; a scene for any other letter is returned unchanged.
+        words: the letter's words, such as the move.
+        scene: the board as it is.
+
+    Raises:
+        MoveError: the move is not legal.
+    """
+    game = scene.game
+    if kind_of(letter).beyond_record and previews(game):
+        preview = game.preview(scene.view, Seat(words["mover"]), words["move"])
+        view, notes = preview.view, preview.notes
+    elif letter == "check" and isinstance(game, Aided) and words.get("drawn"):
+        drawn = game.drawn(scene.view, words["drawn"])
+        view, notes = drawn.view, drawn.notes
+    elif letter == "check" and isinstance(game, Aided):
+        view, notes = scene.view, game.check(scene.view)
+    else:
+        return scene
+    sentences = note_sentences(scene.game, notes, scene.names, scene.you)
+    return replace(scene, view=view, events=tuple(sentences))

@@ -1,0 +1,190 @@
+"""What pages, feeds and the API show to everybody: boards, players, ratings and seeks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from pbmserv.engine.types import Drawing
+from pbmserv.views.board import BoardScene
+from pbmserv.views.names import PublicName
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A player's rating in a game.
+
+    Attributes:
+        rank: place in the table; ``None`` for a player without a place.
+        shown: the rating as people see it.
+        provisional: whether the rating comes from too few games to be sure.
+    """
+
+    userid: PublicName
+    rank: int | None
+    shown: int
+    provisional: bool
+    games: int
+    wins: int
+    losses: int
+    draws: int
+
+
+@dataclass(frozen=True, slots=True)
+class StandingsTable:
+    """The best players of a game.
+
+    Attributes:
+        rows: players with a place.
+        below: players whose rating has no place yet.
+        more: whether there are more players than these.
+        bots: ratings of the game's bots, which games do not change.
+        sure_after: rated games after which a rating is no longer provisional.
+        opponents: different opponents that a place takes.
+    """
+
+    game: str
+    title: str
+    rows: Sequence[Standing]
+    below: Sequence[Standing]
+    more: bool
+    bots: Mapping[str, int]
+    sure_after: int
+    opponents: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerRating:
+    """How a player is rated in a game; `standing` is ``None`` before the first rated game."""
+
+    game: str
+    title: str
+    standing: Standing | None
+    bots: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Seek:
+    """A player who looks for an opponent; `since` is a day in ISO 8601."""
+
+    userid: PublicName
+    game: str
+    seats: int
+    options: Sequence[str]
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunningBoard:
+    """A board that is played, or waits to be accepted.
+
+    Attributes:
+        waiting: the players who are to move, or to accept.
+        unshown: whether the board cannot be replayed, so that `waiting` is not known.
+    """
+
+    board: int
+    game: str
+    players: Sequence[PublicName]
+    waiting: Sequence[PublicName]
+    unshown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A board that is over and may be seen; `ended` is in ISO 8601, UTC."""
+
+    board: int
+    game: str
+    title: str
+    players: Sequence[PublicName]
+    winners: Sequence[PublicName]
+    drawn: bool
+    reason: str
+    moves: int
+    ended: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """How a player's finished boards ended, by opponent or by kind of board."""
+
+    name: str
+    played: int
+    won: int
+    lost: int
+    drawn: int
+
+
+@dataclass(frozen=True, slots=True)
+class DailyLine:
+    """A line of the table of a box of the day; equal points share a rank."""
+
+    rank: int
+    userid: PublicName
+    points: int
+    board: int
+
+
+@dataclass(frozen=True, slots=True)
+class PublicPlayer:
+    """A player's page.
+
+    Attributes:
+        ratings: a rating for each game that was played.
+        ended: the latest finished boards, newest first.
+        running: boards that are played or proposed.
+        curves: by game, how its rating has changed: see `ratings.tables.curve`.
+        accept: what happens with a challenge: ``ask``, ``auto`` or ``none``; "" for a bot.
+        seeks: what the player looks for.
+        met: records by opponent, the most played first.
+        kinds: records by kind of board, the most played first.
+        scores: (game, kind of board, number of boards, best score) of races and solo boards.
+        streaks: (title of a game, boxes of the day solved in a row).
+    """
+
+    userid: PublicName
+    ratings: Sequence[PlayerRating]
+    ended: Sequence[Finished]
+    running: Sequence[RunningBoard]
+    curves: Mapping[str, Sequence[Mapping[str, Any]]]
+    accept: str
+    seeks: Sequence[Seek]
+    met: Sequence[Record]
+    kinds: Sequence[Record]
+    scores: Sequence[tuple[str, str, int, int]]
+    streaks: Sequence[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class GamePage:
+    """What everybody may see of a board.
+
+    Attributes:
+        scene: the board after the wanted number of turns, with public names.
+        kept: why it is shown as it was at the start: see `spoilers.spoils`; "" if it is not.
+        declined: whether the challenge was declined.
+        turns: number of turns, as far as everybody may know.
+        drawings: what each seat plays on; nothing in it is hidden once the board is over. Empty if
+            the game draws nothing or the board must not be seen.
+        ended: when the board ended; ``None`` if it runs or must not be seen.
+    """
+
+    scene: BoardScene
+    kept: str
+    declined: bool
+    turns: int
+    drawings: tuple[Drawing, ...] = ()
+    ended: datetime | None = None
+
+    draft: ClassVar[str] = ""
+    at_once: ClassVar[bool] = False
+    is_running: ClassVar[bool] = False
+    """Nobody can play on this page."""
+
+    @property
+    def now(self) -> Any:
+        """The view."""
+        return self.scene.view

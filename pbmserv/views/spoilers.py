@@ -1,0 +1,63 @@
+"""Which boards must stay hidden, because somebody has still to solve the same box.
+
+A board shows each reader what that reader may know; a spoiler concerns everybody else. A copy names
+the board that its box was drawn for (`boards.origin`), so a secret of that board is a secret of
+every copy.
+
+Boxes are never compared. Whether a box that somebody names (``-id``, ``-seed``, a file) is the box
+of another board must not be found out by naming boxes until one is refused.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias
+
+from sqlalchemy import Connection
+
+from pbmserv.store import solo
+from pbmserv.store.boards import boards, histories
+from pbmserv.store.boards.boards import BoardRow
+from pbmserv.store.solo import EPOCH
+
+Spoils: TypeAlias = Literal["", "daily-today", "daily-runs", "origin-runs", "box-chosen"]
+"""Why a box must stay hidden, as the code of a refusal; "" if it need not."""
+
+_RUNNING = frozenset({"proposed", "active"})
+
+
+def spoils(connection: Connection, now: datetime, board: BoardRow) -> Spoils:
+    """Return why a board must stay hidden from people who do not play it; "" if it need not.
+
+    The box of the day is hidden until its day (UTC) is over and all its players have finished; a
+    copy, until the board that it was made from is over; a box that a player chose, until the day
+    after the board ended, since it may be that day's box.
+    """
+    origin = board if board.origin is None else boards.load(connection, board.origin)
+    assert origin is not None
+    daily = solo.daily_of_board(connection, origin.id) if origin.seats == 1 else None
+    today = _day(now)
+    if daily is not None:
+        if daily.day == today:
+            return "daily-today"
+        return "daily-runs" if solo.still_run(connection, origin.game, daily.day) else ""
+    if board.origin is not None and origin.status in _RUNNING:
+        return "origin-runs"
+    if not origin.comparable:
+        ended = histories.ended_at(connection, origin.id)
+        return "box-chosen" if ended is None or _day(ended) == today else ""
+    return ""
+
+
+def is_shut(connection: Connection, now: datetime, board: BoardRow) -> bool:
+    """Return whether a box of the day stays hidden even from its own player, who did not solve it.
+
+    A player who gave up could otherwise play it under another name.
+    """
+    daily = solo.daily_of_board(connection, board.id) if board.seats == 1 else None
+    return daily is not None and not daily.solved and bool(spoils(connection, now, board))
+
+
+def _day(moment: datetime) -> int:
+    """Return the UTC day of a moment, counted from 1970."""
+    return (moment.astimezone(UTC).date() - EPOCH).days

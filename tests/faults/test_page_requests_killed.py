@@ -1,0 +1,68 @@
+"""A press of a page in real processes: play's ring answers it, and a killed play carries it out
+once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from pressing import Tab
+from processes import Process, Sink, wait_until
+from sqlalchemy import func, select
+from wire import Wire, mail
+
+from pbmserv.store.core.database import Database
+from pbmserv.store.tables.boards import plies
+
+pytestmark = pytest.mark.slow
+
+ALICE, OURS = "alice@players.example", "pbmserv@games.example"
+
+
+def newest(sink: Sink, count: int) -> EmailMessage:
+    wait_until(lambda: len(sink.taken) >= count, f"{count} letters")
+    letters = [
+        message_from_bytes(copies[0], policy=policy.default) for copies in sink.taken.values()
+    ]
+    letter = letters[-1]
+    assert isinstance(letter, EmailMessage)
+    return letter
+
+
+def test_a_press_is_carried_out_once_though_play_is_killed(
+    database: Database, tmp_path: Path, sink: Sink
+) -> None:
+    settings = {"relay": f"smtp://127.0.0.1:{sink.port}", "web": "127.0.0.1:0"}
+    with Process(tmp_path, database.url, **settings) as process:
+        for number, line in enumerate(("signup alice wonder-land", "blackbox solo alice"), 1):
+            with Wire(process.port) as wire:
+                raw = mail(
+                    ALICE, f"{line}{' wonder-land' * (number > 1)}", "", Message_ID=f"<{number}>"
+                )
+                assert wire.mail(ALICE, OURS, raw).startswith("250")
+            letter = newest(sink, number)
+        body = letter.get_body(("plain",))
+        assert body is not None
+        link = re.search(r"http://[\w.]+:(\d+)(/b/[a-z2-7]+)", body.get_content())
+        assert link is not None, body.get_content()
+        tab = Tab(int(link[1]), link[2]).load()
+        assert tab.press("5").status == 200
+
+        def moves() -> int:
+            with database.reading.connect() as connection:
+                return int(connection.execute(select(func.count()).select_from(plies)).scalar_one())
+
+        before = moves()
+        play = process.stages()["play"]
+        os.kill(play, signal.SIGSTOP)
+        with contextlib.suppress(AssertionError):
+            assert tab.press("6").status == 202  # stored, and still waiting
+        os.kill(play, signal.SIGKILL)
+        wait_until(lambda: moves() > before, "the press is carried out")
+        assert moves() == before + 1

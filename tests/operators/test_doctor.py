@@ -1,0 +1,266 @@
+"""`pbmserv doctor` names what keeps mail from arriving, with the line that mends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import trustme
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult, Envelope, Session
+from name_server import name_server
+from programs import free_port
+from zone import Zone
+
+from pbmserv.clock import SystemClock
+from pbmserv.config.settings import load
+from pbmserv.doctor import connections, machine, names
+from pbmserv.doctor.examination import examine, worst
+from pbmserv.doctor.finding import Finding, Level
+from pbmserv.doctor.installation import Installation
+from pbmserv.outbound.dkim_keys import make_key
+
+DOMAIN = "games.letterplay.org"
+IP = "198.51.100.7"
+
+
+def healthy_zone() -> Zone:
+    zone = Zone()
+    zone.add("MX", DOMAIN, f"10 {DOMAIN}.")
+    zone.add("A", DOMAIN, IP)
+    zone.add_txt(DOMAIN, "v=spf1 mx -all")
+    zone.add_txt(f"_dmarc.{DOMAIN}", "v=DMARC1; p=quarantine; rua=mailto:me@elsewhere.net")
+    zone.add_ptr(IP, f"{DOMAIN}.")
+    return zone
+
+
+@contextmanager
+def installation(
+    tmp_path: Path, zone: Zone, *, postfix: dict[str, str] | None = None, **changes: str
+) -> Iterator[Installation]:
+    settings = {
+        "PBMSERV_DATA_DIR": str(tmp_path),
+        "PBMSERV_ADDRESS": f"pbmserv@{DOMAIN}",
+        "PBMSERV_RELAY": "smtp://127.0.0.1:9",
+        **{f"PBMSERV_{name.upper()}": value for name, value in changes.items()},
+    }
+    with name_server(zone, {}) as server:
+        yield Installation(
+            load(settings, None).settings,
+            server.resolver(),
+            SystemClock(),
+            (IP,),
+            (postfix or {}).get,
+        )
+
+
+def only(findings: Iterator[Finding]) -> Finding:
+    (finding,) = findings
+    return finding
+
+
+def test_a_healthy_domain_has_no_faults(tmp_path: Path) -> None:
+    key = make_key("s2026", "rsa", tmp_path / "s2026.pem")
+    zone = healthy_zone()
+    zone.add_txt(key.name(DOMAIN), key.record)
+    keys = f"s2026={tmp_path / 's2026.pem'}"
+    with installation(tmp_path, zone, dkim_keys=keys) as healthy:
+        for check in (names.mx, names.spf, names.dkim_keys, names.dmarc, names.ptr, names.helo):
+            assert only(check(healthy)).level is Level.OK, check
+
+
+def test_an_empty_zone_is_told_each_record_to_add(tmp_path: Path) -> None:
+    with installation(tmp_path, Zone()) as bare:
+        assert only(names.mx(bare)).advice == f"{DOMAIN}. IN MX 10 {DOMAIN}."
+        assert only(names.spf(bare)).advice == f'{DOMAIN}. IN TXT "v=spf1 mx -all"'
+        assert only(names.dmarc(bare)).advice.startswith(f"_dmarc.{DOMAIN}. IN TXT")
+        assert "it has no name in DNS" in only(names.ptr(bare)).sentence
+        assert only(names.helo(bare)).level is Level.PROBLEM
+        assert only(names.dkim_keys(bare)).level is Level.WARNING
+
+
+@pytest.mark.parametrize(
+    ("record", "part"),
+    [
+        ("v=spf1 ip4:203.0.113.9 -all", "may not send"),
+        ("v=spf1 +all", "lets everybody send"),
+        ("v=spf1 include:nowhere.letterplay.org -all", "may not send"),
+    ],
+)
+def test_a_wrong_spf_record_is_named(tmp_path: Path, record: str, part: str) -> None:
+    zone = healthy_zone()
+    zone.records.pop(("TXT", DOMAIN))
+    zone.add_txt(DOMAIN, record)
+    with installation(tmp_path, zone) as wrong:
+        finding = only(names.spf(wrong))
+    assert (finding.level, part in finding.sentence) == (Level.PROBLEM, True), finding
+
+
+def test_a_key_that_is_not_the_published_one_is_named(tmp_path: Path) -> None:
+    key = make_key("s2026", "rsa", tmp_path / "s2026.pem")
+    other = make_key("s2026", "rsa", tmp_path / "other.pem")
+    zone = healthy_zone()
+    zone.add_txt(key.name(DOMAIN), other.record)
+    with installation(tmp_path, zone, dkim_keys=f"s2026={tmp_path / 's2026.pem'}") as wrong:
+        finding = only(names.dkim_keys(wrong))
+    assert "another key" in finding.sentence
+    assert key.public[:40] in finding.advice
+
+
+def test_reports_must_not_come_back_to_the_server(tmp_path: Path) -> None:
+    zone = healthy_zone()
+    zone.records.pop(("TXT", f"_dmarc.{DOMAIN}"))
+    zone.add_txt(f"_dmarc.{DOMAIN}", f"v=DMARC1; p=reject; rua=mailto:postmaster@{DOMAIN}")
+    with installation(tmp_path, zone) as wrong:
+        finding = only(names.dmarc(wrong))
+    assert (finding.level, "reads itself" in finding.sentence) == (Level.WARNING, True)
+
+
+POSTFIX = {
+    "mail_version": "3.7.11",
+    "myhostname": DOMAIN,
+    "mydestination": "localhost",
+    "recipient_delimiter": "+",
+    "virtual_mailbox_domains": DOMAIN,
+    "virtual_transport": "lmtp:inet:127.0.0.1:2424",
+    "smtpd_recipient_restrictions": "reject_unverified_recipient",
+    "address_verify_negative_expire_time": "15s",
+    "address_verify_negative_refresh_time": "10s",
+    "smtpd_tls_cert_file": "/etc/letsencrypt/live/x/fullchain.pem",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "advice"),
+    [
+        ("mydestination", f"localhost, {DOMAIN}", "mydestination = localhost"),
+        ("recipient_delimiter", "", "recipient_delimiter = +"),
+        ("virtual_mailbox_domains", "", f"virtual_mailbox_domains = {DOMAIN}"),
+        ("virtual_transport", "virtual", "virtual_transport = lmtp:inet:127.0.0.1:2424"),
+        ("smtpd_recipient_restrictions", "", "reject_unverified_recipient"),
+        ("address_verify_negative_expire_time", "3d", "address_verify_negative_expire_time = 15s"),
+        ("smtpd_tls_cert_file", "/etc/ssl/certs/ssl-cert-snakeoil.pem", "smtpd_tls_cert_file ="),
+    ],
+)
+def test_each_line_that_postfix_lacks_is_named(
+    tmp_path: Path, name: str, value: str, advice: str
+) -> None:
+    lines = POSTFIX | {name: value}
+    with installation(
+        tmp_path, healthy_zone(), postfix=lines, lmtp="127.0.0.1:2424", smtp=""
+    ) as wrong:
+        findings = list(connections.postfix(wrong))
+        assert any(advice in finding.advice for finding in findings), findings
+    with installation(
+        tmp_path, healthy_zone(), postfix=POSTFIX, lmtp="127.0.0.1:2424", smtp=""
+    ) as right:
+        assert only(connections.postfix(right)).level is Level.OK
+
+
+class _Login:
+    """A relay that lets in nobody but alice; it keeps the letters."""
+
+    def __init__(self) -> None:
+        self.letters: list[bytes] = []
+        self.has_letter = threading.Event()
+
+    def __call__(self, *arguments: object) -> AuthResult:
+        data = arguments[-1]
+        return AuthResult(success=getattr(data, "password", b"") == b"right", handled=False)
+
+    async def handle_DATA(self, server: object, session: Session, envelope: Envelope) -> str:
+        assert isinstance(envelope.content, bytes)
+        self.letters.append(envelope.content)
+        self.has_letter.set()
+        return "250 OK"
+
+
+@contextmanager
+def relay() -> Iterator[tuple[int, _Login]]:
+    login, port = _Login(), free_port()
+    controller = Controller(
+        login, "127.0.0.1", port, authenticator=login, auth_require_tls=False, auth_required=False
+    )
+    controller.start()
+    try:
+        yield port, login
+    finally:
+        controller.stop()
+
+
+def test_the_relay_is_asked_whether_it_lets_the_server_in(tmp_path: Path) -> None:
+    with relay() as (port, _):
+        for password, level in (("right", Level.OK), ("wrong", Level.PROBLEM)):
+            url = f"smtp://alice:{password}@127.0.0.1:{port}"
+            with installation(tmp_path, healthy_zone(), relay=url) as asked:
+                finding = only(connections.relay(asked))
+            assert finding.level is level, finding
+            assert password not in finding.sentence
+    with installation(tmp_path, healthy_zone(), relay=f"smtp://127.0.0.1:{port}") as gone:
+        assert only(connections.relay(gone)).level is Level.PROBLEM
+
+
+def test_a_test_letter_is_signed(tmp_path: Path) -> None:
+    make_key("s2026", "rsa", tmp_path / "s2026.pem")
+    with (
+        relay() as (port, login),
+        installation(
+            tmp_path,
+            healthy_zone(),
+            relay=f"smtp://127.0.0.1:{port}",
+            dkim_keys=f"s2026={tmp_path / 's2026.pem'}",
+        ) as sender,
+    ):
+        finding = connections.send_test(sender, "me@elsewhere.net")
+    assert finding.level is Level.OK, finding
+    assert login.letters[0].lower().startswith(b"dkim-signature:")
+
+
+def test_certificates_are_reported_three_weeks_ahead(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    for days, level in ((-1, Level.PROBLEM), (10, Level.WARNING), (60, Level.OK)):
+        issued = trustme.CA().issue_cert(DOMAIN, not_after=now + timedelta(days=days))
+        path = tmp_path / "certificate.pem"
+        issued.private_key_and_cert_chain_pem.write_to_path(str(path))
+        with installation(tmp_path, healthy_zone(), tls_cert=str(path)) as checked:
+            assert only(machine.certificates(checked)).level is level, days
+
+
+def test_the_age_of_the_newest_copy_is_known(tmp_path: Path) -> None:
+    with installation(tmp_path, healthy_zone()) as checked:
+        assert only(machine.backup(checked)).level is Level.WARNING
+        checked.last_backup.touch()
+        assert only(machine.backup(checked)).level is Level.OK
+        week_ago = (datetime.now(UTC) - timedelta(days=7)).timestamp()
+        os.utime(checked.last_backup, (week_ago, week_ago))
+        assert "7.0 days old" in only(machine.backup(checked)).sentence
+
+
+def test_silent_name_servers_hide_no_other_finding(tmp_path: Path) -> None:
+    with installation(tmp_path, healthy_zone()) as healthy:
+        pass  # the name server has stopped
+    findings = examine(healthy)
+    assert any(finding.subject == "Disk" for finding in findings)
+    assert any("did not answer" in finding.sentence for finding in findings)
+    assert worst(findings) is Level.PROBLEM
+
+
+def test_the_command_tells_a_newcomer_what_is_missing(tmp_path: Path) -> None:
+    environment = {**os.environ, "PBMSERV_DATA_DIR": str(tmp_path), "PBMSERV_SMTP": "127.0.0.1:9"}
+    command = [sys.executable, "-m", "pbmserv", "doctor"]
+    shown = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert shown.returncode == Level.PROBLEM, shown
+    assert "PROBLEM  SMTP port: Nothing answers at 127.0.0.1:9" in shown.stdout
+    assert "→ systemctl start pbmserv" in shown.stdout
+    as_json = subprocess.run(
+        [*command, "--json"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert json.loads(as_json.stdout)["level"] == "problem"

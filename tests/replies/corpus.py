@@ -1,0 +1,191 @@
+"""Plays replies as people write them, and tells what a server made of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from indoors import PASSWORD, Indoors, Posted, address_of
+from sqlalchemy import select
+
+from pbmserv.store.boards import boards
+from pbmserv.store.tables.boards import plies
+
+FILE = Path(__file__).parent / "people_write.txt"
+LINE_END = "⏎"
+HIDDEN = ("A2,C4,E6,G1", "B3,D3,A1,F2")
+"""Placements of Alice and Bob."""
+
+LETTERS_OF: dict[str, frozenset[str]] = {
+    "resign": frozenset({"result"}),
+    "undo": frozenset({"refusal", "proposal", "proposed", "undo-asked"}),
+    "show": frozenset({"show", "board"}),
+    "rematch": frozenset({"challenge", "challenged", "rematch", "begin-asked"}),
+    "unsubscribe": frozenset({"unsubscribed", "signoff-asked", "signed-off"}),
+}
+"""Kinds of letters that say that a command was carried out or is offered."""
+
+OFFERS = {"resign": "Try this: resign", "unsubscribe": "Try this: signoff"}
+"""Refusals that offer a command, or a way to end all letters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A reply, the letter that it answers, and the answer of a good host."""
+
+    situation: str
+    answer: str
+    body: str
+    passes_talk: bool
+
+    def __str__(self) -> str:
+        return f"{self.situation}: {self.body.replace(chr(10), LINE_END)[:60]}"
+
+
+def cases(file: Path = FILE) -> Iterator[Case]:
+    """Read a file of cases; its head describes the form."""
+    for line in file.read_text("utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        situation, answer, body = (part.strip() for part in line.split("|", 2))
+        answer, _, talk = answer.partition(" & ")
+        yield Case(situation, answer, body.replace(LINE_END, "\n"), talk == "talk")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a server did about a reply.
+
+    Attributes:
+        moves: Alice's new moves.
+        status: of the board, and whether Alice has accepted it.
+        mine, his: the letters to Alice and to Bob that the reply led to.
+    """
+
+    moves: tuple[str, ...]
+    status: str
+    mine: tuple[Posted, ...]
+    his: tuple[Posted, ...]
+
+    def __str__(self) -> str:
+        kinds = ", ".join(letter.kind for letter in (*self.mine, *self.his))
+        return f"moves {self.moves}, {self.status}; letters: {kinds}"
+
+
+class Stage:
+    """Puts Alice and Bob into each situation, with new names and a new board each time."""
+
+    def __init__(self, server: Indoors) -> None:
+        self._server = server
+        self._number = 0
+
+    def play(self, case: Case) -> Outcome:
+        """Let Alice write her reply."""
+        self._number += 1
+        alice, bob = f"alice{self._number}", f"bob{self._number}"
+        self._server.sign_up(alice, bob)
+        letter, board = self._letter(case.situation, alice, bob)
+        before = self._plies(board)
+        letters = self._server.reply(letter, case.body)
+        with self._server.server.database.reading.connect() as connection:
+            row = boards.load(connection, board)
+        assert row is not None
+        to = address_of(alice)
+        return Outcome(
+            tuple(text for key, text in self._plies(board).items() if key not in before),
+            str(row.status),
+            tuple(one for one in letters if one.recipient == to),
+            tuple(one for one in letters if one.recipient != to),
+        )
+
+    def letter(self, situation: str) -> Posted:
+        """Return the letter to new players that Alice answers in a situation."""
+        self._number += 1
+        alice, bob = f"alice{self._number}", f"bob{self._number}"
+        self._server.sign_up(alice, bob)
+        return self._letter(situation, alice, bob)[0]
+
+    def _letter(self, situation: str, alice: str, bob: str) -> tuple[Posted, int]:
+        """Return the letter that Alice answers, and the board it is about."""
+        server = self._server
+        subject = f"blackbox challenge {bob} {PASSWORD} {alice}"
+        letter = self._to(alice, server.send(address_of(bob), subject))
+        board = letter.board
+        assert board is not None
+        if situation == "challenge":
+            return letter, board
+        letter = self._to(alice, server.reply(letter, "accept"))
+        if situation == "hiding":
+            return letter, board
+        self._move(board, bob, HIDDEN[1])
+        letters = self._move(board, alice, HIDDEN[0])
+        letters = letters or []
+        row = [one for one in letters if one.recipient == address_of(alice)]
+        if not any("Your move" in one.subject for one in row):  # Bob is first
+            row = [one for one in self._move(board, bob, "1") if one.recipient == address_of(alice)]
+        if situation == "turn":
+            return row[-1], board
+        letters = self._move(board, bob, "resign", name="resign")
+        return self._to(alice, letters), board
+
+    def _move(self, board: int, userid: str, move: str, name: str = "move") -> list[Posted]:
+        words = "" if name == "resign" else f" {move}"
+        return self._server.send(
+            address_of(userid), f"blackbox {name} {board} {userid} {PASSWORD}{words}"
+        )
+
+    def _to(self, userid: str, letters: list[Posted]) -> Posted:
+        return [one for one in letters if one.recipient == address_of(userid)][-1]
+
+    def _plies(self, board: int) -> dict[int, str]:
+        with self._server.server.database.reading.connect() as connection:
+            rows = connection.execute(
+                select(plies.c.number, plies.c.text).where(plies.c.board_id == board)
+            )
+            return {row.number: row.text for row in rows}
+
+
+def is_right(case: Case, outcome: Outcome) -> bool:
+    """Return whether the server answered as a good host does."""
+    if case.passes_talk and not _has_talk(case.body, outcome.his):
+        return False
+    moved = ",".join(outcome.moves).upper().replace(" ", "")
+    answer, _, text = case.answer.partition(" ")
+    kinds = {letter.kind for letter in outcome.mine}
+    is_open = outcome.status != "proposed"
+    if answer == "accept":
+        placed = not moved if not text else _is_placement(moved, text)
+        return is_open and outcome.status != "rejected" and placed
+    if answer == "reject":
+        return outcome.status == "rejected" or (is_open and not moved)
+    if answer == "random":
+        return len(moved.split(",")) == 4
+    if answer in {"ask", "refuse"}:
+        return not moved and bool(outcome.mine) and not outcome.his
+    if answer == "words":
+        passed_on = bool(outcome.his) and "refusal" not in kinds
+        return not moved and (passed_on or "To say it: chat " in _said(outcome.mine))
+    if answer == "help":
+        return not moved and text.lower() in _said(outcome.mine).lower()
+    if answer in LETTERS_OF:
+        is_offered = answer in OFFERS and OFFERS[answer] in _said(outcome.mine)
+        return not moved and (is_offered or not kinds.isdisjoint(LETTERS_OF[answer]))
+    return moved == case.answer.upper().replace(" ", "")
+
+
+def _is_placement(moved: str, text: str) -> bool:
+    return len(moved.split(",")) == 4 if text == "random" else moved == text
+
+
+def _said(letters: tuple[Posted, ...]) -> str:
+    """Return the texts of letters in one line."""
+    return " ".join(" ".join(letter.text.split()) for letter in letters)
+
+
+def _has_talk(body: str, letters: tuple[Posted, ...]) -> bool:
+    """Return whether some sentence of a reply is in a letter to Bob."""
+    said = _said(letters)
+    sentences = [" ".join(one.split()) for one in re.split(r"[.!?\n]+", body)]
+    return any(len(one.split()) >= 2 and one in said for one in sentences)

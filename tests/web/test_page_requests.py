@@ -1,0 +1,127 @@
+"""Commands from pages: carried out once, for the player of the page's link, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from breaking import a_fault
+from indoors import PASSWORD, Indoors, address_of, indoors
+from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
+
+from pbmserv.commands.table.playing import Chat
+from pbmserv.errors import ServerFault
+from pbmserv.service.pages.board_presses import Press
+from pbmserv.service.pages.page_requests import (
+    LINK_ENDED,
+    PageRequest,
+    PageRequests,
+    ReadPageRequest,
+)
+from pbmserv.stages.page_results import UNRUNG_S, PageResults
+from pbmserv.store.tables.mail import MailState, inbox
+
+ALICE, BOB = address_of("alice"), address_of("bob")
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Indoors]:
+    with indoors(tmp_path) as server:
+        server.sign_up("alice", "bob")
+        yield server
+
+
+def board_token(house: Indoors) -> str:
+    """Begin a board, and return the token of Alice's page."""
+    letters = house.send(BOB, f"blackbox challenge bob {PASSWORD} alice")
+    letter = next(one for one in letters if one.recipient == ALICE)
+    (link,) = {word for word in letter.text.split() if "/b/" in word}
+    return link.rpartition("/")[2]
+
+
+def rows(house: Indoors) -> int:
+    with house.server.database.reading.connect() as connection:
+        return int(connection.execute(select(func.count()).select_from(inbox)).scalar_one())
+
+
+def test_a_second_press_of_the_same_page_is_the_same_press(house: Indoors) -> None:
+    token = board_token(house)
+    presses, run = house.server.web_requests.presses, house.loop.run_until_complete
+    for key in ("k1", "k1", "k2"):
+        pressed = run(presses.press(token, Press(0, key, "", "Good evening!")))
+        assert pressed is not None
+        assert pressed.refused is None
+    heard = [one for one in house.letters() if one.recipient == BOB]
+    assert [one.kind for one in heard] == ["chat", "chat"]
+
+
+def test_a_link_that_has_ended_plays_nothing(house: Indoors) -> None:
+    """Play checks the link again, since it may end after the page has looked."""
+    board_token(house)
+    before = rows(house)
+    request = PageRequest(1, epoch=9, board=1, turn=0, key="k", command="chat", words="Hello?")
+    carry_out = house.server.web_stage.play.carry_out
+    assert house.loop.run_until_complete(carry_out(request)) == LINK_ENDED
+    assert rows(house) == before
+    assert not house.letters()
+
+
+def test_a_press_on_which_our_code_fails_changes_nothing(
+    house: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token, before = board_token(house), rows(house)
+    presses, run = house.server.web_requests.presses, house.loop.run_until_complete
+    with a_fault(monkeypatch, Chat), pytest.raises(ServerFault):
+        run(presses.press(token, Press(0, "k", "", "Good evening!")))
+    assert rows(house) == before
+    assert not house.letters()
+    pressed = run(presses.press(token, Press(0, "k", "", "Good evening!")))
+    assert pressed is not None
+    assert pressed.refused is None
+    with house.server.database.reading.connect() as connection:
+        kept = select(inbox.c.id).where(inbox.c.state == MailState.KEPT)
+        assert connection.execute(kept).all() == []
+
+
+def test_a_database_that_is_away_for_a_moment_loses_no_press(
+    house: Indoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = board_token(house)
+    presses, read = house.server.web_requests.presses, PageRequests.read
+    failures = [OperationalError("select", {}, Exception("away"))]
+
+    def sometimes(requests: PageRequests, body: bytes) -> ReadPageRequest | None:
+        if failures:
+            raise failures.pop()
+        return read(requests, body)
+
+    monkeypatch.setattr(PageRequests, "read", sometimes)
+    run = house.loop.run_until_complete
+    pressed = run(presses.press(token, Press(0, "k", "", "Good evening!")))
+    assert pressed is not None
+    assert pressed.refused is None
+    assert [one.kind for one in house.letters() if one.recipient == BOB] == ["chat"]
+
+
+def test_a_page_wakes_when_play_rings(house: Indoors) -> None:
+    results = PageResults(house.server.base)
+    looks: list[float] = []
+    has_looked = asyncio.Event()
+
+    async def is_over() -> bool:
+        looks.append(monotonic())
+        has_looked.set()
+        return len(looks) == 2
+
+    async def waits() -> None:
+        waiting = asyncio.create_task(results.until(is_over, 60.0))
+        await has_looked.wait()
+        results.ring()
+        await waiting
+
+    house.loop.run_until_complete(waits())
+    assert looks[1] - looks[0] < UNRUNG_S
