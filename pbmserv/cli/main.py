@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pbmserv import __version__
-from pbmserv.cli import blackbox, boards, database, queues, templates, users
+from pbmserv.cli import blackbox, boards, database, games, queues, templates, users
 from pbmserv.cli.announce import announce
 from pbmserv.cli.audit import audit
 from pbmserv.cli.blocks import block, blocked, unblock
@@ -92,6 +92,9 @@ app.add_typer(queues.outbox, name="outbox")
 app.add_typer(dkim, name="dkim")
 app.add_typer(users.app, name="user")
 app.add_typer(boards.app, name="board")
+boards.games.command()(games.new)
+boards.games.command()(games.check)
+boards.games.command("try")(games.play)
 app.add_typer(boards.games, name="game")
 app.add_typer(boards.ratings, name="rating")
 app.add_typer(boards.ratings, name="ratings", hidden=True)
