@@ -108,9 +108,8 @@ class DoorStage:
         )
 
     def run_once(self) -> None:
-        """Remove settled arrivals, measure the room for texts, read the blocked senders, look at the
-        certificate, and give a
-        sign of life."""
+        """Remove settled arrivals, measure the room for texts, read the blocked senders, look at
+        the certificate, and give a sign of life."""
         if self._removal is not None:
             self._removal.run_once()
         self._count_waiting()
